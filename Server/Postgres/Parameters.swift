@@ -1,0 +1,137 @@
+/// The parameters of one statement, in binary form, in one buffer.
+///
+/// Each value carries its PostgreSQL type, so that `$1` needs no cast where a value of that type is accepted; for
+/// others write the cast (`$1::jsonb`).
+package struct Parameters: Sendable {
+    private struct Slot: Sendable {
+        var offset: Int
+        /// -1 is NULL.
+        var length: Int
+        var type: UInt32
+    }
+
+    private var storage: [UInt8] = []
+    private var slots: [Slot] = []
+
+    /// Parameters that one statement can have (a 16-bit count on the wire).
+    static let countMax = 65_535
+
+    package init() {}
+
+    /// - Parameters:
+    ///   - count: parameters to make room for.
+    ///   - bytes: bytes of values to make room for.
+    package init(count: Int, bytes: Int) {
+        slots.reserveCapacity(count)
+        storage.reserveCapacity(bytes)
+    }
+
+    /// Parameters added so far.
+    package var count: Int { slots.count }
+
+    /// Bytes of values added so far.
+    package var byteCount: Int { storage.count }
+
+    /// `boolean`.
+    package mutating func add(_ value: Bool) {
+        append(type: TypeOID.bool, length: 1) { $0.storeBytes(of: value ? 1 : 0, as: UInt8.self) }
+    }
+
+    /// `smallint`.
+    package mutating func add(_ value: Int16) {
+        append(type: TypeOID.int2, length: 2) { $0.storeBytes(of: value.bigEndian, as: Int16.self) }
+    }
+
+    /// `integer`.
+    package mutating func add(_ value: Int32) {
+        append(type: TypeOID.int4, length: 4) { $0.storeBytes(of: value.bigEndian, as: Int32.self) }
+    }
+
+    /// `bigint`.
+    package mutating func add(_ value: Int64) {
+        append(type: TypeOID.int8, length: 8) { $0.storeBytes(of: value.bigEndian, as: Int64.self) }
+    }
+
+    /// `text`. The server refuses U+0000 in it.
+    package mutating func add(text: String) {
+        let offset = storage.count
+        storage.append(contentsOf: text.utf8)
+        closeSlot(from: offset, type: TypeOID.text)
+    }
+
+    /// `bytea`.
+    package mutating func add(bytes: [UInt8]) {
+        let offset = storage.count
+        storage.append(contentsOf: bytes)
+        closeSlot(from: offset, type: TypeOID.bytea)
+    }
+
+    /// `uuid`, most significant half first.
+    package mutating func add(uuid hi: UInt64, lo: UInt64) {
+        append(type: TypeOID.uuid, length: 16) { bytes in
+            bytes.storeBytes(of: hi.bigEndian, as: UInt64.self)
+            bytes.storeBytes(of: lo.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+    }
+
+    /// NULL of the type that the server infers from the statement.
+    package mutating func addNull() {
+        slots.append(Slot(offset: 0, length: -1, type: TypeOID.unspecified))
+    }
+
+    /// Adds one value of known length, written in place.
+    mutating func append(type: UInt32, length: Int, _ write: (UnsafeMutableRawBufferPointer) -> Void) {
+        let offset = storage.count
+        storage.append(contentsOf: repeatElement(0, count: length))
+        storage.withUnsafeMutableBytes { write(UnsafeMutableRawBufferPointer(rebasing: $0[offset...])) }
+        slots.append(Slot(offset: offset, length: length, type: type))
+    }
+
+    private mutating func closeSlot(from offset: Int, type: UInt32) {
+        slots.append(Slot(offset: offset, length: storage.count - offset, type: type))
+        // An empty value is told from NULL by its pointer, and an empty array has none.
+        if storage.isEmpty { storage.append(0) }
+    }
+}
+
+extension Parameters {
+    /// The parallel arrays that libpq's `PQsend…` functions take. The pointers are valid during the call only; libpq
+    /// copies what it needs.
+    struct LibpqArrays {
+        let count: Int32
+        let types: UnsafePointer<UInt32>?
+        let values: UnsafePointer<UnsafePointer<CChar>?>?
+        let lengths: UnsafePointer<Int32>?
+        let formats: UnsafePointer<Int32>?
+    }
+
+    func withLibpqArrays<R>(_ body: (LibpqArrays) -> R) -> R {
+        let count = slots.count
+        guard count > 0 else {
+            return body(LibpqArrays(count: 0, types: nil, values: nil, lengths: nil, formats: nil))
+        }
+        return storage.withUnsafeBytes { bytes in
+            withUnsafeTemporaryAllocation(of: UnsafePointer<CChar>?.self, capacity: count) { values in
+                // Types, lengths and formats share one scratch buffer of 32-bit words.
+                withUnsafeTemporaryAllocation(of: Int32.self, capacity: count * 3) { words in
+                    for (index, slot) in slots.enumerated() {
+                        let start = slot.length < 0 ? nil : bytes.baseAddress?.advanced(by: slot.offset)
+                        values.initializeElement(at: index, to: start?.assumingMemoryBound(to: CChar.self))
+                        words.initializeElement(at: index, to: Int32(bitPattern: slot.type))
+                        words.initializeElement(at: count + index, to: Int32(clamping: max(0, slot.length)))
+                        words.initializeElement(at: 2 * count + index, to: 1)
+                    }
+                    guard let base = words.baseAddress else {
+                        return body(LibpqArrays(count: 0, types: nil, values: nil, lengths: nil, formats: nil))
+                    }
+                    return base.withMemoryRebound(to: UInt32.self, capacity: count) { types in
+                        body(
+                            LibpqArrays(
+                                count: Int32(clamping: count), types: types, values: UnsafePointer(values.baseAddress),
+                                lengths: base + count, formats: base + 2 * count))
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,58 @@
+package import TidemarkModel
+
+/// What the store knows of one registered client.
+package struct ClientRow: Hashable, Sendable {
+    package var id: ClientID
+    package var user: UserID
+    /// The number of its last settled transaction; effects and this number change in one database transaction.
+    package var settledThrough: Int64
+    /// The client has durably seen the results up to here; they are no longer kept.
+    package var ackedThrough: Int64
+    /// The highest connection counter seen; pushes with a lower one are ghosts.
+    package var connection: Int64
+
+    package init(
+        id: ClientID, user: UserID, settledThrough: Int64 = 0, ackedThrough: Int64 = 0, connection: Int64 = 0
+    ) {
+        self.id = id
+        self.user = user
+        self.settledThrough = settledThrough
+        self.ackedThrough = ackedThrough
+        self.connection = connection
+    }
+}
+
+/// The kept outcome of one settled transaction.
+package struct ResultRow: Hashable, Sendable {
+    package var client: ClientID
+    package var number: Int64
+    package var transaction: TransactionID
+    /// The sequence number of its last effect; of its batch's end for a refused one.
+    package var seq: SequenceNumber
+    /// Server time of its batch.
+    package var time: Milliseconds
+    /// `nil` when it took effect.
+    package var rejection: Rejection?
+
+    package init(
+        client: ClientID, number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds,
+        rejection: Rejection?
+    ) {
+        self.client = client
+        self.number = number
+        self.transaction = transaction
+        self.seq = seq
+        self.time = time
+        self.rejection = rejection
+    }
+}
+
+/// The answer to a registration.
+package enum Registration: Hashable, Sendable {
+    /// Registered now, or earlier by the same user.
+    case registered(ClientRow)
+    /// The id belongs to another user.
+    case taken
+    /// The user has as many clients as `StoreLimits` allow.
+    case tooMany
+}

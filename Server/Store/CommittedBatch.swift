@@ -1,0 +1,61 @@
+package import TidemarkModel
+
+/// One step of a workspace's order: what is written in one database transaction, and what fan-out delivers after it.
+///
+/// Batches tile the integers: `low` is the previous batch's `head.seq + 1`, and each batch has at least one number.
+package struct CommittedBatch: Hashable, Sendable {
+    /// The first number of the batch.
+    package var low: SequenceNumber
+    /// Its end.
+    package var head: Head
+    /// Final states of the records that changed, in the order of their sequence numbers.
+    package var records: [StoredRecord]
+    /// Granted, changed and ended memberships, in order.
+    package var memberships: [MembershipChange]
+    /// Clients whose transactions were settled.
+    package var settlements: [Settlement]
+
+    package init(
+        low: SequenceNumber, head: Head, records: [StoredRecord] = [], memberships: [MembershipChange] = [],
+        settlements: [Settlement] = []
+    ) {
+        self.low = low
+        self.head = head
+        self.records = records
+        self.memberships = memberships
+        self.settlements = settlements
+    }
+}
+
+/// A membership that begins, changes its role, or ends.
+package struct MembershipChange: Hashable, Sendable {
+    package var user: UserID
+    package var scope: ScopeID
+    /// `nil` when it ends.
+    package var role: Role?
+    /// The number of the change that caused it.
+    package var seq: SequenceNumber
+    /// When the membership that this change leaves in place began; equals `seq` unless only the role changed.
+    package var since: SequenceNumber
+
+    package init(user: UserID, scope: ScopeID, role: Role?, seq: SequenceNumber, since: SequenceNumber) {
+        self.user = user
+        self.scope = scope
+        self.role = role
+        self.seq = seq
+        self.since = since
+    }
+}
+
+/// How far one client's transactions are settled after a batch.
+package struct Settlement: Hashable, Sendable {
+    /// The row as it is to be stored.
+    package var client: ClientRow
+    /// Outcomes to keep, in order of their numbers.
+    package var results: [ResultRow]
+
+    package init(client: ClientRow, results: [ResultRow]) {
+        self.client = client
+        self.results = results
+    }
+}

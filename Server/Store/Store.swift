@@ -1,0 +1,118 @@
+package import TidemarkModel
+
+/// The store of record: what durability means to everything above it.
+///
+/// Implementations pass one shared contract suite. All times and nonces come in as arguments. Every call names its
+/// workspace; nothing crosses workspaces. A call that returns has happened; one that throws a transient error has not,
+/// or will be recognised when it is tried again.
+package protocol Store: Sendable {
+    /// Runs one step of the order: locks the workspace, reads `reads`, asks `plan`, writes its batch and commits.
+    ///
+    /// When `plan` gives no batch nothing is written. `plan` is pure and may be called again after a transient
+    /// failure. A commit whose outcome is unknown is looked up by its nonce before this returns.
+    func sequence(
+        _ workspace: WorkspaceID, reading reads: ReadSet,
+        plan: @Sendable (ReadResult) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch?
+
+    /// Binds a client id to a user; the same call again gives the same answer.
+    func register(
+        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Registration
+
+    /// Head, grants and client row of one user, from one snapshot.
+    func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot
+
+    /// The batch that holds `seq`, or `nil` when the history does not reach it.
+    func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head?
+
+    /// Those of `scopes` in which something changed after `seq`.
+    func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [ScopeID]
+
+    /// The current states with a number after `seq` and up to the end of a batch at least `span` further (or the
+    /// head), in the scopes, ordered by number. One snapshot.
+    func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window
+
+    /// Living records of one collection in a scope, newest creation first, created before `before`.
+    func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page
+
+    /// Makes the workspace exist and registers this node as a listener, under the workspace's lock, so that every
+    /// batch after the returned head carries its body. Called again, it renews the registration.
+    func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) async throws(StoreError) -> Head
+
+    /// Ends the registration of this node.
+    func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError)
+
+    /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them.
+    func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> [TailBatch]
+}
+
+/// What a connection starts from.
+package struct SessionSnapshot: Hashable, Sendable {
+    package var head: Head
+    /// `nil` when the client is not registered.
+    package var client: ClientRow?
+    /// Outcomes, of both kinds, that the client has not acknowledged, in order of their numbers.
+    package var results: [ResultRow]
+    /// The user's memberships, newest first; shared scopes are not among them.
+    package var grants: [Grant]
+
+    package init(head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = []) {
+        self.head = head
+        self.client = client
+        self.results = results
+        self.grants = grants
+    }
+}
+
+/// A stretch of the order as current states.
+package struct Window: Hashable, Sendable {
+    package var records: [StoredRecord]
+    /// The batch end that the window reaches.
+    package var through: Head
+    /// The head of the snapshot that it was read in.
+    package var head: Head
+
+    package init(records: [StoredRecord], through: Head, head: Head) {
+        self.records = records
+        self.through = through
+        self.head = head
+    }
+}
+
+/// One page of a scope's existing records.
+package struct Page: Hashable, Sendable {
+    package var records: [StoredRecord]
+    /// The head of the snapshot that it was read in.
+    package var at: Head
+    /// No older record exists.
+    package var isLast: Bool
+
+    package init(records: [StoredRecord], at: Head, isLast: Bool) {
+        self.records = records
+        self.at = at
+        self.isLast = isLast
+    }
+}
+
+/// A batch as another node left it.
+package struct TailBatch: Hashable, Sendable {
+    package var low: SequenceNumber
+    package var head: Head
+    /// `nil` when the body was not kept: sessions must then catch up from state.
+    package var batch: CommittedBatch?
+
+    package init(low: SequenceNumber, head: Head, batch: CommittedBatch?) {
+        self.low = low
+        self.head = head
+        self.batch = batch
+    }
+}

@@ -1,0 +1,36 @@
+/// Why a store call failed. Refused mutations are data, never a `StoreError`.
+package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    package enum Kind: String, Hashable, Sendable {
+        /// Not reachable, timed out, shutting down, lock not granted: the same call may succeed later.
+        case unavailable
+        /// The database refused the written values themselves; trying again gives the same answer. The batch is bisected.
+        case data
+        /// The plan broke an invariant (a batch that does not tile, a row that went backwards): nothing was written.
+        case invariant
+    }
+
+    package let kind: Kind
+    /// A sentence for the log: no parameters, no secrets.
+    package let reason: String
+
+    package init(_ kind: Kind, _ reason: String) {
+        self.kind = kind
+        self.reason = reason
+    }
+
+    package var description: String { "\(kind.rawValue): \(reason)" }
+}
+
+/// Bounds on what the store keeps and returns.
+package struct StoreLimits: Hashable, Sendable {
+    /// Registered clients of one user.
+    package var clientsPerUserMax = 1_000
+    /// Rows of one page.
+    package var pageRowsMax = 200
+    /// Body bytes of one window or page, after which it is cut; the first row always goes.
+    package var readBytesMax = 512 * 1024
+    /// How long a node stays registered without renewing.
+    package var followLifetime: Int64 = 60_000
+
+    package init() {}
+}

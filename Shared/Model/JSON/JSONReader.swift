@@ -1,0 +1,238 @@
+/// A single pass over JSON bytes that checks as it goes: UTF-8, escapes, number grammar, depth, counts.
+///
+/// It never traps and never reads outside its bytes; everything wrong is a `JSONError` with an offset.
+///
+///     try JSONReader.read(bytes) { reader in
+///         try reader.object { reader, key in … }
+///     }
+package struct JSONReader {
+    let bytes: UnsafeBufferPointer<UInt8>
+    let limits: JSONLimits
+    package private(set) var position = 0
+    private var depth = 0
+
+    /// Reads one whole document: `body` must consume exactly one value, then only white space may follow.
+    package static func read<R>(
+        _ bytes: [UInt8],
+        limits: JSONLimits = JSONLimits(),
+        _ body: (inout JSONReader) throws -> R
+    ) throws -> R {
+        try bytes.withUnsafeBufferPointer { buffer in
+            var reader = JSONReader(bytes: buffer, limits: limits)
+            let result = try body(&reader)
+            try reader.end()
+            return result
+        }
+    }
+
+    init(bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
+        self.bytes = bytes
+        self.limits = limits
+    }
+
+    /// An error at the current position.
+    package func failure(_ reason: String) -> JSONError { JSONError(reason: reason, offset: position) }
+
+    // MARK: Tokens
+
+    /// The next byte that is not white space, not consumed; `nil` at the end.
+    package mutating func peek() -> UInt8? {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard byte == 0x20 || byte == 0x0a || byte == 0x0d || byte == 0x09 else { return byte }
+            position += 1
+        }
+        return nil
+    }
+
+    mutating func expect(_ byte: UInt8) throws(JSONError) {
+        guard let next = peek() else { throw failure("unexpected end") }
+        guard next == byte else { throw failure("unexpected byte") }
+        position += 1
+    }
+
+    mutating func advance(by count: Int) { position += count }
+
+    mutating func end() throws(JSONError) {
+        if peek() != nil { throw failure("unexpected bytes after the value") }
+    }
+
+    /// Consumes `null` if it stands here.
+    package mutating func takeNull() throws(JSONError) -> Bool {
+        guard peek() == UInt8(ascii: "n") else { return false }
+        try literal("null")
+        return true
+    }
+
+    mutating func literal(_ word: StaticString) throws(JSONError) {
+        let count = word.utf8CodeUnitCount
+        guard bytes.count - position >= count else { throw failure("unexpected end") }
+        for offset in 0..<count where bytes[position + offset] != word.utf8Start[offset] {
+            throw failure("unexpected word")
+        }
+        position += count
+    }
+
+    // MARK: Containers
+
+    /// Calls `each` with every key; it must consume the value.
+    package mutating func object(_ each: (inout JSONReader, String) throws -> Void) throws {
+        try expect(UInt8(ascii: "{"))
+        try descend()
+        var count = 0
+        if peek() == UInt8(ascii: "}") {
+            position += 1
+        } else {
+            while true {
+                count += 1
+                guard count <= limits.keysMax else { throw failure("more than \(limits.keysMax) keys") }
+                let key = try string()
+                try expect(UInt8(ascii: ":"))
+                try each(&self, key)
+                if try closes(with: UInt8(ascii: "}")) { break }
+            }
+        }
+        depth -= 1
+    }
+
+    /// Calls `each` once an element; it must consume the element.
+    package mutating func array(_ each: (inout JSONReader) throws -> Void) throws {
+        try expect(UInt8(ascii: "["))
+        try descend()
+        var count = 0
+        if peek() == UInt8(ascii: "]") {
+            position += 1
+        } else {
+            while true {
+                count += 1
+                guard count <= limits.elementsMax else { throw failure("more than \(limits.elementsMax) elements") }
+                try each(&self)
+                if try closes(with: UInt8(ascii: "]")) { break }
+            }
+        }
+        depth -= 1
+    }
+
+    private mutating func descend() throws(JSONError) {
+        depth += 1
+        guard depth <= limits.depthMax else { throw failure("nested deeper than \(limits.depthMax)") }
+    }
+
+    private mutating func closes(with byte: UInt8) throws(JSONError) -> Bool {
+        guard let next = peek() else { throw failure("unexpected end") }
+        position += 1
+        if next == byte { return true }
+        guard next == UInt8(ascii: ",") else {
+            position -= 1
+            throw failure("unexpected byte")
+        }
+        return false
+    }
+
+    // MARK: Whole values
+
+    /// Skips one value of any kind and returns a copy of its bytes; see `skip()` for what that checks.
+    package mutating func raw() throws -> [UInt8] {
+        _ = peek()
+        let start = position
+        try skip()
+        return Array(bytes[start..<position])
+    }
+
+    /// Skips one value of any kind, checking its structure and numbers but not the insides of its strings.
+    ///
+    /// It follows nesting of up to `skipDepthMax`, so that one value nested too deeply can be refused on its own when
+    /// it is read, while its neighbours stand.
+    package mutating func skip() throws(JSONError) {
+        var open: [UInt8] = []
+        repeat {
+            guard let next = peek() else { throw failure("unexpected end") }
+            switch next {
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                position += 1
+                guard open.count < limits.skipDepthMax else { throw failure("nested deeper than \(limits.skipDepthMax)") }
+                open.append(next + 2)
+                if peek() == next + 2 { break }
+                if next == UInt8(ascii: "{") { try skipKey() }
+                continue
+            case UInt8(ascii: "\""): try skipString()
+            case UInt8(ascii: "t"): try literal("true")
+            case UInt8(ascii: "f"): try literal("false")
+            case UInt8(ascii: "n"): try literal("null")
+            default: try skipNumber()
+            }
+            while let closing = open.last {
+                guard let next = peek() else { throw failure("unexpected end") }
+                if next == closing {
+                    position += 1
+                    open.removeLast()
+                } else {
+                    try expect(UInt8(ascii: ","))
+                    if closing == UInt8(ascii: "}") { try skipKey() }
+                    break
+                }
+            }
+        } while !open.isEmpty
+    }
+
+    private mutating func skipKey() throws(JSONError) {
+        try skipString()
+        try expect(UInt8(ascii: ":"))
+    }
+
+    private mutating func skipString() throws(JSONError) {
+        try expect(UInt8(ascii: "\""))
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return }
+        }
+        throw failure("unexpected end")
+    }
+
+    /// The string value of `key` if that is the first member of the object that stands here; consumes nothing.
+    package mutating func firstMember(_ key: String) throws -> String? {
+        let start = position
+        defer { position = start }
+        guard peek() == UInt8(ascii: "{") else { return nil }
+        position += 1
+        guard peek() == UInt8(ascii: "\""), try string() == key else { return nil }
+        try expect(UInt8(ascii: ":"))
+        guard peek() == UInt8(ascii: "\"") else { return nil }
+        return try string()
+    }
+
+    /// Reads one value of any kind.
+    package mutating func value() throws -> FieldValue {
+        guard let next = peek() else { throw failure("unexpected end") }
+        switch next {
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "{"): return .object(try fields())
+        case UInt8(ascii: "["):
+            var elements: [FieldValue] = []
+            try array { reader in elements.append(try reader.value()) }
+            return .array(elements)
+        case UInt8(ascii: "t"):
+            try literal("true")
+            return .boolean(true)
+        case UInt8(ascii: "f"):
+            try literal("false")
+            return .boolean(false)
+        case UInt8(ascii: "n"):
+            try literal("null")
+            return .null
+        default: return try number()
+        }
+    }
+
+    /// Reads an object whose names must be unique.
+    package mutating func fields() throws -> Fields {
+        var entries: [Fields.Entry] = []
+        entries.reserveCapacity(8)
+        try object { reader, key in
+            entries.append(Fields.Entry(name: key, value: try reader.value()))
+        }
+        guard let fields = Fields(unsorted: entries) else { throw failure("a key occurs twice") }
+        return fields
+    }
+}

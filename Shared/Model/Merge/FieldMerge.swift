@@ -1,0 +1,100 @@
+/// One patch applied to one field under its rule. Pure, and the only place where values are merged: the sequencer, the
+/// client's rebase and the simulator's oracle all come here.
+enum FieldMerge {
+    /// The value after the patch; `nil` when the field is then absent.
+    static func apply(
+        _ patch: FieldPatch, to current: FieldValue?, field: FieldSchema, isService: Bool
+    ) throws(PatchRefusal) -> FieldValue? {
+        switch field.merge {
+        case .server where !isService: throw PatchRefusal("only the server writes it")
+        case .server, .lww: return try lastWrite(patch, current, field)
+        case .immutable: throw PatchRefusal("cannot change after creation")
+        case .set: return try growingSet(patch, current)
+        case .elements: return try elements(patch, current)
+        case .counter: return try counter(patch, current, field)
+        case .max: return try maximum(patch, current, field)
+        }
+    }
+
+    private static func lastWrite(
+        _ patch: FieldPatch, _ current: FieldValue?, _ field: FieldSchema
+    ) throws(PatchRefusal) -> FieldValue? {
+        switch patch {
+        case .set(.null), .unset:
+            if field.isRequired { throw PatchRefusal("is required") }
+            return nil
+        case .set(let value): return try typed(value, field)
+        case .increment, .add, .remove, .max: throw PatchRefusal("rule \(field.merge.rawValue) takes set and unset")
+        }
+    }
+
+    private static func growingSet(_ patch: FieldPatch, _ current: FieldValue?) throws(PatchRefusal) -> FieldValue? {
+        switch patch {
+        case .add(let added), .set(.array(let added)): return try union(current, added)
+        default: throw PatchRefusal("rule set only takes add")
+        }
+    }
+
+    private static func elements(_ patch: FieldPatch, _ current: FieldValue?) throws(PatchRefusal) -> FieldValue? {
+        switch patch {
+        case .add(let added): return try union(current, added)
+        case .remove(let removed):
+            guard let rest = SetMerge.subtracting(present(current), removed) else { throw PatchRefusal("not a set of strings") }
+            return .array(rest)
+        default: throw PatchRefusal("rule elements takes add and remove")
+        }
+    }
+
+    private static func counter(
+        _ patch: FieldPatch, _ current: FieldValue?, _ field: FieldSchema
+    ) throws(PatchRefusal) -> FieldValue? {
+        guard case .increment(let written) = patch else { throw PatchRefusal("rule counter only takes increment") }
+        let step = try typed(written, field)
+        switch (current ?? (field.type == .integer ? .integer(0) : .double(0)), step) {
+        case (.integer(let value), .integer(let step)):
+            let (sum, overflow) = value.addingReportingOverflow(step)
+            if overflow { throw PatchRefusal("the counter would overflow") }
+            return .integer(sum)
+        case (.double(let value), .double(let step)):
+            guard (value + step).isFinite else { throw PatchRefusal("the counter would overflow") }
+            return .double(value + step)
+        default: throw PatchRefusal("must be \(field.type.rawValue)")
+        }
+    }
+
+    private static func maximum(
+        _ patch: FieldPatch, _ current: FieldValue?, _ field: FieldSchema
+    ) throws(PatchRefusal) -> FieldValue? {
+        let value: FieldValue
+        switch patch {
+        case .max(let written), .set(let written): value = try typed(written, field)
+        case .unset, .increment, .add, .remove: throw PatchRefusal("rule max only takes max")
+        }
+        guard let current else { return value }
+        return current.isLess(than: value) == true ? value : current
+    }
+
+    private static func typed(_ value: FieldValue, _ field: FieldSchema) throws(PatchRefusal) -> FieldValue {
+        guard let canonical = field.type.canonical(value) else {
+            throw PatchRefusal("must be \(field.type.rawValue), not \(value.kind)")
+        }
+        return canonical
+    }
+
+    private static func union(_ current: FieldValue?, _ added: [FieldValue]) throws(PatchRefusal) -> FieldValue {
+        guard let union = SetMerge.union(present(current), added) else { throw PatchRefusal("not a set of strings") }
+        return .array(union)
+    }
+
+    private static func present(_ current: FieldValue?) -> [FieldValue] {
+        if case .array(let elements)? = current { return elements }
+        return []
+    }
+}
+
+/// Why a patch does not apply; becomes a `Rejection` with the collection's and field's names in front.
+struct PatchRefusal: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}

@@ -1,0 +1,61 @@
+/// What a workspace's collections look like and how they behave; one document serves server and SDK.
+///
+///     let schema = try Schema(json: Array(text.utf8))
+///     schema.collection("messages")?.field("text")?.merge   // .immutable
+///
+/// A collection is known by its name everywhere.
+public struct Schema: Hashable, Sendable {
+    public let name: String
+    /// Raised by the app's developers with every change of the document.
+    public let version: Int64
+    /// Sorted by name.
+    public let collections: [CollectionSchema]
+    private let indexByName: [String: Int]
+
+    init(name: String, version: Int64, collections: [CollectionSchema]) {
+        self.name = name
+        self.version = version
+        self.collections = collections.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        indexByName = Dictionary(
+            self.collections.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Reads and checks a schema document.
+    ///
+    /// - Throws: `SchemaError`, which names collection, field and reason.
+    public init(json: [UInt8]) throws(SchemaError) {
+        self = try SchemaReader.read(json)
+    }
+
+    /// The collection of that name, if there is one.
+    public func collection(_ name: String) -> CollectionSchema? {
+        indexByName[name].map { collections[$0] }
+    }
+
+    /// The scopes that every user of the workspace sees.
+    package var sharedScopes: [ScopeID] {
+        var scopes: [ScopeID] = []
+        for collection in collections {
+            if case .shared(let scope) = collection.scope, !scopes.contains(scope) { scopes.append(scope) }
+        }
+        return scopes.sorted()
+    }
+}
+
+/// What is wrong with a schema document, and where.
+public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
+    public let collection: String?
+    public let field: String?
+    public let reason: String
+
+    init(collection: String? = nil, field: String? = nil, _ reason: String) {
+        self.collection = collection
+        self.field = field
+        self.reason = reason
+    }
+
+    public var description: String {
+        let place = [collection, field].compactMap { $0 }.joined(separator: ".")
+        return place.isEmpty ? "schema: \(reason)" : "schema: \(place): \(reason)"
+    }
+}

@@ -1,0 +1,75 @@
+/// One JSON object of a schema document, consumed key by key so that what nobody asked for is an error.
+struct SchemaObject {
+    private var remaining: Fields
+    private let collection: String?
+    private let field: String?
+
+    init(_ fields: Fields, collection: String? = nil, field: String? = nil) {
+        remaining = fields
+        self.collection = collection
+        self.field = field
+    }
+
+    func error(_ reason: String) -> SchemaError { SchemaError(collection: collection, field: field, reason) }
+
+    mutating func take(_ key: String) -> FieldValue? {
+        defer { remaining[key] = nil }
+        return remaining[key]
+    }
+
+    mutating func string(_ key: String) throws(SchemaError) -> String? {
+        guard let value = take(key) else { return nil }
+        guard case .string(let text) = value else { throw error("\"\(key)\" must be a string") }
+        return text
+    }
+
+    mutating func integer(_ key: String) throws(SchemaError) -> Int64? {
+        guard let value = take(key) else { return nil }
+        guard case .integer(let number) = value else { throw error("\"\(key)\" must be a whole number") }
+        return number
+    }
+
+    mutating func boolean(_ key: String) throws(SchemaError) -> Bool? {
+        guard let value = take(key) else { return nil }
+        guard case .boolean(let flag) = value else { throw error("\"\(key)\" must be true or false") }
+        return flag
+    }
+
+    mutating func object(_ key: String) throws(SchemaError) -> Fields? {
+        guard let value = take(key) else { return nil }
+        guard case .object(let fields) = value else { throw error("\"\(key)\" must be an object") }
+        return fields
+    }
+
+    mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ key: String, _ type: Choice.Type
+    ) throws(SchemaError) -> Choice? {
+        guard let text = try string(key) else { return nil }
+        guard let choice = Choice(rawValue: text) else { throw unknown(text, for: key, of: Choice.self) }
+        return choice
+    }
+
+    mutating func accessors(_ key: String) throws(SchemaError) -> Set<Accessor>? {
+        guard let value = take(key) else { return nil }
+        guard case .array(let elements) = value else { throw error("\"\(key)\" must be a list such as [\"member\"]") }
+        var accessors: Set<Accessor> = []
+        for element in elements {
+            guard case .string(let text) = element, let accessor = Accessor(rawValue: text) else {
+                throw unknown(element.json, for: key, of: Accessor.self)
+            }
+            accessors.insert(accessor)
+        }
+        return accessors
+    }
+
+    func end() throws(SchemaError) {
+        if let unknown = remaining.entries.first { throw error("unknown key \"\(unknown.name)\"") }
+    }
+
+    private func unknown<Choice: RawRepresentable<String> & CaseIterable>(
+        _ text: String, for key: String, of type: Choice.Type
+    ) -> SchemaError {
+        let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+        return error("\"\(key)\" does not know \(text); it is one of \(choices)")
+    }
+}

@@ -1,0 +1,71 @@
+/// The rules that tie the parts of a schema together.
+enum SchemaRules {
+    static let collectionsMax = 256
+    static let fieldsMax = 256
+
+    static func check(_ schema: Schema) throws(SchemaError) {
+        guard schema.collections.count <= collectionsMax else { throw SchemaError("more than \(collectionsMax) collections") }
+        var tables: Set<String> = []
+        for collection in schema.collections {
+            guard tables.insert(collection.name.lowercased()).inserted else {
+                throw SchemaError(collection: collection.name, "differs from another collection only by case")
+            }
+            try check(collection, in: schema)
+        }
+    }
+
+    private static func check(_ collection: CollectionSchema, in schema: Schema) throws(SchemaError) {
+        func error(_ reason: String, field: String? = nil) -> SchemaError {
+            SchemaError(collection: collection.name, field: field, reason)
+        }
+        guard collection.fields.count <= fieldsMax else { throw error("more than \(fieldsMax) fields") }
+        switch collection.scope {
+        case .ownRecord:
+            guard collection.memberField != nil else { throw error("\"members\" must name the set field that lists its members") }
+        case .field(let name):
+            guard let field = collection.field(name) else { throw error("\"scope\" names a field that does not exist") }
+            guard field.type == .reference || field.type == .string, field.isRequired, field.merge == .immutable else {
+                throw error("holds the scope: it must be a required, immutable reference or string", field: name)
+            }
+        case .shared:
+            break
+        }
+        for name in [collection.memberField, collection.adminField].compactMap({ $0 }) {
+            guard collection.scope == .ownRecord else { throw error("only a collection with scope \"self\" lists members") }
+            guard let field = collection.field(name), field.type == .set else { throw error("must be a set field", field: name) }
+        }
+        var columns: Set<String> = []
+        for field in collection.fields {
+            guard columns.insert(field.name.lowercased()).inserted else {
+                throw error("differs from another field only by case", field: field.name)
+            }
+            try check(field, of: collection, in: schema)
+        }
+    }
+
+    private static func check(
+        _ field: FieldSchema, of collection: CollectionSchema, in schema: Schema
+    ) throws(SchemaError) {
+        func error(_ reason: String) -> SchemaError {
+            SchemaError(collection: collection.name, field: field.name, reason)
+        }
+        switch field.merge {
+        case .set, .elements:
+            guard field.type == .set else { throw error("rule \(field.merge.rawValue) needs type set") }
+        case .counter:
+            guard field.type == .integer || field.type == .double else { throw error("rule counter needs a number") }
+        case .max:
+            guard [.integer, .double, .timestamp, .string].contains(field.type) else {
+                throw error("rule max needs a number, timestamp or string")
+            }
+        case .lww, .immutable, .server:
+            break
+        }
+        if field.isSearchable, field.type != .string { throw error("only a string is searchable") }
+        if let target = field.target {
+            guard field.type == .reference else { throw error("\"to\" needs type reference") }
+            guard schema.collection(target) != nil else { throw error("\"to\" names no collection: \(target)") }
+        }
+        if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
+    }
+}

@@ -1,0 +1,128 @@
+/// Finds the declarations of a file and the kind of scope that each stands in, by its words and braces.
+struct DeclarationScan {
+    enum Scope { case file, `protocol`, conformingType, conformingExtension, plain }
+
+    struct Declaration {
+        let name: String
+        let line: Int
+        /// Whether other targets see it: `package`, `public` or `open`.
+        let isShared: Bool
+        let scope: Scope
+    }
+
+    private(set) var declarations: [Declaration] = []
+
+    private static let keywords: Set<Substring> = [
+        "struct", "class", "enum", "actor", "protocol", "typealias", "func", "var", "let", "subscript", "extension",
+    ]
+    private static let sharing: Set<Substring> = ["package", "public", "open"]
+    private static let modifiers: Set<Substring> = [
+        "static", "final", "nonisolated", "mutating", "override", "lazy", "weak", "indirect", "consuming", "borrowing",
+        "unowned", "isolated", "private", "internal", "fileprivate", "prefix", "postfix", "infix",
+    ]
+
+    init(_ file: SourceFile) {
+        var scopes: [Scope] = []
+        var keyword: Substring?
+        var header = ""
+        for (number, line) in file.code.enumerated() {
+            for part in Self.parts(line) {
+                switch part {
+                case "{":
+                    scopes.append(Self.scope(of: keyword, header: header))
+                    (keyword, header) = (nil, "")
+                case "}":
+                    _ = scopes.popLast()
+                    (keyword, header) = (nil, "")
+                default:
+                    if let found = Self.declaration(part) {
+                        (keyword, header) = (found.keyword, "")
+                        let scope = scopes.last ?? .file
+                        if found.keyword != "extension" {
+                            declarations.append(
+                                Declaration(name: found.name, line: number, isShared: found.isShared, scope: scope))
+                        }
+                    }
+                    header += part + " "
+                }
+            }
+        }
+    }
+
+    /// The text of a line cut at its braces, which are parts of their own.
+    private static func parts(_ line: String) -> [String] {
+        var parts: [String] = []
+        var current = ""
+        for character in line {
+            if character == "{" || character == "}" {
+                parts += [current, String(character)]
+                current = ""
+            } else {
+                current.append(character)
+            }
+        }
+        return (parts + [current]).filter { !$0.trimmed.isEmpty }
+    }
+
+    private static func declaration(_ text: String) -> (keyword: Substring, name: String, isShared: Bool)? {
+        var isShared = false
+        var words = withoutAttributes(text).split(separator: " ")[...]
+        while let word = words.popFirst() {
+            // `private(set)` is a modifier, `subscript(` a keyword.
+            let bare = word.prefix { $0 != "(" && $0 != "<" }
+            if sharing.contains(word) {
+                isShared = true
+            } else if bare == "subscript" {
+                return (bare, "subscript", isShared)
+            } else if keywords.contains(bare), !(bare == "class" && words.first.map(keywords.contains) == true) {
+                return (bare, name(words.first ?? ""), isShared)
+            } else if bare != "class", !modifiers.contains(bare), !sharing.contains(bare) {
+                return nil
+            }
+        }
+        return nil
+    }
+
+    /// An identifier, one between backquotes, or an operator: as far as it goes.
+    private static func name(_ word: Substring) -> String {
+        let isOperator = word.first.map { !$0.isIdentifierPart && $0 != "`" } ?? false
+        return String(word.prefix { isOperator ? $0 != "(" : $0.isIdentifierPart || $0 == "`" })
+    }
+
+    /// Without the attributes at the front, and their arguments.
+    private static func withoutAttributes(_ text: String) -> String {
+        var rest = text.trimmed[...]
+        while rest.first == "@" {
+            rest = rest.dropFirst().drop { $0.isIdentifierPart }
+            if rest.first == "(" {
+                rest = rest.firstIndex(of: ")").map { rest[rest.index(after: $0)...] } ?? ""
+            }
+            rest = rest.drop { $0 == " " }
+        }
+        return String(rest)
+    }
+
+    private static func scope(of keyword: Substring?, header: String) -> Scope {
+        switch keyword {
+        case "protocol": .protocol
+        case "extension": conforms(header) ? .conformingExtension : .plain
+        case "struct", "class", "enum", "actor": conforms(header) ? .conformingType : .plain
+        default: .plain
+        }
+    }
+
+    /// Whether a colon stands outside angle brackets and before any `where`.
+    private static func conforms(_ header: String) -> Bool {
+        let declared = header.firstRange(of: " where ").map { header[..<$0.lowerBound] } ?? header[...]
+        var depth = 0
+        for character in declared {
+            switch character {
+            case "<": depth += 1
+            case ">": depth -= 1
+            case ":" where depth == 0: return true
+            default: break
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,66 @@
+/// Where what may stand. These tables are the architecture, as far as the text of a file can break it.
+enum Layout {
+    /// What ships. The rules about API and imports are about these.
+    static let productFolders = ["Shared/", "Server/", "ClientSDK/"]
+
+    /// Time and randomness are arguments here: prefixes of paths, so that a file can be pure beside its executor.
+    static let pureFolders = [
+        "Shared/", "Server/Session/", "Server/FanOut/", "Server/Sequencer/Plan", "ClientSDK/SDK/Engine/Machine",
+    ]
+
+    /// Modules from outside, by the beginning of their names, and the only folders that may import them.
+    static let homes: [Home] = [
+        Home("NIO", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/NIOTransport/", "Tests/"]),
+        Home("Hummingbird", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
+        Home("HTTPTypes", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
+        Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
+        Home("GRDB", ["Server/EmbeddedStore/", "ClientSDK/SDK/", "Tests/"]),
+        Home("CPostgres", ["Server/Postgres/"]),
+        Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
+    ]
+
+    /// The pipeline, upstream first. A folder may import the modules of our own that stand beside it, and no other.
+    static let directions: [Direction] = [
+        Direction("Shared/Model/", may: []),
+        Direction("Shared/Wire/", may: ["TidemarkModel"]),
+        Direction("Server/CPostgres/", may: []),
+        Direction("Server/Postgres/", may: ["CPostgres"]),
+        Direction("Server/Store/", may: shared),
+        Direction("Server/EmbeddedStore/", may: shared + ["TidemarkStore"]),
+        Direction("Server/PostgresStore/", may: shared + ["TidemarkStore", "TidemarkPostgres"]),
+        Direction("Server/Sequencer/", may: shared + ["TidemarkStore"]),
+        Direction("Server/Session/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
+        Direction("Server/FanOut/", may: shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession"]),
+        Direction("Server/Console/", may: pureServer),
+        Direction("Server/Gateway/", may: pureServer + ["TidemarkConsole"]),
+        Direction("Server/Daemon/", may: nil),
+        Direction("ClientSDK/", may: shared + client),
+    ]
+
+    private static let shared = ["TidemarkModel", "TidemarkWire"]
+    private static let pureServer = shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut"]
+    private static let client = [
+        "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
+    ]
+
+    struct Home: Sendable {
+        let modulePrefix: String
+        let folders: [String]
+
+        init(_ modulePrefix: String, _ folders: [String]) {
+            self.modulePrefix = modulePrefix
+            self.folders = folders
+        }
+    }
+
+    struct Direction: Sendable {
+        let folder: String
+        /// `nil` allows everything: only the composition root has that.
+        let allowed: [String]?
+
+        init(_ folder: String, may allowed: [String]?) {
+            self.folder = folder
+            self.allowed = allowed
+        }
+    }
+}

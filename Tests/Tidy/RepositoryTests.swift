@@ -1,0 +1,35 @@
+import Testing
+
+@Suite struct RepositoryTests {
+    @Test func `the repository is found and read`() {
+        let paths = Set(Repository.files.map(\.path))
+        #expect(paths.isSuperset(of: ["Package.swift", "README.md", ".ci/run", "Tests/Tidy/RepositoryTests.swift"]))
+        #expect(Repository.productFiles.count > 20)
+        #expect(Repository.exists("Tests/Tidy") && !Repository.exists("Tests/Untidy"))
+    }
+
+    @Test func `an allowance exempts its own file from its own rule, and nothing else`() {
+        let rule = Rule(name: "size") { [$0.finding(0, "too large")] }
+        let files = ["Server/A.swift", "Server/B.swift"].map { SourceFile(path: $0, text: "") }
+        func paths(_ allowances: [Allowance]) -> [String] {
+            rule.findings(in: files, allowances: allowances).map(\.path)
+        }
+        #expect(paths([]) == ["Server/A.swift", "Server/B.swift"])
+        #expect(paths([Allowance(rule: "size", path: "Server/A.swift", reason: "generated")]) == ["Server/B.swift"])
+        #expect(paths([Allowance(rule: "calls", path: "Server/A.swift", reason: "generated")]).count == 2)
+    }
+
+    @Test func `every allowance has a reason and is still needed`() {
+        let witnesses = requirementNames(Repository.productFiles)
+        let rules = [
+            fileSize, functionLength, pathNames, typeNames, verbs, calls, unstructuredTasks, purity, outsideImports,
+            directions, reasons, unfinished, links, wording, scripts, documentation(witnesses: witnesses),
+        ]
+        for allowance in Allowance.all {
+            let file = Repository.files.first { $0.path == allowance.path }
+            let rule = rules.first { $0.name == allowance.rule }
+            let found = file.flatMap { rule?.check($0) } ?? []
+            #expect(!allowance.reason.isEmpty && !found.isEmpty, "remove '\(allowance.rule)' for \(allowance.path)")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Testing
+
+/// The module of an import declaration, or `nil` when the line is none.
+func importedModule(_ line: String) -> Substring? {
+    var words = line.split(separator: " ")[...]
+    let kinds: Set<Substring> = ["struct", "class", "enum", "protocol", "typealias", "func", "let", "var"]
+    let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+    while let word = words.first, word.hasPrefix("@") || modifiers.contains(word) {
+        words.removeFirst()
+    }
+    guard words.popFirst() == "import" else { return nil }
+    if let kind = words.first, kinds.contains(kind) {
+        words.removeFirst()
+    }
+    return words.first?.split(separator: ".").first
+}
+
+let outsideImports = Rule(name: "imports from outside") { file in
+    guard file.isSwift, file.path.contains("/") else { return [] }
+    return file.code.enumerated().compactMap { number, line in
+        guard let module = importedModule(line),
+            let home = Layout.homes.first(where: { module.hasPrefix($0.modulePrefix) }), !file.lies(in: home.folders)
+        else { return nil }
+        return file.finding(number, "'\(module)' stays behind \(home.folders.joined(separator: ", ")); go through them")
+    }
+}
+
+let directions = Rule(name: "directions") { file in
+    guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
+    guard let direction = Layout.directions.first(where: { file.path.hasPrefix($0.folder) }) else {
+        return [file.finding(0, "the folder is not in Layout.directions; say there what it may import")]
+    }
+    guard let allowed = direction.allowed else { return [] }
+    return file.code.enumerated().compactMap { number, line in
+        guard let module = importedModule(line), module.hasPrefix("Tidemark"), !allowed.contains(String(module)) else {
+            return nil
+        }
+        return file.finding(number, "\(direction.folder) must not know '\(module)'; the direction is in Layout.directions")
+    }
+}
+
+@Suite struct ImportsTests {
+    @Test func `libraries from outside are imported only where they live`() {
+        expectNone(outsideImports.findings(in: Repository.swiftFiles))
+    }
+
+    @Test func `our own modules are imported only downstream`() {
+        expectNone(directions.findings(in: Repository.swiftFiles))
+    }
+
+    @Test func `an import is read in each of its forms`() {
+        #expect(importedModule("import NIOCore") == "NIOCore")
+        #expect(importedModule("@preconcurrency public import struct Foundation.Date") == "Foundation")
+        #expect(importedModule("  @testable import Tidemark") == "Tidemark")
+        #expect(importedModule("let important = 1") == nil)
+    }
+
+    @Test func `a library outside its home is found`() {
+        let file = SourceFile(path: "Server/Session/A.swift", text: "import GRDB\nimport NIOCore\nimport Logging\n")
+        #expect(outsideImports.check(file).map(\.line) == [1, 2])
+        let pure = SourceFile(path: "Shared/Model/A.swift", text: "public import Foundation\n// import NIOCore\n")
+        #expect(outsideImports.check(pure).map(\.line) == [1])
+        #expect(outsideImports.check(SourceFile(path: "Server/Store/A.swift", text: "import CPostgres")).count == 1)
+        #expect(outsideImports.check(SourceFile(path: "Server/Postgres/A.swift", text: "import CPostgres")).isEmpty)
+    }
+
+    @Test func `an import against the stream is found, and a folder without an entry`() {
+        func found(_ path: String, _ module: String) -> Bool {
+            !directions.check(SourceFile(path: path, text: "package import \(module)")).isEmpty
+        }
+        #expect(found("Shared/Model/A.swift", "TidemarkWire"))
+        #expect(found("Server/Store/A.swift", "TidemarkSequencer"))
+        #expect(found("Server/Gateway/A.swift", "TidemarkPostgresStore"))
+        #expect(found("ClientSDK/SDK/A.swift", "TidemarkStore"))
+        #expect(found("Server/Attic/A.swift", "Logging"))
+        #expect(!found("Server/Sequencer/A.swift", "TidemarkStore"))
+        #expect(!found("Server/Daemon/A.swift", "TidemarkPostgresStore"))
+    }
+}

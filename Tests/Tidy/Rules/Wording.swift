@@ -1,0 +1,50 @@
+import Testing
+
+/// Words of the place where a file was written, not of what it is about. Spelled in two halves each, so that this
+/// file does not hold them.
+private let wordsOfWorkplaces = [
+    "session " + "ended", "Clau" + "de", "Anthro" + "pic", "AI " + "assistant", "language " + "model",
+]
+
+/// Folders of one machine. They count where a path begins, not inside a longer one.
+private let foldersOfMachines = ["/wor" + "k/", "/ro" + "ot/", "/Us" + "ers/"]
+
+/// Hosts of package registries: an environment names them, a repository does not.
+private let hostsOfRegistries = [
+    "pypi" + ".org", "pythonhosted" + ".org", "deb.debian" + ".org", "registry.npmjs" + ".org", "crates" + ".io",
+    "proxy.golang" + ".org",
+]
+
+let wording = Rule(name: "wording") { file in
+    file.lines.enumerated().flatMap { number, line -> [Finding] in
+        let lowered = line.lowercased()
+        let words = (wordsOfWorkplaces + hostsOfRegistries).filter { lowered.contains($0.lowercased()) }
+        let folders = foldersOfMachines.filter { beginsPath($0, in: line) }
+        return (words + folders).map {
+            file.finding(number, "'\($0)' is about where this was written; say what holds on every machine")
+        }
+    }
+}
+
+private func beginsPath(_ folder: String, in line: String) -> Bool {
+    line.ranges(of: folder).contains { range in
+        guard let before = line[..<range.lowerBound].last else { return true }
+        return !before.isIdentifierPart && !".-/}".contains(before)
+    }
+}
+
+@Suite struct WordingTests {
+    @Test func `nothing speaks of the place where it was written`() {
+        expectNone(wording.findings(in: Repository.files))
+    }
+
+    @Test func `a word, a folder or a host of a workplace is found`() {
+        for bad in wordsOfWorkplaces + hostsOfRegistries {
+            #expect(wording.check(SourceFile(path: "a.md", text: "see \(bad), there")).count == 1, "\(bad)")
+        }
+        for bad in foldersOfMachines {
+            #expect(wording.check(SourceFile(path: "a.md", text: "run \(bad)x")).count == 1, "\(bad)")
+            #expect(wording.check(SourceFile(path: "a.md", text: "run ./lib\(bad)x")).isEmpty, "\(bad)")
+        }
+    }
+}

@@ -1,0 +1,55 @@
+/// A text file of the repository, in the three views that the rules read. All views have the same lines.
+struct SourceFile: Sendable {
+    /// From the top of the repository, with forward slashes.
+    let path: String
+    let isExecutable: Bool
+    /// As written.
+    let lines: [String]
+    /// Without the contents of comments and string literals: what the compiler acts on.
+    let code: [String]
+    /// Without the contents of string literals, comments kept.
+    let prose: [String]
+
+    init(path: String, isExecutable: Bool = false, text: String) {
+        self.path = path
+        self.isExecutable = isExecutable
+        lines = Self.split(text)
+        if path.hasSuffix(".swift") {
+            var scanner = CodeScanner(text)
+            scanner.run()
+            code = Self.split(scanner.code)
+            prose = Self.split(scanner.prose)
+        } else {
+            code = lines
+            prose = lines
+        }
+    }
+
+    var isSwift: Bool { path.hasSuffix(".swift") }
+    var isScript: Bool { path.hasSuffix(".sh") || lines.first?.hasPrefix("#!") == true }
+    var isMarkdown: Bool { path.hasSuffix(".md") }
+
+    /// The path of the folder that holds the file; empty at the top.
+    var folder: String {
+        path.split(separator: "/").dropLast().joined(separator: "/")
+    }
+
+    /// Whether the path begins with one of these prefixes. End a prefix with `/` to mean a folder.
+    func lies(in prefixes: [String]) -> Bool {
+        prefixes.contains { path.hasPrefix($0) }
+    }
+
+    /// A finding at a line, counted from 0 as in `lines`.
+    func finding(_ line: Int, _ advice: String) -> Finding {
+        Finding(path: path, line: line + 1, advice: advice)
+    }
+
+    /// Splits like an editor: a final newline begins no further line.
+    private static func split(_ text: String) -> [String] {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last?.isEmpty == true {
+            lines.removeLast()
+        }
+        return lines
+    }
+}

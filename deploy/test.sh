@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# Checks everything: format, build, and every test against both stores.
+#
+#   deploy/test.sh [arguments of `swift test`, such as --filter Merge]
+#   deploy/test.sh --help
+#
+# Installs what is missing (Debian, Ubuntu), starts a private PostgreSQL in a temporary folder, and stops it at the end.
+#   ROUNDS   seeded rounds of the simulator (default 1000)
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=deploy/lib/postgres.sh
+source "$top/deploy/lib/postgres.sh"
+
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+    usage "${BASH_SOURCE[0]}"
+    exit 0
+fi
+
+test_log=""
+tidy_up() {
+    stop_postgres
+    rm -f "$test_log"
+}
+
+lint() {
+    say "checking the format"
+    swift format lint --strict -r -p Package.swift Shared Server ClientSDK Tests
+    if command -v shellcheck >/dev/null; then
+        say "checking the scripts"
+        shellcheck -x .ci/run deploy/*.sh deploy/lib/*.sh
+    else
+        say "skipping the scripts: shellcheck is not installed"
+    fi
+}
+
+# The build's exit code is the answer: its last line does not tell that a target imports what it must not.
+build() {
+    say "building everything, the debug 'tidemark' that the end-to-end tests start included"
+    swift build --build-tests --explicit-target-dependency-import-check error
+}
+
+# Keeps the output, because a run that matched no test ends well and proves nothing.
+run_tests() {
+    say "testing (ROUNDS=$ROUNDS)"
+    swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$test_log"
+    grep -Eq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
+}
+
+cd "$top"
+export ROUNDS="${ROUNDS:-1000}"
+trap tidy_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+ensure_build_packages
+require_swift
+lint
+build
+start_postgres tidemark_test
+TIDEMARK_TEST_POSTGRES=$(postgres_connection tidemark_test)
+export TIDEMARK_TEST_POSTGRES
+test_log=$(mktemp)
+run_tests "$@"
+say "all checks passed"
