@@ -1,0 +1,42 @@
+/// Everything that a client may say on a connection.
+package enum ClientMessage: Hashable, Sendable {
+    case hello(Hello)
+    case push(Push)
+    case ack(Ack)
+    case page(PageRequest)
+    case auth(Auth)
+    case bye
+    /// A kind that starts with `x-`: ignored.
+    case unknownExtension
+
+    /// Decodes one message.
+    ///
+    /// - Throws: `WireError` for anything but a well-formed message of a known kind.
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> ClientMessage {
+        let kind = try MessageReader.kind(of: bytes)
+        switch kind {
+        case "hello": return .hello(try Hello.decode(bytes))
+        case "push": return .push(try Push.decode(bytes))
+        case "ack": return .ack(try Ack.decode(bytes))
+        case "page": return .page(try PageRequest.decode(bytes))
+        case "auth": return .auth(try Auth.decode(bytes))
+        case "bye": return .bye
+        default:
+            if kind.hasPrefix("x-") { return .unknownExtension }
+            throw WireError("unknown message \"\(kind.prefix(32))\"")
+        }
+    }
+
+    /// The message's bytes.
+    package func encode() -> [UInt8] {
+        switch self {
+        case .hello(let message): message.encode()
+        case .push(let message): message.encode()
+        case .ack(let message): message.encode()
+        case .page(let message): message.encode()
+        case .auth(let message): message.encode()
+        case .bye: Array("{\"t\":\"bye\"}".utf8)
+        case .unknownExtension: Array("{\"t\":\"x-\"}".utf8)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import TidemarkModel
+
+/// The first message of a client: who it is and where it stands.
+package struct Hello: Hashable, Sendable {
+    /// Versions that the client speaks, best first.
+    package var versions: [Int64] = WireVersion.supported
+    /// The bearer token, when it was not sent as a header.
+    package var token: String?
+    package var client: ClientID
+    /// Asserts that this client id was never used: the server registers it.
+    package var isNewClient: Bool
+    /// Counts the client's connections; durable, one more each time.
+    package var connection: Int64
+    /// Where the client's copy ends; `nil` for an empty database.
+    package var cursor: String?
+    /// What it holds.
+    package var scopes: [HeldScope]
+    /// Results up to here are durably known to the client.
+    package var ackedThrough: Int64
+    /// Name and version of the app, for the server's log.
+    package var app: String?
+
+    package init(
+        token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
+        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil
+    ) {
+        self.token = token
+        self.client = client
+        self.isNewClient = isNewClient
+        self.connection = connection
+        self.cursor = cursor
+        self.scopes = scopes
+        self.ackedThrough = ackedThrough
+        self.app = app
+    }
+
+    static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
+        var client: ClientID?
+        var connection: Int64?
+        var hello = Hello(client: UniqueID(high: 0, low: 0), isNewClient: false, connection: 0)
+        hello.versions = []
+        try MessageReader.members(of: bytes, "hello") { reader, key in
+            switch key {
+            case "v": try reader.array { hello.versions.append(try MessageReader.count(&$0)) }
+            case "token": hello.token = try reader.string()
+            case "client": client = try MessageReader.id(&reader)
+            case "new": hello.isNewClient = try reader.boolean()
+            case "conn": connection = try MessageReader.count(&reader)
+            case "cursor": hello.cursor = try reader.string()
+            case "scopes": hello.scopes = try MessageReader.heldScopes(&reader)
+            case "acked": hello.ackedThrough = try MessageReader.count(&reader)
+            case "app": hello.app = try reader.string()
+            default: try reader.skip()
+            }
+        }
+        guard let client, let connection else { throw WireError("hello: \"client\" and \"conn\" are required") }
+        hello.client = client
+        hello.connection = connection
+        return hello
+    }
+
+    func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512 + scopes.count * 56)
+        writer.literal("{\"t\":\"hello\",\"v\":")
+        writer.array(versions) { $0.integer($1) }
+        if let token {
+            writer.literal(",\"token\":")
+            writer.string(token)
+        }
+        writer.literal(",\"client\":")
+        writer.id(client)
+        if isNewClient { writer.literal(",\"new\":true") }
+        writer.literal(",\"conn\":")
+        writer.integer(connection)
+        if let cursor {
+            writer.literal(",\"cursor\":")
+            writer.string(cursor)
+        }
+        writer.literal(",\"scopes\":")
+        writer.array(scopes) { $1.write(to: &$0) }
+        writer.literal(",\"acked\":")
+        writer.integer(ackedThrough)
+        if let app {
+            writer.literal(",\"app\":")
+            writer.string(app)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}

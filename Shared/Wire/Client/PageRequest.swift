@@ -1,0 +1,66 @@
+package import TidemarkModel
+
+/// Asks for existing records of one collection in a scope, newest first.
+package struct PageRequest: Hashable, Sendable {
+    /// Chosen by the client; comes back with the answer.
+    package var id: Int64
+    package var scope: ScopeID
+    /// The grant under which the client fills its copy; an answer for another grant is useless to it.
+    package var since: SequenceNumber
+    package var collection: String
+    /// Only records created before this number; `nil` for the newest page.
+    package var before: SequenceNumber?
+    package var limit: Int
+
+    package init(
+        id: Int64, scope: ScopeID, since: SequenceNumber, collection: String, before: SequenceNumber? = nil, limit: Int
+    ) {
+        self.id = id
+        self.scope = scope
+        self.since = since
+        self.collection = collection
+        self.before = before
+        self.limit = limit
+    }
+
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> PageRequest {
+        var scope: ScopeID?
+        var request = PageRequest(id: 0, scope: ScopeID("-"), since: 0, collection: "", limit: 50)
+        try MessageReader.members(of: bytes, "page") { reader, key in
+            switch key {
+            case "rid": request.id = try MessageReader.count(&reader)
+            case "scope": scope = try MessageReader.name(&reader, ScopeID.self)
+            case "since": request.since = try MessageReader.count(&reader)
+            case "coll": request.collection = try reader.string()
+            case "before": request.before = try MessageReader.count(&reader)
+            case "limit": request.limit = Int(clamping: try MessageReader.count(&reader))
+            default: try reader.skip()
+            }
+        }
+        guard let scope, !request.collection.isEmpty, request.limit > 0 else {
+            throw WireError("page: \"scope\", \"coll\" and a \"limit\" of at least 1 are required")
+        }
+        request.scope = scope
+        return request
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 160)
+        writer.literal("{\"t\":\"page\",\"rid\":")
+        writer.integer(id)
+        writer.literal(",\"scope\":")
+        writer.string(scope.text)
+        writer.literal(",\"since\":")
+        writer.integer(since)
+        writer.literal(",\"coll\":")
+        writer.string(collection)
+        if let before {
+            writer.literal(",\"before\":")
+            writer.integer(before)
+        }
+        writer.literal(",\"limit\":")
+        writer.integer(Int64(limit))
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}

@@ -1,0 +1,25 @@
+package import TidemarkModel
+
+/// A fresh token was accepted.
+package struct AuthOK: Hashable, Sendable {
+    /// When it ends.
+    package var expires: Milliseconds
+
+    package init(expires: Milliseconds) { self.expires = expires }
+
+    func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 48)
+        writer.literal("{\"t\":\"auth_ok\",\"exp\":")
+        writer.integer(expires)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8]) throws(WireError) -> AuthOK {
+        var message = AuthOK(expires: 0)
+        try MessageReader.members(of: bytes, "auth_ok") { reader, key in
+            if key == "exp" { message.expires = try reader.integer() } else { try reader.skip() }
+        }
+        return message
+    }
+}

@@ -1,0 +1,120 @@
+package import TidemarkModel
+
+/// A step of the order as one client sees it: apply it whole, with `cursor`, in one local transaction.
+package struct Changes: Hashable, Sendable {
+    /// The records of one scope.
+    package struct Group: Hashable, Sendable {
+        package var scope: ScopeID
+        package var changes: [Change]
+
+        package init(scope: ScopeID, changes: [Change]) {
+            self.scope = scope
+            self.changes = changes
+        }
+    }
+
+    /// A scope that the user gained (`role` given), or lost.
+    package struct GrantChange: Hashable, Sendable {
+        package var scope: ScopeID
+        /// The grant's number; for a loss, the grant that ended is not repeated and this is the ending's number.
+        package var since: SequenceNumber
+        package var role: Role?
+
+        package init(scope: ScopeID, since: SequenceNumber, role: Role?) {
+            self.scope = scope
+            self.since = since
+            self.role = role
+        }
+    }
+
+    /// The cursor that the client must stand at.
+    package var from: String
+    /// The cursor that it stands at afterwards.
+    package var cursor: String
+    /// Server time of the newest batch in it.
+    package var time: Milliseconds
+    /// The frame is whole batches as they were committed; otherwise it is a stretch of catch-up.
+    package var isLive: Bool
+    /// The client's copy is a state that the server was in.
+    package var isConsistent: Bool
+    package var groups: [Group]
+    package var settled: Settled?
+    package var grants: [GrantChange]
+
+    package init(
+        from: String, cursor: String, time: Milliseconds, isLive: Bool, isConsistent: Bool, groups: [Group] = [],
+        settled: Settled? = nil, grants: [GrantChange] = []
+    ) {
+        self.from = from
+        self.cursor = cursor
+        self.time = time
+        self.isLive = isLive
+        self.isConsistent = isConsistent
+        self.groups = groups
+        self.settled = settled
+        self.grants = grants
+    }
+
+    static func decode(_ bytes: [UInt8]) throws(WireError) -> Changes {
+        var changes = Changes(from: "", cursor: "", time: 0, isLive: false, isConsistent: false)
+        try MessageReader.members(of: bytes, "changes") { reader, key in
+            switch key {
+            case "base": changes.from = try reader.string()
+            case "cur": changes.cursor = try reader.string()
+            case "ts": changes.time = try reader.integer()
+            case "live": changes.isLive = try reader.boolean()
+            case "done": changes.isConsistent = try reader.boolean()
+            case "g": try reader.array { changes.groups.append(try group(&$0)) }
+            case "you": changes.settled = try Settled.read(&reader)
+            case "acl": try reader.array { changes.grants.append(try grant(&$0)) }
+            default: try reader.skip()
+            }
+        }
+        guard !changes.cursor.isEmpty else { throw WireError("changes: \"cur\" is required") }
+        return changes
+    }
+
+    static func group(_ reader: inout JSONReader) throws -> Group {
+        var scope: ScopeID?
+        var changes: [Change] = []
+        try reader.object { reader, key in
+            switch key {
+            case "s": scope = try MessageReader.name(&reader, ScopeID.self)
+            case "r":
+                guard let scope else { throw reader.failure("\"s\" must stand before \"r\"") }
+                try reader.array { changes.append(try RowCoding.read(&$0, scope: scope)) }
+            default: try reader.skip()
+            }
+        }
+        guard let scope else { throw reader.failure("a group needs \"s\"") }
+        return Group(scope: scope, changes: changes)
+    }
+
+    static func grant(_ reader: inout JSONReader) throws -> GrantChange {
+        var scope: ScopeID?
+        var since: SequenceNumber = 0
+        var role: Role?
+        try MessageReader.tuple(
+            &reader,
+            [
+                { scope = try MessageReader.name(&$0, ScopeID.self) }, { since = try MessageReader.count(&$0) },
+                { if try !$0.takeNull() { role = Role(rawValue: try $0.string()) ?? .member } },
+            ])
+        guard let scope else { throw reader.failure("a grant needs a scope") }
+        return GrantChange(scope: scope, since: since, role: role)
+    }
+
+    func encode() -> [UInt8] {
+        var splice = ChangesSplice(from: from, cursor: cursor, time: time, isLive: isLive, isConsistent: isConsistent)
+        for group in groups {
+            var rows = JSONWriter()
+            var isFirst = true
+            for change in group.changes {
+                if isFirst { isFirst = false } else { rows.byte(UInt8(ascii: ",")) }
+                RowCoding.write(change, to: &rows)
+            }
+            splice.group(group.scope, rows: rows.bytes)
+        }
+        return splice.finish(settled: settled, grants: grants)
+    }
+}

@@ -1,0 +1,88 @@
+package import TidemarkModel
+
+/// How far the client's own transactions are settled, as of the frame that carries it.
+package struct Settled: Hashable, Sendable {
+    /// The outcome of one transaction: `[n, id, seq, time]`, with code and message behind when it was refused.
+    package struct Outcome: Hashable, Sendable {
+        package var number: Int64
+        package var transaction: TransactionID
+        package var seq: SequenceNumber
+        package var time: Milliseconds
+        package var rejection: Rejection?
+
+        package init(
+            number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds, rejection: Rejection?
+        ) {
+            self.number = number
+            self.transaction = transaction
+            self.seq = seq
+            self.time = time
+            self.rejection = rejection
+        }
+    }
+
+    /// Every transaction up to this number is settled.
+    package var through: Int64
+    package var outcomes: [Outcome]
+
+    package init(through: Int64, outcomes: [Outcome]) {
+        self.through = through
+        self.outcomes = outcomes
+    }
+
+    package func write(to writer: inout JSONWriter) {
+        writer.literal("{\"n\":")
+        writer.integer(through)
+        writer.literal(",\"res\":")
+        writer.array(outcomes) { writer, outcome in
+            writer.byte(UInt8(ascii: "["))
+            writer.integer(outcome.number)
+            writer.byte(UInt8(ascii: ","))
+            writer.id(outcome.transaction)
+            writer.byte(UInt8(ascii: ","))
+            writer.integer(outcome.seq)
+            writer.byte(UInt8(ascii: ","))
+            writer.integer(outcome.time)
+            if let rejection = outcome.rejection {
+                writer.byte(UInt8(ascii: ","))
+                writer.string(rejection.code.rawValue)
+                writer.byte(UInt8(ascii: ","))
+                writer.string(rejection.message)
+            }
+            writer.byte(UInt8(ascii: "]"))
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    static func read(_ reader: inout JSONReader) throws -> Settled {
+        var settled = Settled(through: 0, outcomes: [])
+        try reader.object { reader, key in
+            switch key {
+            case "n": settled.through = try MessageReader.count(&reader)
+            case "res": try reader.array { settled.outcomes.append(try outcome(&$0)) }
+            default: try reader.skip()
+            }
+        }
+        return settled
+    }
+
+    private static func outcome(_ reader: inout JSONReader) throws -> Outcome {
+        var outcome = Outcome(number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
+        var code: RejectionCode?
+        var index = 0
+        try reader.array { reader in
+            switch index {
+            case 0: outcome.number = try MessageReader.count(&reader)
+            case 1: outcome.transaction = try MessageReader.id(&reader)
+            case 2: outcome.seq = try MessageReader.count(&reader)
+            case 3: outcome.time = try reader.integer()
+            case 4: code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected
+            case 5: outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())
+            default: try reader.skip()
+            }
+            index += 1
+        }
+        guard index >= 4, index != 5 else { throw reader.failure("an outcome has four or six elements") }
+        return outcome
+    }
+}

@@ -1,0 +1,115 @@
+package import TidemarkModel
+
+/// The answer to `hello`: what the client keeps, drops and must fill, and from where it sends on.
+package struct Welcome: Hashable, Sendable {
+    /// What became of the client's cursor.
+    package enum CursorState: String, Hashable, Sendable {
+        /// The stream goes on from it.
+        case ok
+        /// There was none: everything comes as new scopes.
+        case none
+        /// It belongs to no history of this server: everything held must be filled again, pending writes stay.
+        case resync
+    }
+
+    package var version: Int64
+    /// Names the server process, for logs.
+    package var server: String
+    package var epoch: Epoch
+    package var cursorState: CursorState
+    /// Where the stream of `changes` begins: the client's own cursor, or the head when it had none.
+    package var cursor: String
+    /// Scopes whose grant the client holds: deltas follow.
+    package var kept: [HeldScope]
+    /// Scopes to delete locally: no longer granted, or under another grant.
+    package var purged: [ScopeID]
+    /// Scopes to fill by pages.
+    package var added: [Changes.GrantChange]
+    /// The client's last settled transaction; it sends on from the next.
+    package var settledThrough: Int64
+    /// Server time.
+    package var now: Milliseconds
+    /// When the token ends.
+    package var tokenExpires: Milliseconds
+    /// Milliseconds between the server's pings.
+    package var heartbeat: Int64
+    package var limits: WireLimits
+
+    package init(
+        server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
+        added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
+        heartbeat: Int64, limits: WireLimits
+    ) {
+        version = WireVersion.current
+        self.server = server
+        self.epoch = epoch
+        self.cursorState = cursorState
+        self.cursor = cursor
+        self.kept = kept
+        self.purged = purged
+        self.added = added
+        self.settledThrough = settledThrough
+        self.now = now
+        self.tokenExpires = tokenExpires
+        self.heartbeat = heartbeat
+        self.limits = limits
+    }
+
+    func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 640 + (kept.count + added.count) * 64)
+        writer.literal("{\"t\":\"welcome\",\"v\":")
+        writer.integer(version)
+        writer.literal(",\"server\":")
+        writer.string(server)
+        writer.literal(",\"epoch\":")
+        writer.integer(epoch)
+        writer.literal(",\"state\":")
+        writer.string(cursorState.rawValue)
+        writer.literal(",\"cur\":")
+        writer.string(cursor)
+        writer.literal(",\"keep\":")
+        writer.array(kept) { $1.write(to: &$0) }
+        writer.literal(",\"purge\":")
+        writer.array(purged) { $0.string($1.text) }
+        writer.literal(",\"new\":")
+        writer.array(added) { $1.write(to: &$0) }
+        for (name, value) in [("lmid", settledThrough), ("now", now), ("exp", tokenExpires), ("hb", heartbeat)] {
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(value)
+        }
+        writer.literal(",\"limits\":")
+        limits.write(to: &writer)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8]) throws(WireError) -> Welcome {
+        var welcome = Welcome(
+            server: "", epoch: 0, cursorState: .none, cursor: "", kept: [], purged: [], added: [], settledThrough: 0,
+            now: 0, tokenExpires: 0, heartbeat: 0, limits: WireLimits())
+        try MessageReader.members(of: bytes, "welcome") { reader, key in
+            switch key {
+            case "v": welcome.version = try MessageReader.count(&reader)
+            case "server": welcome.server = try reader.string()
+            case "epoch": welcome.epoch = try MessageReader.count(&reader)
+            case "state":
+                guard let state = CursorState(rawValue: try reader.string()) else { throw reader.failure("unknown state") }
+                welcome.cursorState = state
+            case "cur": welcome.cursor = try reader.string()
+            case "keep": welcome.kept = try MessageReader.heldScopes(&reader)
+            case "purge": try reader.array { welcome.purged.append(try MessageReader.name(&$0, ScopeID.self)) }
+            case "new": try reader.array { welcome.added.append(try Changes.grant(&$0)) }
+            case "lmid": welcome.settledThrough = try MessageReader.count(&reader)
+            case "now": welcome.now = try reader.integer()
+            case "exp": welcome.tokenExpires = try reader.integer()
+            case "hb": welcome.heartbeat = try MessageReader.count(&reader)
+            case "limits": welcome.limits = try WireLimits.read(&reader)
+            default: try reader.skip()
+            }
+        }
+        guard !welcome.cursor.isEmpty else { throw WireError("welcome: \"cur\" is required") }
+        return welcome
+    }
+}
