@@ -8,8 +8,11 @@ extension BatchBody {
         _ bytes: [UInt8], low: SequenceNumber, head: Head
     ) throws(StoreError) -> CommittedBatch {
         var batch = CommittedBatch(low: low, head: head)
+        // Our own bytes, bounded when they were planned: the wire's count of elements does not apply.
+        var limits = JSONLimits()
+        limits.elementsMax = .max
         do {
-            try JSONReader.read(bytes) { reader in
+            try JSONReader.read(bytes, limits: limits) { reader in
                 try reader.object { reader, key in
                     switch key {
                     case "r": try reader.array { batch.records.append(try record(&$0)) }
@@ -47,8 +50,8 @@ extension BatchBody {
         try reader.array { try row.take(&$0) }
         return MembershipChange(
             user: UserID(try row.string(0)), scope: ScopeID(try row.string(1)),
-            role: row.isNull(2) ? nil : Role(rawValue: try row.string(2)), seq: try row.integer(3),
-            since: try row.integer(4))
+            role: row.isNull(2) ? nil : try row.role(2), seq: try row.integer(3),
+            since: row.isNull(4) ? nil : try row.integer(4))
     }
 
     private static func settlement(_ reader: inout JSONReader) throws -> Settlement {
@@ -109,6 +112,12 @@ private struct TupleReader {
     func id(_ index: Int) throws -> UniqueID {
         guard let id = UniqueID(try string(index)) else { throw Mismatch() }
         return id
+    }
+
+    /// An unknown role is an error: read as `nil` it would end the membership.
+    func role(_ index: Int) throws -> Role {
+        guard let role = Role(rawValue: try string(index)) else { throw Mismatch() }
+        return role
     }
 
     struct Mismatch: Error {}

@@ -18,7 +18,7 @@ package enum BatchBody {
             writer.byte(UInt8(ascii: ","))
             writer.integer(change.seq)
             writer.byte(UInt8(ascii: ","))
-            writer.integer(change.since)
+            if let since = change.since { writer.integer(since) } else { writer.literal("null") }
             writer.byte(UInt8(ascii: "]"))
         }
         writer.literal(",\"s\":")

@@ -27,7 +27,7 @@ package struct ResultRow: Hashable, Sendable {
     package var client: ClientID
     package var number: Int64
     package var transaction: TransactionID
-    /// The sequence number of its last effect; of its batch's end for a refused one.
+    /// The sequence number of its last effect; for a refused one, where the order stood when it was judged.
     package var seq: SequenceNumber
     /// Server time of its batch.
     package var time: Milliseconds

@@ -35,10 +35,10 @@ package struct MembershipChange: Hashable, Sendable {
     package var role: Role?
     /// The number of the change that caused it.
     package var seq: SequenceNumber
-    /// When the membership that this change leaves in place began; equals `seq` unless only the role changed.
-    package var since: SequenceNumber
+    /// When the membership began; `nil` when only the role changed and the store keeps the beginning that it has.
+    package var since: SequenceNumber?
 
-    package init(user: UserID, scope: ScopeID, role: Role?, seq: SequenceNumber, since: SequenceNumber) {
+    package init(user: UserID, scope: ScopeID, role: Role?, seq: SequenceNumber, since: SequenceNumber?) {
         self.user = user
         self.scope = scope
         self.role = role

@@ -12,7 +12,7 @@ package protocol Store: Sendable {
     /// failure. A commit whose outcome is unknown is looked up by its nonce before this returns.
     func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet,
-        plan: @Sendable (ReadResult) -> CommittedBatch?
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch?
 
     /// Binds a client id to a user; the same call again gives the same answer.
@@ -76,7 +76,8 @@ package struct SessionSnapshot: Hashable, Sendable {
 /// A stretch of the order as current states.
 package struct Window: Hashable, Sendable {
     package var records: [StoredRecord]
-    /// The batch end that the window reaches.
+    /// The batch end that the window reaches. Only where one batch alone holds more than `readBytesMax`, the number of
+    /// the last row with the rest of the batch that holds it.
     package var through: Head
     /// The head of the snapshot that it was read in.
     package var head: Head

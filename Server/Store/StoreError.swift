@@ -31,6 +31,8 @@ package struct StoreLimits: Hashable, Sendable {
     package var readBytesMax = 512 * 1024
     /// How long a node stays registered without renewing.
     package var followLifetime: Int64 = 60_000
+    /// Numbers behind the head whose batches keep their bodies.
+    package var tailSpan: Int64 = 65_536
 
     package init() {}
 }

@@ -25,7 +25,8 @@ public struct Fields: Hashable, Sendable {
         }
         entries = isSorted ? unsorted : unsorted.sorted { Self.precedes($0.name, $1.name) }
         if !isSorted {
-            for index in entries.indices.dropFirst() where entries[index].name.hasSameBytes(as: entries[index - 1].name) {
+            for index in entries.indices.dropFirst() where entries[index].name.hasSameBytes(as: entries[index - 1].name)
+            {
                 return nil
             }
         }

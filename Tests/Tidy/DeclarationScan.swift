@@ -5,8 +5,12 @@ struct DeclarationScan {
     struct Declaration {
         let name: String
         let line: Int
-        /// Whether other targets see it: `package`, `public` or `open`.
-        let isShared: Bool
+        let keyword: String
+        /// `package`, `public` or `open` when other targets see it.
+        let access: String?
+        let isStatic: Bool
+        /// `false` for a requirement, and for a property that is stored.
+        let hasBody: Bool
         let scope: Scope
     }
 
@@ -40,7 +44,10 @@ struct DeclarationScan {
                         let scope = scopes.last ?? .file
                         if found.keyword != "extension" {
                             declarations.append(
-                                Declaration(name: found.name, line: number, isShared: found.isShared, scope: scope))
+                                Declaration(
+                                    name: found.name, line: number, keyword: String(found.keyword),
+                                    access: found.access,
+                                    isStatic: part.holds("static"), hasBody: line.contains("{"), scope: scope))
                         }
                     }
                     header += part + " "
@@ -64,18 +71,18 @@ struct DeclarationScan {
         return (parts + [current]).filter { !$0.trimmed.isEmpty }
     }
 
-    private static func declaration(_ text: String) -> (keyword: Substring, name: String, isShared: Bool)? {
-        var isShared = false
+    private static func declaration(_ text: String) -> (keyword: Substring, name: String, access: String?)? {
+        var access: String?
         var words = withoutAttributes(text).split(separator: " ")[...]
         while let word = words.popFirst() {
             // `private(set)` is a modifier, `subscript(` a keyword.
             let bare = word.prefix { $0 != "(" && $0 != "<" }
             if sharing.contains(word) {
-                isShared = true
+                access = String(word)
             } else if bare == "subscript" {
-                return (bare, "subscript", isShared)
+                return (bare, "subscript", access)
             } else if keywords.contains(bare), !(bare == "class" && words.first.map(keywords.contains) == true) {
-                return (bare, name(words.first ?? ""), isShared)
+                return (bare, name(words.first ?? ""), access)
             } else if bare != "class", !modifiers.contains(bare), !sharing.contains(bare) {
                 return nil
             }

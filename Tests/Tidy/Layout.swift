@@ -38,7 +38,8 @@ enum Layout {
     ]
 
     private static let shared = ["TidemarkModel", "TidemarkWire"]
-    private static let pureServer = shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut"]
+    private static let pureServer =
+        shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut"]
     private static let client = [
         "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
     ]

@@ -21,7 +21,8 @@ enum Repository {
 
     /// Whether a path, relative to the root, leads to a file or folder.
     static func exists(_ path: String) -> Bool {
-        FileManager.default.fileExists(atPath: root.appending(path: path).standardizedFileURL.path(percentEncoded: false))
+        FileManager.default.fileExists(
+            atPath: root.appending(path: path).standardizedFileURL.path(percentEncoded: false))
     }
 
     private static func load(_ folder: String) -> [SourceFile] {
@@ -38,9 +39,12 @@ enum Repository {
                 return load(path)
             }
             // A file that is no UTF-8 is no text: the rules have nothing to say about it.
-            guard let bytes = FileManager.default.contents(atPath: absolute), let text = String(bytes: bytes, encoding: .utf8)
+            guard let bytes = FileManager.default.contents(atPath: absolute),
+                let text = String(bytes: bytes, encoding: .utf8)
             else { return [] }
-            return [SourceFile(path: path, isExecutable: FileManager.default.isExecutableFile(atPath: absolute), text: text)]
+            return [
+                SourceFile(path: path, isExecutable: FileManager.default.isExecutableFile(atPath: absolute), text: text)
+            ]
         }
     }
 

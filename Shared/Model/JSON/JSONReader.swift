@@ -150,7 +150,9 @@ package struct JSONReader {
             switch next {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 position += 1
-                guard open.count < limits.skipDepthMax else { throw failure("nested deeper than \(limits.skipDepthMax)") }
+                guard open.count < limits.skipDepthMax else {
+                    throw failure("nested deeper than \(limits.skipDepthMax)")
+                }
                 open.append(next + 2)
                 if peek() == next + 2 { break }
                 if next == UInt8(ascii: "{") { try skipKey() }

@@ -39,7 +39,9 @@ enum FieldMerge {
         switch patch {
         case .add(let added): return try union(current, added)
         case .remove(let removed):
-            guard let rest = SetMerge.subtracting(present(current), removed) else { throw PatchRefusal("not a set of strings") }
+            guard let rest = SetMerge.subtracting(present(current), removed) else {
+                throw PatchRefusal("not a set of strings")
+            }
             return .array(rest)
         default: throw PatchRefusal("rule elements takes add and remove")
         }

@@ -5,12 +5,15 @@ package struct MemberList: Hashable, Sendable {
 
     /// Reads the member and admin fields; a deleted or absent record has no members.
     package init(fields: Fields?, author: UserID, collection: CollectionSchema) {
-        guard let fields, let memberField = collection.memberField, case .array(let members)? = fields[memberField] else {
+        guard let fields, let memberField = collection.memberField, case .array(let members)? = fields[memberField]
+        else {
             roles = [:]
             return
         }
         var admins: Set<FieldValue> = []
-        if let adminField = collection.adminField, case .array(let listed)? = fields[adminField] { admins = Set(listed) }
+        if let adminField = collection.adminField, case .array(let listed)? = fields[adminField] {
+            admins = Set(listed)
+        }
         var roles: [UserID: Role] = [:]
         for member in members {
             guard case .string(let text) = member, let user = UserID(checking: text) else { continue }

@@ -64,7 +64,8 @@ package enum RecordMerge {
         case .null, .boolean, .integer, .double: size = 0
         }
         guard size <= field.sizeMax else {
-            throw Rejection(.tooLarge, "\(collection.name).\(field.name): \(size) is over the limit of \(field.sizeMax)")
+            throw Rejection(
+                .tooLarge, "\(collection.name).\(field.name): \(size) is over the limit of \(field.sizeMax)")
         }
     }
 }

@@ -35,7 +35,8 @@ public struct CollectionSchema: Hashable, Sendable {
         self.create = create
         self.change = change
         self.delete = delete
-        indexByName = Dictionary(self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        indexByName = Dictionary(
+            self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// The field of that name, if the collection has one.

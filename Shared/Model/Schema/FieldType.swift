@@ -29,7 +29,8 @@ extension FieldType {
         case (.reference, .string(let text)):
             return UniqueID(text).map { .string($0.description) }
         case (.blob, .string(let text)):
-            let isDigest = text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
+            let isDigest =
+                text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
             return isDigest ? value : nil
         case (.set, .array(let elements)):
             return SetMerge.canonical(elements)

@@ -1,7 +1,8 @@
 /// Turns a schema document into a `Schema`, refusing whatever it does not know by name.
 enum SchemaReader {
     static let keywords: Set<String> = [
-        "id", "local_id", "server_id", "scope", "seq", "born", "server_time", "created_time", "author", "state", "extra",
+        "id", "local_id", "server_id", "scope", "seq", "born", "server_time", "created_time", "author", "state",
+        "extra",
     ]
 
     static func read(_ json: [UInt8]) throws(SchemaError) -> Schema {
@@ -12,7 +13,9 @@ enum SchemaReader {
             throw SchemaError("not valid JSON: \(error)")
         }
         var object = SchemaObject(document)
-        guard try object.integer("tidemark") == 1 else { throw SchemaError("\"tidemark\" must be 1, the format's version") }
+        guard try object.integer("tidemark") == 1 else {
+            throw SchemaError("\"tidemark\" must be 1, the format's version")
+        }
         let name = try object.string("name") ?? "app"
         let version = try object.integer("version") ?? 1
         guard let collections = try object.object("collections"), !collections.isEmpty else {
@@ -40,7 +43,9 @@ enum SchemaReader {
         let create = try object.accessors("create") ?? (scope == .ownRecord ? [.anyone] : [.member])
         let change = try object.accessors("change") ?? [.member]
         let delete = try object.accessors("delete") ?? (isAppendOnly ? [.author] : [.member])
-        guard let declared = try object.object("fields") else { throw SchemaError(collection: name, "\"fields\" is missing") }
+        guard let declared = try object.object("fields") else {
+            throw SchemaError(collection: name, "\"fields\" is missing")
+        }
         try object.end()
         var fields: [FieldSchema] = []
         for entry in declared.entries { fields.append(try field(entry, of: name, isAppendOnly: isAppendOnly)) }
@@ -62,7 +67,8 @@ enum SchemaReader {
         case .string("self"): return .ownRecord
         case .string(let field): return .field(field)
         case .object(let shared):
-            guard shared.entries.count == 1, case .string(let text)? = shared["shared"], let scope = ScopeID(checking: text)
+            guard shared.entries.count == 1, case .string(let text)? = shared["shared"],
+                let scope = ScopeID(checking: text)
             else { throw object.error("\"scope\" as an object is {\"shared\": \"name\"}") }
             return .shared(scope)
         default: throw object.error("\"scope\" is missing: \"self\", a field's name or {\"shared\": \"name\"}")

@@ -4,7 +4,9 @@ enum SchemaRules {
     static let fieldsMax = 256
 
     static func check(_ schema: Schema) throws(SchemaError) {
-        guard schema.collections.count <= collectionsMax else { throw SchemaError("more than \(collectionsMax) collections") }
+        guard schema.collections.count <= collectionsMax else {
+            throw SchemaError("more than \(collectionsMax) collections")
+        }
         var tables: Set<String> = []
         for collection in schema.collections {
             guard tables.insert(collection.name.lowercased()).inserted else {
@@ -21,7 +23,9 @@ enum SchemaRules {
         guard collection.fields.count <= fieldsMax else { throw error("more than \(fieldsMax) fields") }
         switch collection.scope {
         case .ownRecord:
-            guard collection.memberField != nil else { throw error("\"members\" must name the set field that lists its members") }
+            guard collection.memberField != nil else {
+                throw error("\"members\" must name the set field that lists its members")
+            }
         case .field(let name):
             guard let field = collection.field(name) else { throw error("\"scope\" names a field that does not exist") }
             guard field.type == .reference || field.type == .string, field.isRequired, field.merge == .immutable else {
@@ -31,8 +35,12 @@ enum SchemaRules {
             break
         }
         for name in [collection.memberField, collection.adminField].compactMap({ $0 }) {
-            guard collection.scope == .ownRecord else { throw error("only a collection with scope \"self\" lists members") }
-            guard let field = collection.field(name), field.type == .set else { throw error("must be a set field", field: name) }
+            guard collection.scope == .ownRecord else {
+                throw error("only a collection with scope \"self\" lists members")
+            }
+            guard let field = collection.field(name), field.type == .set else {
+                throw error("must be a set field", field: name)
+            }
         }
         var columns: Set<String> = []
         for field in collection.fields {

@@ -36,9 +36,10 @@ package enum MutationCoding {
 
     private static func encode(_ patches: [NamedPatch], to writer: inout JSONWriter) {
         var parts = PatchParts(patches)
-        for (name, fields) in [("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
-            ("max", parts.max)] where !fields.isEmpty
-        {
+        for (name, fields) in [
+            ("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
+            ("max", parts.max),
+        ] where !fields.isEmpty {
             writer.byte(UInt8(ascii: ","))
             writer.string(name)
             writer.byte(UInt8(ascii: ":"))

@@ -44,7 +44,8 @@ package enum TransactionCoding {
                 transaction.id = id
                 if transaction.mutations.isEmpty { throw Rejection(.invalid, "the transaction has no mutations") }
                 if transaction.mutations.count > limits.mutationsMax {
-                    throw Rejection(.tooLarge, "\(transaction.mutations.count) mutations; the limit is \(limits.mutationsMax)")
+                    throw Rejection(
+                        .tooLarge, "\(transaction.mutations.count) mutations; the limit is \(limits.mutationsMax)")
                 }
                 if bytes.count > limits.transactionBytesMax {
                     throw Rejection(.tooLarge, "\(bytes.count) bytes; the limit is \(limits.transactionBytesMax)")

@@ -95,7 +95,9 @@ package struct Welcome: Hashable, Sendable {
             case "server": welcome.server = try reader.string()
             case "epoch": welcome.epoch = try MessageReader.count(&reader)
             case "state":
-                guard let state = CursorState(rawValue: try reader.string()) else { throw reader.failure("unknown state") }
+                guard let state = CursorState(rawValue: try reader.string()) else {
+                    throw reader.failure("unknown state")
+                }
                 welcome.cursorState = state
             case "cur": welcome.cursor = try reader.string()
             case "keep": welcome.kept = try MessageReader.heldScopes(&reader)

@@ -2,20 +2,36 @@ import Testing
 
 /// Every declaration that another target sees says above it what it means.
 ///
-/// Exempt: initialisers and cases (their type speaks for them), extensions, and what a protocol already documents,
-/// which is found by its name: `witnesses` holds the names of all requirements.
+/// Exempt: initialisers and cases (their type speaks for them), extensions, what a protocol already documents (found by
+/// its name: `witnesses` holds the names of all requirements), and a plain stored property of package access or of the
+/// model, where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
 func documentation(witnesses: Set<String>) -> Rule {
     Rule(name: "documentation") { file in
         guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
         return DeclarationScan(file).declarations.compactMap { declaration in
-            guard declaration.isShared, !isDocumented(file, declaration.line) else { return nil }
-            let mayBeWitness = declaration.scope == .conformingExtension
-                || declaration.scope == .conformingType && witnesses.contains(declaration.name)
-            guard !mayBeWitness else { return nil }
+            guard declaration.access != nil, !isDocumented(file, declaration.line),
+                !isWitness(declaration, witnesses), !isPlainProperty(declaration, file)
+            else { return nil }
             return file.finding(
-                declaration.line, "'\(declaration.name)' is API without a doc comment; say what it means, units, errors, misuse")
+                declaration.line,
+                "'\(declaration.name)' is API without a doc comment; say what it means, units, errors, misuse")
         }
     }
+}
+
+private func isWitness(_ declaration: DeclarationScan.Declaration, _ witnesses: Set<String>) -> Bool {
+    switch declaration.scope {
+    case .conformingExtension: true
+    case .conformingType: witnesses.contains(declaration.name)
+    case .plain: standardRequirements.contains(declaration.name)
+    case .file, .protocol: false
+    }
+}
+
+private func isPlainProperty(_ declaration: DeclarationScan.Declaration, _ file: SourceFile) -> Bool {
+    let isStored = ["let", "var"].contains(declaration.keyword) && !declaration.hasBody && !declaration.isStatic
+    let isPlain = isStored && declaration.scope != .file && !file.path.contains("Limits")
+    return isPlain && (declaration.access == "package" || file.lies(in: ["Shared/"]))
 }
 
 private func isDocumented(_ file: SourceFile, _ line: Int) -> Bool {
@@ -24,17 +40,21 @@ private func isDocumented(_ file: SourceFile, _ line: Int) -> Bool {
     return comment.map { $0.hasPrefix("///") || $0.hasSuffix("*/") } ?? false
 }
 
-/// Requirements of the protocols that types here conform to but that are declared elsewhere.
+/// What the standard library's protocols ask for: known by name wherever it stands, as in an extension of a protocol.
+private let standardRequirements: Set<String> = [
+    "==", "<", "hash", "encode", "description", "debugDescription", "rawValue", "allCases",
+]
+
+/// Requirements of the other protocols from outside that types here conform to.
 private let foreignRequirements: Set<String> = [
-    "==", "<", "hash", "encode", "description", "debugDescription", "errorDescription", "id", "rawValue", "allCases",
-    "next", "makeAsyncIterator", "makeIterator", "run", "startIndex", "endIndex", "index", "count", "now", "sleep",
-    "minimumResolution", "stringValue", "intValue", "handle", "AsyncIterator", "Iterator", "Element", "RawValue",
-    "configuration", "body",
+    "errorDescription", "id", "next", "makeAsyncIterator", "makeIterator", "run", "startIndex", "endIndex", "index",
+    "count", "now", "sleep", "minimumResolution", "stringValue", "intValue", "handle", "AsyncIterator", "Iterator",
+    "Element", "RawValue", "configuration", "body",
 ]
 
 /// The names of every protocol requirement in these files, and of the foreign ones.
 func requirementNames(_ files: [SourceFile]) -> Set<String> {
-    files.reduce(into: foreignRequirements) { names, file in
+    files.reduce(into: standardRequirements.union(foreignRequirements)) { names, file in
         for declaration in DeclarationScan(file).declarations where declaration.scope == .protocol {
             names.insert(declaration.name)
         }
@@ -49,7 +69,7 @@ func requirementNames(_ files: [SourceFile]) -> Set<String> {
 
     @Test func `an undocumented declaration is found, a witness is not asked`() {
         let file = SourceFile(
-            path: "Shared/Model/A.swift",
+            path: "Server/Store/A.swift",
             text: """
                 package struct Bare {
                     package init(a: Int) {}
@@ -65,10 +85,14 @@ func requirementNames(_ files: [SourceFile]) -> Set<String> {
                 package struct Full<T: Sendable>: Drinkable {
                     package func drink() {}
                     package func spill() {}
-                    nonisolated package let x = 1, y = 2
+                    nonisolated package static let x = 1
+                    package let plain: Int
+                    package var computed: Int { 1 }
+                    public let shown: Int
                 }
                 extension Bare: Drinkable { package var taste: Int { 1 } }
                 extension Bare { package var colour: Int { 1 } }
+                extension Bare { package var description: String { "" } }
                 public import Other
                 /// Documented.
                 package protocol Drinkable {
@@ -77,6 +101,8 @@ func requirementNames(_ files: [SourceFile]) -> Set<String> {
                 """)
         let witnesses = requirementNames([file])
         #expect(witnesses.contains("drink"))
-        #expect(documentation(witnesses: witnesses).check(file).map(\.line) == [1, 6, 8, 14, 15, 18])
+        #expect(documentation(witnesses: witnesses).check(file).map(\.line) == [1, 6, 14, 15, 17, 18, 21])
+        let limits = SourceFile(path: "Server/PushLimits.swift", text: "struct A {\npackage var framesMax = 1\n}")
+        #expect(documentation(witnesses: []).check(limits).map(\.line) == [2])
     }
 }

@@ -5,7 +5,9 @@ let medianFileLinesMax = 120
 
 let fileSize = Rule(name: "file size") { file in
     guard file.isSwift, file.lines.count > fileLinesMax else { return [] }
-    return [file.finding(fileLinesMax, "the file has \(file.lines.count) lines; split it by idea (at most \(fileLinesMax))")]
+    return [
+        file.finding(fileLinesMax, "the file has \(file.lines.count) lines; split it by idea (at most \(fileLinesMax))")
+    ]
 }
 
 /// The middle size of the files, and the largest of them when that is too much.

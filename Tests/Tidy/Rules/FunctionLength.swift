@@ -8,7 +8,8 @@ let functionLength = Rule(name: "function length") { file in
         let length = span.lastLine - span.firstLine + 1
         guard length > functionLinesMax else { return nil }
         return file.finding(
-            span.firstLine, "the function has \(length) lines; give its parts names of their own (at most \(functionLinesMax))")
+            span.firstLine,
+            "the function has \(length) lines; give its parts names of their own (at most \(functionLinesMax))")
     }
 }
 
@@ -19,7 +20,8 @@ struct FunctionScan {
 
     /// A declaration that begins before any body did: the function had none, as in a protocol.
     private static let declarations: Set<Substring> = [
-        "func", "var", "let", "init", "deinit", "subscript", "case", "static", "mutating", "package", "public", "private",
+        "func", "var", "let", "init", "deinit", "subscript", "case", "static", "mutating", "package", "public",
+        "private",
         "associatedtype", "typealias", "struct", "enum", "class", "actor", "extension", "protocol",
     ]
 

@@ -35,7 +35,8 @@ let directions = Rule(name: "directions") { file in
         guard let module = importedModule(line), module.hasPrefix("Tidemark"), !allowed.contains(String(module)) else {
             return nil
         }
-        return file.finding(number, "\(direction.folder) must not know '\(module)'; the direction is in Layout.directions")
+        return file.finding(
+            number, "\(direction.folder) must not know '\(module)'; the direction is in Layout.directions")
     }
 }
 

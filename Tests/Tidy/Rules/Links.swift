@@ -12,7 +12,8 @@ let links = Rule(name: "links") { file in
             guard let path = resolved(target, from: file.folder) else {
                 return file.finding(number, "the link '\(target)' leaves the repository; link inside it")
             }
-            return Repository.exists(path) ? nil : file.finding(number, "the link '\(target)' leads nowhere; mend the path")
+            return Repository.exists(path)
+                ? nil : file.finding(number, "the link '\(target)' leads nowhere; mend the path")
         }
     }
 }
@@ -55,7 +56,7 @@ private func resolved(_ target: String, from folder: String) -> String? {
         let page = SourceFile(
             path: "Tests/Tidy/PAGE.md",
             text: """
-                [here](Finding.swift#top) ![up](../../Package.swift) [out](https://swift.org) [below](#below)
+                [here](Finding.swift#top) ![up](../../LICENSE) [out](https://swift.org) [below](#below)
                 [gone](Gone.swift "title")
                 [outside](../../../secret.md) and `[code](x.md)`
                 ```

@@ -8,7 +8,8 @@ let scripts = Rule(name: "scripts") { file in
     var findings: [Finding] = []
     let first = file.lines.firstIndex { !$0.trimmed.isEmpty && !$0.hasPrefix("#") } ?? 0
     if file.lines.isEmpty || file.lines[first] != strictMode {
-        findings.append(file.finding(first, "the first command is not '\(strictMode)'; a failed line would go unnoticed"))
+        findings.append(
+            file.finding(first, "the first command is not '\(strictMode)'; a failed line would go unnoticed"))
     }
     // What is sourced is no program: it has neither a shebang nor the right to be run.
     let isSourced = file.path.hasPrefix("deploy/lib/")

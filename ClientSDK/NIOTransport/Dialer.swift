@@ -1,0 +1,66 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// Opens TCP connections, with TLS where asked.
+struct Dialer {
+    let host: String
+    let port: Int
+    /// `nil` for plain text.
+    let tls: NIOSSLContext?
+    let timeout: Duration
+    let group: any EventLoopGroup
+
+    /// - Parameter trustRootsFile: PEM file of the authorities to trust instead of the system's.
+    init(
+        host: String, port: Int, useTLS: Bool, trustRootsFile: String?, timeout: Duration, group: any EventLoopGroup
+    ) throws(NIOTransportError) {
+        self.host = host
+        self.port = port
+        self.timeout = timeout
+        self.group = group
+        guard useTLS else {
+            tls = nil
+            return
+        }
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        if let trustRootsFile { configuration.trustRoots = .file(trustRootsFile) }
+        do {
+            tls = try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw NIOTransportError(.connectFailed, "TLS cannot be set up: \(error)")
+        }
+    }
+
+    /// What the `Host` header says: the port is left out where it is the scheme's own.
+    var authority: String {
+        let name = host.contains(":") ? "[\(host)]" : host
+        return port == (tls == nil ? 80 : 443) ? name : "\(name):\(port)"
+    }
+
+    /// Connects and lets `configure` build the pipeline behind TLS, on the channel's event loop.
+    func connect<Output: Sendable>(
+        _ configure: @escaping @Sendable (any Channel) throws -> Output
+    ) async throws -> Output {
+        let bootstrap = ClientBootstrap(group: group)
+            .connectTimeout(TimeAmount(timeout))
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+        do {
+            return try await bootstrap.connect(host: host, port: port) { [host, tls] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        // An address has no server name to indicate; the certificate is then checked against the address.
+                        let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    return try configure(channel)
+                }
+            }
+        } catch ChannelError.connectTimeout {
+            throw NIOTransportError(.timedOut, "connecting took longer than \(timeout)")
+        } catch {
+            throw NIOTransportError(.connectFailed, "\(error)")
+        }
+    }
+}

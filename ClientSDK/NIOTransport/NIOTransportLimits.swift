@@ -1,0 +1,21 @@
+/// Every bound of the NIO transport; the defaults match the server's.
+package struct NIOTransportLimits: Sendable {
+    /// From the call to the end of the handshake: name lookup, TCP, TLS and HTTP together may take twice this.
+    package var connectTimeout: Duration = .seconds(10)
+    /// A server of which nothing was heard for so long is given up. It pings every 25 s.
+    package var silenceMax: Duration = .seconds(60)
+    /// While the app does not take messages, nothing is read and no ping is answered: a pong so often tells the server
+    /// that this side lives.
+    package var signOfLifeEvery: Duration = .seconds(20)
+    /// From our close frame to the server's answer; then the connection is cut.
+    package var closeDeadline: Duration = .seconds(2)
+    /// Messages that wait for ``NIOWebSocketConnection/receive()``; from here on the socket is not read.
+    package var waitingMessagesMax = 16
+    /// Frames of one message.
+    package var fragmentsPerMessageMax = 1024
+    /// Bytes of a refused handshake's body that are kept for the error's text.
+    package var refusalBytesMax = 4 * 1024
+
+    /// The defaults; change what differs.
+    package init() {}
+}

@@ -1,0 +1,65 @@
+import NIOCore
+import NIOWebSocket
+import Synchronization
+
+/// An open WebSocket to a Tidemark server. Any task may send and close; one at a time may receive.
+///
+/// Answers pings by itself and notices a server that has gone silent. When the last reference goes, the connection is cut.
+package final class NIOWebSocketConnection: Sendable {
+    private let channel: any Channel
+    private let handler: NIOLoopBound<ClientSocketHandler>
+    private let lastReceive = Atomic<UInt64>(0)
+
+    init(channel: any Channel, handler: NIOLoopBound<ClientSocketHandler>) {
+        self.channel = channel
+        self.handler = handler
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    /// Sends one text message and returns when the kernel has taken it: a slow server slows the caller down.
+    ///
+    /// - Parameter bytes: UTF-8.
+    /// - Throws: ``NIOTransportError`` with `lost` when the connection is closed; ``receive()`` knows why.
+    package func send(_ bytes: [UInt8]) async throws {
+        let frame = WebSocketFrame(fin: true, opcode: .text, maskKey: .random(), data: ByteBuffer(bytes: bytes))
+        do {
+            try await channel.writeAndFlush(frame).get()
+        } catch {
+            throw NIOTransportError(.lost, "\(error)")
+        }
+    }
+
+    /// The next text message. While nobody asks, at most ``NIOTransportLimits/waitingMessagesMax`` messages are read ahead.
+    ///
+    /// - Throws: ``TransportClosed`` once either side has sent a close frame and the messages before it are taken,
+    ///   ``NIOTransportError`` for any other end, `CancellationError` when the task is cancelled (the connection lives on).
+    package func receive() async throws -> [UInt8] {
+        let id = lastReceive.wrappingAdd(1, ordering: .relaxed).newValue
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                channel.eventLoop.execute { [handler] in handler.value.take(id, continuation) }
+                // The cancellation handler may have run before this wait was queued, and found nothing to cancel.
+                if Task.isCancelled { cancelReceive(id) }
+            }
+        } onCancel: {
+            cancelReceive(id)
+        }
+    }
+
+    /// Sends a close frame and returns when the connection is gone, at the latest after
+    /// ``NIOTransportLimits/closeDeadline``. Messages not yet received are dropped unless they were read ahead.
+    ///
+    /// - Parameters:
+    ///   - code: 1000, 1001 or a code of the application from 4000.
+    ///   - reason: at most 123 bytes of UTF-8; more is cut.
+    package func close(code: UInt16, reason: String) async {
+        channel.eventLoop.execute { [handler] in handler.value.close(code: code, reason: reason) }
+        // This future never fails: whatever ended the channel, it has ended.
+        try? await channel.closeFuture.get()
+    }
+
+    private func cancelReceive(_ id: UInt64) {
+        channel.eventLoop.execute { [handler] in handler.value.cancelTake(id) }
+    }
+}

@@ -1,0 +1,30 @@
+package import NIOCore
+
+/// Tells which port a server listens on, once it does: for port 0, where the kernel chooses.
+package struct BoundPort: Sendable {
+    private let ports: AsyncStream<Int>
+    private let continuation: AsyncStream<Int>.Continuation
+
+    /// A port that is not known yet.
+    package init() {
+        (ports, continuation) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// What `Application(onServerRunning:)` takes.
+    package var onServerRunning: @Sendable (any Channel) async -> Void {
+        { channel in
+            if let port = channel.localAddress?.port { continuation.yield(port) }
+            continuation.finish()
+        }
+    }
+
+    /// Ends the wait of ``value()`` when the server could not start. Harmless later.
+    package func abandon() { continuation.finish() }
+
+    /// Waits for the server to listen. Call it once.
+    /// - Returns: `nil` for a local socket, after ``abandon()``, or when the task is cancelled.
+    package func value() async -> Int? {
+        for await port in ports { return port }
+        return nil
+    }
+}

@@ -1,0 +1,27 @@
+/// Close codes of RFC 6455 §7.4 that the edge itself sends; those of the application start at 4000.
+package enum CloseCode {
+    /// The peer has what it came for.
+    package static let normal: UInt16 = 1000
+    /// The server, or the client's app, goes away.
+    package static let goingAway: UInt16 = 1001
+    /// The peer broke the framing rules.
+    package static let protocolError: UInt16 = 1002
+    /// The peer sent a kind of message that is not spoken here.
+    package static let unacceptable: UInt16 = 1003
+    /// A text message was not UTF-8.
+    package static let notUTF8: UInt16 = 1007
+    /// The peer sent more control frames than is reasonable.
+    package static let policyViolation: UInt16 = 1008
+    /// A message was too long.
+    package static let tooBig: UInt16 = 1009
+    /// Nothing was heard of the peer for too long.
+    package static let silent: UInt16 = 4408
+
+    /// Whether an endpoint may put this code into a close frame.
+    static func isSendable(_ code: UInt16) -> Bool {
+        switch code {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}

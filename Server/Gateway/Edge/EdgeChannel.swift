@@ -1,0 +1,94 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+
+/// What became of a connection once its first request was read.
+enum EdgeOutcome: Sendable {
+    case http(NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>)
+    case webSocket
+    case refused
+}
+
+/// A connection in the HTTP server's hands.
+struct EdgeConnection: ServerChildChannelValue {
+    let channel: any Channel
+    let outcome: EventLoopFuture<EdgeOutcome>
+}
+
+/// How the HTTP server sets up each accepted connection: HTTP/1.1 whose first request may become a WebSocket.
+struct EdgeChannel: HTTPChannelHandler {
+    let responder: Responder
+    let limits: EdgeLimits
+    let ledger: ConnectionLedger
+    let handshake: HandshakeCheck
+    let loops: LoopDirectory
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<EdgeConnection> {
+        channel.eventLoop.makeCompletedFuture {
+            guard ledger.admit(channel) else {
+                // A failed future here would end the listening channel: refusal is an outcome, not an error.
+                channel.close(promise: nil)
+                return EdgeConnection(channel: channel, outcome: channel.eventLoop.makeSucceededFuture(.refused))
+            }
+            return EdgeConnection(channel: channel, outcome: try configure(channel))
+        }
+    }
+
+    func handle(value: EdgeConnection, logger: Logger) async {
+        await withTaskCancellationHandler {
+            do {
+                switch try await value.outcome.get() {
+                case .http(let channel):
+                    await handleHTTP(asyncChannel: channel, logger: logger)
+                case .webSocket:
+                    // The event loop does the work; this task lives on so that a graceful shutdown waits for the socket.
+                    try await value.channel.closeFuture.get()
+                case .refused:
+                    break
+                }
+            } catch {
+                // The peer left, or was refused, before its first request was complete.
+                logger.debug("Connection ended before its first request", metadata: ["error": "\(error)"])
+                value.channel.close(promise: nil)
+            }
+        } onCancel: {
+            // Neither future above knows of cancellation; the end of the channel completes both.
+            value.channel.close(promise: nil)
+        }
+    }
+
+    private func configure(_ channel: any Channel) throws -> EventLoopFuture<EdgeOutcome> {
+        var decoderLimits = NIOHTTPDecoderLimitConfiguration()
+        decoderLimits.maxHeaderFieldSize = limits.headerFieldBytesMax
+        decoderLimits.maxHeaderListSize = limits.headerListBytesMax
+        decoderLimits.maxHeaderFieldCount = limits.headerFieldCountMax
+        let decoder = ByteToMessageHandler(
+            HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: decoderLimits))
+        let encoder = HTTPResponseEncoder()
+        let guardian = HTTPConnectionGuard(limits: limits, handshake: handshake, now: channel.eventLoop.now)
+        let upgrade = NIOTypedHTTPServerUpgradeHandler<EdgeOutcome>(
+            httpEncoder: encoder,
+            extraHTTPHandlers: [decoder, guardian],
+            upgradeConfiguration: .init(
+                upgraders: [SyncUpgrader(limits: limits, ledger: ledger, loops: loops)],
+                notUpgradingCompletionHandler: continueAsHTTP))
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(encoder)
+        try pipeline.addHandler(decoder)
+        try pipeline.addHandler(guardian)
+        try pipeline.addHandler(upgrade)
+        return upgrade.upgradeResultFuture
+    }
+
+    @Sendable private func continueAsHTTP(_ channel: any Channel) -> EventLoopFuture<EdgeOutcome> {
+        channel.eventLoop.makeCompletedFuture {
+            try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            let configuration = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>.Configuration(
+                isOutboundHalfClosureEnabled: true)
+            return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel, configuration: configuration))
+        }
+    }
+}

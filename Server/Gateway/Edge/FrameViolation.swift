@@ -1,0 +1,25 @@
+/// What a peer did against RFC 6455, or against our limits: the close code it gets and the reason it is told.
+struct FrameViolation: Error, Equatable {
+    let code: UInt16
+    let reason: String
+
+    private init(_ code: UInt16, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    static let reservedBits = FrameViolation(CloseCode.protocolError, "reserved bits are set")
+    static let reservedOpcode = FrameViolation(CloseCode.protocolError, "reserved opcode")
+    static let notMasked = FrameViolation(CloseCode.protocolError, "client frames must be masked")
+    static let lengthNotMinimal = FrameViolation(CloseCode.protocolError, "length is not in its shortest form")
+    static let fragmentedControl = FrameViolation(CloseCode.protocolError, "control frames cannot be fragmented")
+    static let longControl = FrameViolation(CloseCode.protocolError, "control frames carry at most 125 bytes")
+    static let nothingToContinue = FrameViolation(CloseCode.protocolError, "continuation of no message")
+    static let messageUnfinished = FrameViolation(CloseCode.protocolError, "the previous message is not finished")
+    static let closePayload = FrameViolation(CloseCode.protocolError, "close frame without a valid code")
+    static let binary = FrameViolation(CloseCode.unacceptable, "only text messages are spoken here")
+    static let notUTF8 = FrameViolation(CloseCode.notUTF8, "text is not UTF-8")
+    static let tooBig = FrameViolation(CloseCode.tooBig, "message too big")
+    static let tooManyFragments = FrameViolation(CloseCode.tooBig, "message in too many fragments")
+    static let tooManyControls = FrameViolation(CloseCode.policyViolation, "too many pings and pongs")
+}

@@ -1,0 +1,131 @@
+import NIOCore
+import NIOHTTP1
+
+/// Keeps the deadlines and bounds of one HTTP connection and judges WebSocket handshakes, before anything else sees them.
+///
+/// Sits right behind the HTTP codec and leaves with it when the connection becomes a WebSocket.
+final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias InboundOut = HTTPServerRequestPart
+    typealias OutboundIn = HTTPServerResponsePart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    private let limits: EdgeLimits
+    private let handshake: HandshakeCheck
+    private var state: HTTPConnectionState
+    private var hasAnswerBegun = false
+    private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
+
+    init(limits: EdgeLimits, handshake: HandshakeCheck, now: NIODeadline) {
+        self.limits = limits
+        self.handshake = handshake
+        state = HTTPConnectionState(now: now, limits: limits)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) { arm(context) }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        alarm?.task.cancel()
+        alarm = nil
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !state.isRefused else { return }
+        switch unwrapInboundIn(data) {
+        case .head(var head):
+            state.head(at: context.eventLoop.now)
+            if let refusal = judge(&head) { return refuse(refusal, context) }
+            context.fireChannelRead(wrapInboundOut(.head(head)))
+        case .body(let bytes):
+            guard state.body(bytes.readableBytes) else { return refuse(.bodyTooLarge, context) }
+            context.fireChannelRead(data)
+        case .end:
+            state.requestEnd(at: context.eventLoop.now)
+            context.fireChannelRead(data)
+        }
+        arm(context)
+    }
+
+    func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+        guard !state.isRefused else {
+            promise?.fail(ChannelError.ioOnClosedChannel)
+            return
+        }
+        switch unwrapOutboundIn(data) {
+        case .head(var head):
+            hasAnswerBegun = true
+            if state.isLastAnswer { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+            context.write(wrapOutboundOut(.head(head)), promise: promise)
+        case .body:
+            context.write(data, promise: promise)
+        case .end:
+            hasAnswerBegun = false
+            let isLast = state.answerEnd(at: context.eventLoop.now)
+            arm(context)
+            guard isLast else { return context.write(data, promise: promise) }
+            context.writeAndFlush(data, promise: promise)
+            context.close(promise: nil)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        switch error as? HTTPParserError {
+        case nil: context.fireErrorCaught(error)
+        case .headerOverflow?: refuse(.headersTooLarge, context, isParsed: false)
+        case .some: refuse(.malformed, context, isParsed: false)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if event is ChannelShouldQuiesceEvent, state.quiesce() { return context.close(promise: nil) }
+        if state.isRefused, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    private func judge(_ head: inout HTTPRequestHead) -> HTTPRefusal? {
+        if HandshakeCheck.isForSocket(head) {
+            guard state.isFirstRequest else { return .upgradeRequired("open a new connection for a WebSocket") }
+            return handshake.refusal(of: head)
+        }
+        // Nothing else here is upgraded: RFC 9110 §7.8 lets a server ignore the wish.
+        head.headers.remove(name: "upgrade")
+        if let length = head.headers.first(name: "content-length").flatMap(Int.init),
+            length > limits.requestBodyBytesMax
+        {
+            return .bodyTooLarge
+        }
+        return nil
+    }
+
+    /// Answers if the next answer due is this request's, then closes our half: closing both with the peer's bytes unread
+    /// would make the kernel send a reset, which can overtake the answer. ``EdgeLimits/closeDeadline`` ends the other half.
+    private func refuse(_ refusal: HTTPRefusal, _ context: ChannelHandlerContext, isParsed: Bool = true) {
+        let isItsTurn = !hasAnswerBegun && state.unanswered == (isParsed ? 1 : 0)
+        guard !state.isRefused, isItsTurn else { return context.close(promise: nil) }
+        state.refused(at: context.eventLoop.now)
+        context.write(wrapOutboundOut(.head(refusal.head)), promise: nil)
+        context.write(wrapOutboundOut(.body(.byteBuffer(refusal.body))), promise: nil)
+        context.writeAndFlush(wrapOutboundOut(.end(nil))).assumeIsolated().whenComplete { _ in
+            context.close(mode: .output, promise: nil)
+        }
+        arm(context)
+    }
+
+    /// One timer follows the state lazily: it is set anew when it fires early, and before that only if the deadline
+    /// moved to an earlier time. A busy connection therefore sets one timer a minute, not one a request.
+    private func arm(_ context: ChannelHandlerContext) {
+        let deadline = state.deadline
+        if let alarm {
+            guard deadline < alarm.due else { return }
+            alarm.task.cancel()
+        }
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: deadline) { self.alarmRang(context) }
+        alarm = (deadline, task)
+    }
+
+    private func alarmRang(_ context: ChannelHandlerContext) {
+        alarm = nil
+        guard state.deadline > context.eventLoop.now else { return context.close(promise: nil) }
+        arm(context)
+    }
+}

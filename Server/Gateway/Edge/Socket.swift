@@ -1,0 +1,73 @@
+package import NIOCore
+import Synchronization
+
+/// One upgraded WebSocket connection, as its ``SocketOwner`` sees it.
+///
+/// Lives on ``eventLoop`` and may be used only there; keep ``id`` elsewhere. Once closed, every call is ignored.
+package final class Socket {
+    private static let lastID = Atomic<UInt64>(0)
+
+    /// Unique in this process, never used again.
+    package let id = Socket.lastID.wrappingAdd(1, ordering: .relaxed).newValue
+    /// The one thread that may use this object.
+    package let eventLoop: any EventLoop
+    /// The token of the handshake's `Authorization: Bearer …` header, until ``markAuthenticated()`` drops it.
+    package private(set) var bearerToken: String?
+    /// The owner's own state for this socket; the edge drops it after ``SocketOwner/closed(_:)``.
+    package var session: AnyObject?
+
+    private let ledger: ConnectionLedger
+    private var context: ChannelHandlerContext?
+    var liveness: SocketLiveness
+
+    init(eventLoop: any EventLoop, bearerToken: String?, ledger: ConnectionLedger) {
+        self.eventLoop = eventLoop
+        self.bearerToken = bearerToken
+        self.ledger = ledger
+        liveness = SocketLiveness(now: eventLoop.now)
+    }
+
+    /// The peer's address and port, for logs.
+    package var remoteAddress: SocketAddress? { context?.remoteAddress }
+
+    /// Whether the unsent bytes are under the high water mark. Check before each write: writing regardless buffers
+    /// without bound.
+    package var isWritable: Bool { context?.channel.isWritable ?? false }
+
+    /// Whether messages can still be written and received: neither side has begun to close.
+    package var isOpen: Bool { context != nil && !liveness.isClosing }
+
+    /// Queues one frame made by ``WebSocketFraming``; nothing leaves before ``flush()``. Ignored once closing.
+    package func write(_ frame: ByteBuffer) {
+        guard isOpen, let context else { return }
+        context.write(NIOAny(frame), promise: nil)
+    }
+
+    /// Hands everything written so far to the kernel, in as few calls as it takes.
+    package func flush() { context?.flush() }
+
+    /// Sends a close frame after what is already queued, and drops what the peer still sends.
+    ///
+    /// The connection ends with the peer's answer or ``EdgeLimits/closeDeadline``. Repeated calls are ignored.
+    /// - Parameters:
+    ///   - code: 1000, 1001 or a code of the application from 4000.
+    ///   - reason: at most 123 bytes of UTF-8; more is cut.
+    package func close(code: UInt16, reason: String) {
+        guard let context, liveness.close(at: eventLoop.now) else { return }
+        context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
+    }
+
+    /// Takes this connection off its address's count of strangers, and forgets the handshake's token.
+    package func markAuthenticated() {
+        bearerToken = nil
+        guard let context else { return }
+        ledger.markAuthenticated(context.channel)
+    }
+
+    func attach(_ context: ChannelHandlerContext) { self.context = context }
+
+    func detach() {
+        context = nil
+        session = nil
+    }
+}

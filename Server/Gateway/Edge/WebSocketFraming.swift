@@ -1,0 +1,78 @@
+package import NIOCore
+
+/// Builds server frames: unmasked, unfragmented, ready for ``Socket/write(_:)``.
+///
+/// A built frame is immutable and may be written to any number of sockets: all share one allocation.
+package enum WebSocketFraming {
+    private static let finalBit: UInt8 = 0x80
+    /// Control payloads end here (RFC 6455 §5.5); the close code takes two of these bytes.
+    private static let controlBytesMax = 125
+
+    /// One whole text message. The bytes must be UTF-8; they are not checked.
+    package static func text(_ payload: [UInt8]) -> ByteBuffer {
+        frame(.text, payload.count) { $0.writeBytes(payload) }
+    }
+
+    /// One whole text message whose bytes are already in a buffer.
+    package static func text(_ payload: ByteBuffer) -> ByteBuffer {
+        frame(.text, payload.readableBytes) { $0.writeImmutableBuffer(payload) }
+    }
+
+    /// A ping without payload.
+    static let ping = frame(.ping, 0) { _ in }
+
+    /// The answer to a ping, which carries the ping's payload back.
+    static func pong(_ payload: ByteBuffer) -> ByteBuffer {
+        frame(.pong, payload.readableBytes) { $0.writeImmutableBuffer(payload) }
+    }
+
+    /// A close frame; without a code it is empty. A reason that does not fit is cut at a character.
+    static func close(code: UInt16?, reason: String = "") -> ByteBuffer {
+        guard let code else { return frame(.close, 0) { _ in } }
+        let reason = prefix(of: reason, bytesMax: controlBytesMax - 2)
+        return frame(.close, 2 + reason.utf8.count) {
+            $0.writeInteger(code)
+            $0.writeString(reason)
+        }
+    }
+
+    private static func frame(_ opcode: Opcode, _ length: Int, _ body: (inout ByteBuffer) -> Void) -> ByteBuffer {
+        var frame = ByteBufferAllocator().buffer(capacity: length + 10)
+        frame.writeInteger(finalBit | opcode.rawValue)
+        if length <= controlBytesMax {
+            frame.writeInteger(UInt8(length))
+        } else if length <= Int(UInt16.max) {
+            frame.writeInteger(UInt8(126))
+            frame.writeInteger(UInt16(length))
+        } else {
+            frame.writeInteger(UInt8(127))
+            frame.writeInteger(UInt64(length))
+        }
+        body(&frame)
+        return frame
+    }
+
+    private static func prefix(of text: String, bytesMax: Int) -> String {
+        guard text.utf8.count > bytesMax else { return text }
+        var kept = ""
+        var count = 0
+        for character in text {
+            count += character.utf8.count
+            guard count <= bytesMax else { break }
+            kept.append(character)
+        }
+        return kept
+    }
+}
+
+/// The opcodes that RFC 6455 §5.2 defines; the rest are reserved.
+enum Opcode: UInt8 {
+    case continuation = 0x0
+    case text = 0x1
+    case binary = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    var isControl: Bool { rawValue & 0x8 != 0 }
+}

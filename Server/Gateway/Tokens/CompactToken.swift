@@ -1,0 +1,60 @@
+import Foundation
+
+/// The three parts of a JWT in its compact form, decoded but not trusted.
+struct CompactToken {
+    static let algorithm = "HS256"
+
+    let header: [UInt8]
+    let claims: [UInt8]
+    let signature: [UInt8]
+    /// What the signature covers: the first two parts as they were sent.
+    let signedText: [UInt8]
+
+    init(_ text: String) throws(TokenRejection) {
+        guard text.utf8.count <= TokenPolicy.tokenBytesMax else { throw .tooLong }
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
+            let signature = Self.decode(parts[2])
+        else { throw .malformed }
+        self.header = header
+        self.claims = claims
+        self.signature = signature
+        signedText = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
+    }
+
+    /// The algorithm is ours to choose, never the token's: the header may only agree. Fields that would lead to another
+    /// key (`jku`, `jwk`, `x5u` …) or that must be understood (`crit`) are not strings of the three allowed names.
+    func checkHeader() throws(TokenRejection) {
+        let fields: [String: String]
+        do {
+            fields = try JSONDecoder().decode([String: String].self, from: Data(header))
+        } catch DecodingError.typeMismatch {
+            throw .algorithm
+        } catch {
+            throw .malformed
+        }
+        guard fields["alg"] == Self.algorithm, Set(fields.keys).isSubset(of: ["alg", "typ", "kid"]),
+            fields["typ"].map({ $0.uppercased() == "JWT" }) ?? true
+        else { throw .algorithm }
+    }
+
+    static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        Data(bytes).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+
+    private static func decode(_ part: Substring.UTF8View) -> [UInt8]? {
+        var standard: [UInt8] = []
+        standard.reserveCapacity(part.count + 3)
+        for byte in part {
+            switch byte {
+            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: standard.append(byte)
+            }
+        }
+        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
+        return Data(base64Encoded: Data(standard)).map(Array.init)
+    }
+}

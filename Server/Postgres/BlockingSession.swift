@@ -1,0 +1,90 @@
+import CPostgres
+
+/// Plain libpq work for a thread of its own: simple queries and notifications, each wait ended by the stop signal.
+struct BlockingSession {
+    let connection: LibpqConnection
+    let signal: WakeSignal
+
+    /// Runs a script in the simple query protocol and drops its rows.
+    ///
+    /// - Throws: the first `.server` error; `.timeout`; `.connectionLost`; `.closed` once the signal is stopped.
+    func execute(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        guard PQsendQuery(connection.raw, sql) == 1 else { throw lost }
+        var failure: PostgresError?
+        while true {
+            try send(until: deadline)
+            while PQisBusy(connection.raw) == 1 {
+                try wait(.reading, until: deadline)
+                guard PQconsumeInput(connection.raw) == 1 else { throw lost }
+            }
+            guard let raw = PQgetResult(connection.raw) else { break }
+            let result = ResultSet(raw)
+            switch result.status {
+            case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
+                continue
+            case PGRES_FATAL_ERROR:
+                guard let sqlState = result.sqlState else { throw lost }
+                failure = failure ?? .server(sqlState: sqlState, message: result.serverMessage)
+            default:
+                // COPY would want a conversation that a script cannot hold.
+                throw .server(sqlState: "0A000", message: "COPY cannot be part of a script")
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Waits for the next notifications; returns none when `deadline` passes first.
+    func notifications(until deadline: ContinuousClock.Instant?) throws(PostgresError) -> [PostgresNotification] {
+        var found = takeNotifications()
+        while found.isEmpty {
+            guard let socket = connection.socket else { throw lost }
+            switch signal.wait(for: socket, until: deadline) {
+            case .ready: break
+            case .woken: continue
+            case .stopped: throw .closed
+            case .timedOut: return []
+            }
+            guard PQconsumeInput(connection.raw) == 1 else { throw lost }
+            found = takeNotifications()
+        }
+        return found
+    }
+
+    private func takeNotifications() -> [PostgresNotification] {
+        var found: [PostgresNotification] = []
+        while let raw = PQnotifies(connection.raw) {
+            found.append(
+                PostgresNotification(
+                    channel: String(cString: raw.pointee.relname), payload: String(cString: raw.pointee.extra)))
+            PQfreemem(raw)
+        }
+        return found
+    }
+
+    private func send(until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        while true {
+            switch PQflush(connection.raw) {
+            case 0: return
+            case 1:
+                // The server may want its answers read before it takes more.
+                try wait(.both, until: deadline)
+                guard PQconsumeInput(connection.raw) == 1 else { throw lost }
+            default: throw lost
+            }
+        }
+    }
+
+    private func wait(_ interest: SocketInterest, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+        guard let socket = connection.socket else { throw lost }
+        while true {
+            switch signal.wait(for: socket, interest, until: deadline) {
+            case .ready: return
+            case .woken: continue
+            case .stopped: throw .closed
+            case .timedOut: throw .timeout
+            }
+        }
+    }
+
+    private var lost: PostgresError { .connectionLost(connection.failureReason) }
+}

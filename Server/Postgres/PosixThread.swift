@@ -1,0 +1,54 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Threads for libpq's calls, which may block and so must stay off Swift's cooperative pool.
+enum PosixThread {
+    private final class Body: Sendable {
+        let run: @Sendable () -> Void
+        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
+    }
+
+    /// Starts a detached thread; it ends when `body` returns.
+    ///
+    /// - Throws: `PostgresError.unavailable` if the system refuses another thread; `body` then never runs.
+    static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
+        let retained = Unmanaged.passRetained(Body(body))
+        #if canImport(Glibc)
+        var thread = pthread_t()
+        #else
+        var thread: pthread_t?
+        #endif
+        let status = pthread_create(
+            &thread, nil,
+            { argument in
+                #if canImport(Glibc)
+                guard let argument else { return nil }
+                #endif
+                Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
+                return nil
+            }, retained.toOpaque())
+        guard status == 0 else {
+            retained.release()
+            throw .unavailable("the system refused a thread (error \(status))")
+        }
+        #if canImport(Glibc)
+        pthread_detach(thread)
+        #else
+        if let thread { pthread_detach(thread) }
+        #endif
+    }
+
+    /// Runs `body` on a thread of its own and suspends until it is through.
+    static func run<R: Sendable>(_ body: @escaping @Sendable () -> Result<R, any Error>) async throws -> R {
+        try await withCheckedThrowingContinuation { continuation in
+            do {
+                try start { continuation.resume(with: body()) }
+            } catch {
+                continuation.resume(throwing: error)
+            }
+        }
+    }
+}

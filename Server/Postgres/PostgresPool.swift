@@ -1,0 +1,87 @@
+package import Logging
+import Synchronization
+
+/// A fixed number of connections to one database, leased one caller at a time.
+///
+/// One reactor thread drives them all, a second one makes new connections; nothing blocks Swift's cooperative pool. A
+/// lost connection is replaced by itself, and statements are prepared anew on it.
+///
+/// Nothing is connected before ``run()``; callers that come earlier wait for it, with no limit of time.
+package final class PostgresPool: Sendable {
+    /// The pool at one instant, for health reports.
+    package struct Snapshot: Sendable, Equatable {
+        /// Usable connections, leased ones included.
+        package let connected: Int
+        package let leased: Int
+        /// Callers waiting for a connection.
+        package let waiting: Int
+    }
+
+    private enum Life {
+        case fresh
+        case running
+        case over
+    }
+
+    private let core: PoolCore
+    private let life = Mutex(Life.fresh)
+
+    /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
+    package init(configuration: PostgresConfiguration, logger: Logger) throws(PostgresError) {
+        core = try PoolCore(configuration, logger)
+    }
+
+    /// Connects and stays until ``shutdown()``, which lets leases finish, or until its task is cancelled, which does not.
+    ///
+    /// Once only: a second call, or one after `shutdown()`, returns at once.
+    /// - Throws: `PostgresError.unavailable` if the system refuses a thread or a file descriptor.
+    package func run() async throws(PostgresError) {
+        let isFirst = life.withLock { life in
+            defer { if life == .fresh { life = .running } }
+            return life == .fresh
+        }
+        guard isFirst else { return }
+        let outcome: Result<Void, PostgresError> = await withTaskCancellationHandler {
+            do throws(PostgresError) {
+                return .success(try await core.run())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            core.stop()
+        }
+        life.withLock { $0 = .over }
+        core.drain()
+        try outcome.get()
+    }
+
+    /// Refuses further leases with `.closed`; ``run()`` returns once those out are back, or after the operation timeout.
+    package func shutdown() {
+        life.withLock { life in
+            if life == .fresh { life = .over }
+        }
+        core.drain()
+    }
+
+    /// Lends one connection to `body` and to nobody else meanwhile.
+    ///
+    /// A connection that comes back inside a transaction is rolled back, one with an unknown state is replaced. Do not
+    /// nest calls: callers that each hold one connection and wait for another can stop the pool for a lease timeout.
+    ///
+    /// - Throws: what `body` throws; `.unavailable` if no connection could be made within the lease timeout,
+    ///   `.overloaded` if all stayed in use for that long or too many wait already, `.closed` after `shutdown()`;
+    ///   `CancellationError`.
+    package func withConnection<R>(_ body: (PostgresConnection) async throws -> R) async throws -> R {
+        let connection = PostgresConnection(core, try await core.lease())
+        do {
+            let value = try await body(connection)
+            await connection.endLease()
+            return value
+        } catch {
+            await connection.endLease()
+            throw error
+        }
+    }
+
+    package var snapshot: Snapshot { core.snapshot }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+
+/// Names one connection for as long as it lives; never used again.
+struct LinkID: Hashable, Sendable {
+    let value: UInt64
+}
+
+/// Where the server left the connection's transaction after a round trip.
+enum TransactionState: Sendable {
+    case idle
+    /// Inside a transaction block, sound or failed.
+    case open
+    /// Nothing more should be asked of this connection.
+    case unusable
+}
+
+/// Some statements up to one sync, on their way through the reactor to the task that waits for them.
+///
+/// Whoever settles it first wins: the reactor with the answer, or the waiting task by its cancellation. Later ones are
+/// told so and do nothing.
+final class RoundTrip: Sendable {
+    struct Reply: Sendable {
+        let result: Result<[ResultSet], any Error>
+        /// `nil` if nothing is known that was not known before.
+        let transaction: TransactionState?
+    }
+
+    private enum State {
+        case created
+        case awaited(CheckedContinuation<Reply, Never>)
+        case settled(Reply)
+    }
+
+    let link: LinkID
+    let statements: [Statement]
+    let deadline: ContinuousClock.Instant
+    private let state = Mutex(State.created)
+
+    init(link: LinkID, statements: [Statement], deadline: ContinuousClock.Instant) {
+        self.link = link
+        self.statements = statements
+        self.deadline = deadline
+    }
+
+    /// Connects the waiting task; false if it was cancelled before, so that nothing needs to be sent.
+    func await(_ continuation: CheckedContinuation<Reply, Never>) -> Bool {
+        let early: Reply? = state.withLock { state in
+            if case .settled(let reply) = state { return reply }
+            state = .awaited(continuation)
+            return nil
+        }
+        guard let early else { return true }
+        continuation.resume(returning: early)
+        return false
+    }
+
+    /// Answers the waiting task; false if it had its answer.
+    @discardableResult
+    func settle(_ result: Result<[ResultSet], any Error>, _ transaction: TransactionState? = nil) -> Bool {
+        let reply = Reply(result: result, transaction: transaction)
+        let (isFirst, continuation): (Bool, CheckedContinuation<Reply, Never>?) = state.withLock { state in
+            switch state {
+            case .created:
+                state = .settled(reply)
+                return (true, nil)
+            case .awaited(let continuation):
+                state = .settled(reply)
+                return (true, continuation)
+            case .settled:
+                return (false, nil)
+            }
+        }
+        continuation?.resume(returning: reply)
+        return isFirst
+    }
+}

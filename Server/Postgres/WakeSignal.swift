@@ -1,0 +1,114 @@
+import CPostgres
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// Wakes one thread that waits in `poll` or `epoll`, from any thread; can also tell it, for good, to stop.
+final class WakeSignal: Sendable {
+    /// Readable while a wake-up is pending.
+    let descriptor: CInt
+    private let writeEnd: CInt
+    private let stopped = Atomic<Bool>(false)
+
+    /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
+    init() throws(PostgresError) {
+        #if os(Linux)
+        descriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
+        writeEnd = descriptor
+        #else
+        var ends: [CInt] = [-1, -1]
+        _ = pipe(&ends)
+        descriptor = ends[0]
+        writeEnd = ends[1]
+        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        #endif
+        guard descriptor >= 0 else { throw .unavailable("the process has no file descriptor left") }
+    }
+
+    deinit {
+        close(descriptor)
+        if writeEnd != descriptor { close(writeEnd) }
+    }
+
+    /// Never reset once true.
+    var isStopped: Bool { stopped.load(ordering: .acquiring) }
+
+    func wake() {
+        // A full counter or pipe already holds a wake-up, so a refused write loses nothing.
+        var one: UInt64 = 1
+        _ = write(writeEnd, &one, 8)
+    }
+
+    func stop() {
+        stopped.store(true, ordering: .releasing)
+        wake()
+    }
+
+    func drain() {
+        var pending: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        _ = read(descriptor, &pending, 32)
+    }
+}
+
+/// What a thread may wait for on a socket.
+enum SocketInterest {
+    case reading
+    case writing
+    case both
+
+    var pollEvents: Int16 {
+        switch self {
+        case .reading: Int16(POLLIN)
+        case .writing: Int16(POLLOUT)
+        case .both: Int16(POLLIN | POLLOUT)
+        }
+    }
+}
+
+/// Why a wait ended.
+enum WaitEnd {
+    case ready
+    case woken
+    case stopped
+    case timedOut
+}
+
+/// Blocking waits, for threads of this module only.
+extension WakeSignal {
+    /// Waits until the socket is ready, someone wakes this signal, or the deadline passes.
+    ///
+    /// A wake-up is consumed by the wait that reports it. A socket error counts as ready: the next libpq call names it.
+    func wait(
+        for socket: CInt? = nil, _ interest: SocketInterest = .reading, until deadline: ContinuousClock.Instant?
+    ) -> WaitEnd {
+        var watched = [pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
+        if let socket { watched.append(pollfd(fd: socket, events: interest.pollEvents, revents: 0)) }
+        while true {
+            if isStopped { return .stopped }
+            let count = poll(&watched, nfds_t(watched.count), Self.milliseconds(until: deadline))
+            if isStopped { return .stopped }
+            if count == 0 {
+                if let deadline, ContinuousClock.now >= deadline { return .timedOut }
+                continue
+            }
+            if count < 0 { continue }
+            if watched.dropFirst().contains(where: { $0.revents != 0 }) { return .ready }
+            drain()
+            return .woken
+        }
+    }
+
+    /// `poll`'s time: rounded up, so that a wait never spins through its last millisecond.
+    static func milliseconds(until deadline: ContinuousClock.Instant?) -> CInt {
+        guard let deadline else { return -1 }
+        let left = deadline - ContinuousClock.now
+        guard left > .zero else { return 0 }
+        let (seconds, attoseconds) = left.components
+        guard seconds < 86_400 else { return 86_400_000 }
+        return CInt(seconds) * 1_000 + CInt((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,70 @@
+package import TidemarkModel
+package import TidemarkWire
+
+/// The checks of a transaction that need no state: schema, types, sizes. Runs before the lock, on the connection's own
+/// thread, and encodes new bodies there.
+package struct Admission: Sendable {
+    package let schema: Schema
+    package let limits: ModelLimits
+
+    package init(schema: Schema, limits: ModelLimits) {
+        self.schema = schema
+        self.limits = limits
+    }
+
+    /// Never throws: what is wrong with an entry becomes that entry's refusal.
+    package func admit(_ entry: Push.Entry, from principal: Principal) -> AdmittedEntry {
+        let id = entry.id ?? UniqueID(high: 0, low: 0)
+        switch entry.content {
+        case .failure(let rejection):
+            return AdmittedEntry(id: id, ifSeq: nil, steps: .failure(rejection))
+        case .success(let transaction):
+            let steps = Result { () throws(Rejection) in
+                var steps: [Step] = []
+                steps.reserveCapacity(transaction.mutations.count)
+                for mutation in transaction.mutations { steps.append(try step(mutation, principal)) }
+                return steps
+            }
+            return AdmittedEntry(id: id, ifSeq: transaction.ifSeq, steps: steps)
+        }
+    }
+
+    private func step(_ mutation: Mutation, _ principal: Principal) throws(Rejection) -> Step {
+        guard let collection = schema.collection(mutation.key.collection) else {
+            throw Rejection(
+                .unknownCollection, "\(mutation.key.collection.prefix(48)): no such collection in the schema")
+        }
+        let action: Step.Action
+        switch mutation.action {
+        case .create(let fields):
+            let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
+            action = .create(fields, body: body, scope: scope)
+        case .undelete(let fields):
+            let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
+            action = .undelete(fields, body: body, scope: scope)
+        case .update(let patches):
+            action = .update(patches)
+        case .delete:
+            action = .delete
+        }
+        return Step(key: mutation.key, collection: collection, action: action)
+    }
+
+    private func born(
+        _ fields: Fields, _ key: RecordKey, _ collection: CollectionSchema, _ principal: Principal
+    ) throws(Rejection) -> (Fields, [UInt8], ScopeID) {
+        let fields = try RecordMerge.created(fields, in: collection, isService: principal.isService)
+        let scope = try collection.scope(of: key.id, fields: fields)
+        let body = fields.canonicalBytes
+        try checkSize(body.count, collection, limits)
+        return (fields, body, scope)
+    }
+}
+
+/// Refuses a body over the record limit.
+func checkSize(_ bytes: Int, _ collection: CollectionSchema, _ limits: ModelLimits) throws(Rejection) {
+    guard bytes <= limits.recordBytesMax else {
+        throw Rejection(
+            .tooLarge, "\(collection.name): a body of \(bytes) bytes; the limit is \(limits.recordBytesMax)")
+    }
+}

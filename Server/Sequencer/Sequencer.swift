@@ -1,0 +1,58 @@
+package import TidemarkModel
+package import TidemarkStore
+
+/// The one writer of a workspace, as pure functions: which state a group of submissions needs, and what becomes of them.
+///
+/// The same code runs over PostgreSQL, over SQLite and in the simulator; time and nonce come in as arguments.
+package struct Sequencer: Sendable {
+    package let schema: Schema
+    package let limits: ModelLimits
+    let sharedScopes: Set<ScopeID>
+
+    package init(schema: Schema, limits: ModelLimits) {
+        self.schema = schema
+        sharedScopes = Set(schema.sharedScopes)
+        self.limits = limits
+    }
+
+    /// What `plan` will look at.
+    package func reads(for submissions: [Submission]) -> ReadSet {
+        var reads = ReadSet()
+        var records: Set<RecordKey> = []
+        var seats: Set<Seat> = []
+        for submission in submissions {
+            let last = submission.first + Int64(submission.entries.count) - 1
+            reads.clients.append(.init(client: submission.client, first: submission.first, last: last))
+            let user = submission.principal.user
+            for entry in submission.entries {
+                guard case .success(let steps) = entry.steps else { continue }
+                for step in steps {
+                    if records.insert(step.key).inserted { reads.records.append(step.key) }
+                    switch step.action {
+                    case .create(_, _, let scope), .undelete(_, _, let scope):
+                        guard case .field = step.collection.scope else { break }
+                        let seat = Seat(user: user, scope: scope)
+                        if seats.insert(seat).inserted { reads.seats.append(seat) }
+                    case .update, .delete: break
+                    }
+                    reads.recordSeats.append(.init(user: user, record: step.key))
+                }
+            }
+        }
+        reads.recordSeats = Array(Set(reads.recordSeats)).sorted { ($0.record, $0.user) < ($1.record, $1.user) }
+        return reads
+    }
+
+    /// Decides a group of submissions in their order.
+    ///
+    /// - Parameter refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot
+    ///   take.
+    /// - Returns: the batch to write (`nil` when nothing changes) and one outcome a submission.
+    package func plan(
+        _ submissions: [Submission], reads: ReadResult, now: Milliseconds, nonce: UInt64, refusing: Bool = false
+    ) -> (batch: CommittedBatch?, outcomes: [PushOutcome]) {
+        var planner = BatchPlanner(sequencer: self, reads: reads, now: now, nonce: nonce, refusing: refusing)
+        let outcomes = submissions.map { planner.settle($0) }
+        return (planner.finish(), outcomes)
+    }
+}

@@ -1,0 +1,149 @@
+import TidemarkModel
+import TidemarkStore
+
+extension StagedState {
+    /// Applies one step under the access rules as of this place in the order (R-60).
+    ///
+    /// What a user may not see and what does not exist are answered alike.
+    mutating func apply(
+        _ step: Step, ifSeq: SequenceNumber?, by principal: Principal, limits: ModelLimits
+    ) throws(Rejection) {
+        switch step.action {
+        case .create(let fields, let body, let scope):
+            try create(step, fields, body, scope, principal, limits)
+        case .undelete(let fields, let body, let scope):
+            try undelete(step, fields, body, scope, ifSeq, principal, limits)
+        case .update(let patches):
+            let record = try living(step.key, ifSeq, principal)
+            let standing = standing(principal, step.collection, record.scope, author: record.author)
+            guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
+            let before = try fields(of: step.key)
+            let after = try RecordMerge.updated(before, patches, in: step.collection, isService: principal.isService)
+            if case .field(let name) = step.collection.scope, before[name] != after[name] {
+                throw Rejection(.invalid, "\(step.collection.name).\(name): a record cannot move to another scope")
+            }
+            let body = after.canonicalBytes
+            try checkSize(body.count, step.collection, limits)
+            try write(step, record, isDeleted: false, before: before, after: after, body: body, limits)
+        case .delete:
+            let record = try living(step.key, ifSeq, principal)
+            let standing = standing(principal, step.collection, record.scope, author: record.author)
+            guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
+            let before = try fields(of: step.key)
+            try write(step, record, isDeleted: true, before: before, after: nil, body: [], limits)
+        }
+    }
+
+    private mutating func create(
+        _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ principal: Principal,
+        _ limits: ModelLimits
+    ) throws(Rejection) {
+        let standing = standing(principal, step.collection, scope, author: principal.user)
+        if let existing = record(step.key) {
+            // R-36: only the author's own repetition is a success; to everyone else the id is merely taken.
+            let isOwn = existing.author == principal.user && existing.scope == scope
+            guard isOwn, standing.role != nil || principal.isService || step.collection.scope == .ownRecord else {
+                throw Rejection(.idConflict, "\(step.collection.name): the id is taken")
+            }
+            if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
+            return noteRepetition(of: existing.seq)
+        }
+        var admitted = standing
+        if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
+        guard admitted.satisfies(creators(of: step.collection)) else { throw Self.refused(step, "create") }
+        let record = StoredRecord(
+            key: step.key, scope: scope, seq: 0, born: 0, isDeleted: false, author: principal.user, created: time,
+            updated: time, body: body)
+        if step.collection.scope == .ownRecord, !principal.isService {
+            let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
+            guard members.roles[principal.user] != nil else {
+                throw Rejection(
+                    .invalid,
+                    "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members"
+                )
+            }
+        }
+        try write(step, record, isDeleted: false, before: nil, after: fields, body: body, limits)
+    }
+
+    private mutating func undelete(
+        _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ ifSeq: SequenceNumber?,
+        _ principal: Principal, _ limits: ModelLimits
+    ) throws(Rejection) {
+        guard let record = record(step.key), record.scope == scope else { throw Self.missing(step.key) }
+        var standing = standing(principal, step.collection, scope, author: record.author)
+        if step.collection.scope == .ownRecord, record.author == principal.user { standing.role = .owner }
+        guard standing.role != nil || principal.isService else { throw Self.missing(step.key) }
+        guard record.isDeleted else { throw Rejection(.conflict, "\(step.collection.name): the record is not deleted") }
+        try Self.check(ifSeq, record)
+        guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
+        try write(step, record, isDeleted: false, before: nil, after: fields, body: body, limits)
+    }
+
+    /// Stages the record's next state and the memberships that follow from it.
+    private mutating func write(
+        _ step: Step, _ record: StoredRecord, isDeleted: Bool, before: Fields?, after: Fields?, body: [UInt8],
+        _ limits: ModelLimits
+    ) throws(Rejection) {
+        var record = record
+        record.isDeleted = isDeleted
+        record.updated = time
+        record.body = body
+        let seq = write(record, fields: after ?? Fields())
+        guard step.collection.memberField != nil else { return }
+        let old = MemberList(fields: before, author: record.author, collection: step.collection)
+        let new = MemberList(fields: after, author: record.author, collection: step.collection)
+        guard new.roles.count <= limits.membersMax else {
+            throw Rejection(
+                .tooLarge, "\(step.collection.name): \(new.roles.count) members; the limit is \(limits.membersMax)")
+        }
+        for change in old.changes(to: new) {
+            let since = old.roles[change.user] == nil ? seq : nil
+            setGrant(
+                MembershipChange(user: change.user, scope: record.scope, role: change.role, seq: seq, since: since))
+        }
+    }
+
+    private func living(
+        _ key: RecordKey, _ ifSeq: SequenceNumber?, _ principal: Principal
+    ) throws(Rejection) -> StoredRecord {
+        guard let record = record(key) else { throw Self.missing(key) }
+        let isShared = grant(Seat(user: principal.user, scope: record.scope)) != nil || principal.isService
+        guard isShared || isSharedScope(record.scope) else { throw Self.missing(key) }
+        if record.isDeleted { throw Rejection(.gone, "\(key.collection): the record was deleted") }
+        try Self.check(ifSeq, record)
+        return record
+    }
+
+    private func standing(
+        _ principal: Principal, _ collection: CollectionSchema, _ scope: ScopeID, author: UserID
+    ) -> Standing {
+        let role: Role?
+        if case .shared = collection.scope {
+            role = .member
+        } else {
+            role = grant(Seat(user: principal.user, scope: scope))?.role
+        }
+        return Standing(role: role, isAuthor: author == principal.user, isService: principal.isService)
+    }
+
+    /// `anyone` opens scopes; inside a scope it means its members.
+    private func creators(of collection: CollectionSchema) -> Set<Accessor> {
+        guard case .field = collection.scope, collection.create.contains(.anyone) else { return collection.create }
+        return collection.create.subtracting([.anyone]).union([.member])
+    }
+
+    private static func check(_ ifSeq: SequenceNumber?, _ record: StoredRecord) throws(Rejection) {
+        if let ifSeq, record.seq > ifSeq {
+            throw Rejection(.conflict, "\(record.key.collection): changed at \(record.seq), after \(ifSeq)")
+        }
+    }
+
+    private static func missing(_ key: RecordKey) -> Rejection {
+        Rejection(.notFound, "\(key.collection): no such record")
+    }
+
+    private static func refused(_ step: Step, _ verb: String) -> Rejection {
+        Rejection(.forbidden, "\(step.collection.name): you may not \(verb) this record")
+    }
+}

@@ -1,0 +1,91 @@
+package import TidemarkModel
+
+/// A stretch of one client's numbered transactions on its way to the order.
+package struct Submission: Sendable {
+    package var client: ClientID
+    package var principal: Principal
+    /// The connection counter of the push.
+    package var connection: Int64
+    package var ackedThrough: Int64
+    /// The number of the first entry; the others follow without gaps.
+    package var first: Int64
+    package var entries: [AdmittedEntry]
+    /// Bytes on the wire, for the batch bound.
+    package var bytes: Int
+
+    package init(
+        client: ClientID, principal: Principal, connection: Int64, ackedThrough: Int64, first: Int64,
+        entries: [AdmittedEntry], bytes: Int
+    ) {
+        self.client = client
+        self.principal = principal
+        self.connection = connection
+        self.ackedThrough = ackedThrough
+        self.first = first
+        self.entries = entries
+        self.bytes = bytes
+    }
+
+    /// The entries one by one, so that a poisonous one can be found.
+    var singles: [Submission] {
+        entries.enumerated().map { offset, entry in
+            var single = self
+            single.first = first + Int64(offset)
+            single.entries = [entry]
+            return single
+        }
+    }
+}
+
+/// A transaction that passed every check that needs no state, or the reason why it cannot pass.
+package struct AdmittedEntry: Sendable {
+    /// The transaction's id; all zeros when it could not be read.
+    package var id: TransactionID
+    package var ifSeq: SequenceNumber?
+    package var steps: Result<[Step], Rejection>
+
+    package init(id: TransactionID, ifSeq: SequenceNumber?, steps: Result<[Step], Rejection>) {
+        self.id = id
+        self.ifSeq = ifSeq
+        self.steps = steps
+    }
+}
+
+/// One mutation, checked against the schema and encoded as far as that needs no state.
+package struct Step: Sendable {
+    package enum Action: Sendable {
+        case create(Fields, body: [UInt8], scope: ScopeID)
+        case update([NamedPatch])
+        case delete
+        case undelete(Fields, body: [UInt8], scope: ScopeID)
+    }
+
+    package var key: RecordKey
+    package var collection: CollectionSchema
+    package var action: Action
+}
+
+/// What became of one submission.
+package enum PushOutcome: Hashable, Sendable {
+    /// Every entry is settled, now or earlier; the results are those of its entries.
+    case settled(through: Int64, results: [Settlement])
+    /// Entries are missing before it; nothing from the gap on was looked at.
+    case gap(settledThrough: Int64)
+    /// A ghost of a dead connection: dropped.
+    case stale
+    /// A number came back with other content: two installs share the client id.
+    case forked
+    /// The client is not registered for this user.
+    case unknownClient
+    /// The store could not be reached in time; nothing was decided.
+    case unavailable
+
+    /// The outcome of one entry.
+    package struct Settlement: Hashable, Sendable {
+        package var number: Int64
+        package var transaction: TransactionID
+        package var seq: SequenceNumber
+        package var time: Milliseconds
+        package var rejection: Rejection?
+    }
+}

@@ -1,0 +1,77 @@
+package import TidemarkModel
+
+extension CommittedBatch {
+    /// Checks everything that can be judged without the stored rows: tiling, numbers within the batch, order.
+    ///
+    /// What remains for the store itself: scope and born of an existing record, the client's stored row.
+    /// - Throws: `StoreError` of kind `invariant`; nothing may be written then.
+    package func check(after previous: Head) throws(StoreError) {
+        guard low > 0, low - 1 == previous.seq, head.seq >= low else {
+            throw StoreError(.invariant, "a batch must begin right after the head and hold at least one number")
+        }
+        var last = previous.seq
+        var keys = Set<RecordKey>(minimumCapacity: records.count)
+        for record in records {
+            guard record.seq > last, record.seq <= head.seq else {
+                throw StoreError(.invariant, "records must have rising numbers inside their batch")
+            }
+            guard record.born > 0, record.born <= record.seq else {
+                throw StoreError(.invariant, "a record must be born at or before its number")
+            }
+            guard keys.insert(record.key).inserted else {
+                throw StoreError(.invariant, "a batch must name each record once")
+            }
+            last = record.seq
+        }
+        for change in memberships where !(low...head.seq).contains(change.seq) || change.begins > change.seq {
+            throw StoreError(.invariant, "a membership must change inside its batch")
+        }
+        try checkSettlements()
+    }
+
+    private func checkSettlements() throws(StoreError) {
+        var clients = Set<ClientID>(minimumCapacity: settlements.count)
+        for settlement in settlements {
+            guard clients.insert(settlement.client.id).inserted else {
+                throw StoreError(.invariant, "a batch must settle each client once")
+            }
+            var last: Int64 = 0
+            for result in settlement.results {
+                guard result.client == settlement.client.id, result.number > last else {
+                    throw StoreError(.invariant, "results must belong to their client and rise in number")
+                }
+                last = result.number
+            }
+            guard last <= settlement.client.settledThrough else {
+                throw StoreError(.invariant, "a result must not lie beyond its client's settled number")
+            }
+        }
+    }
+}
+
+extension MembershipChange {
+    /// When a membership begins that this change finds missing.
+    package var begins: SequenceNumber { since ?? seq }
+}
+
+extension Settlement {
+    /// The highest stored `settledThrough` that this settlement may follow: numbers are settled once and never taken back.
+    package var settledBeforeMax: Int64 {
+        guard let first = results.first else { return client.settledThrough }
+        return min(client.settledThrough, first.number - 1)
+    }
+}
+
+extension StoreLimits {
+    /// The rows of a page asked for with `limit`: at least one, at most `pageRowsMax`.
+    package func pageRows(_ limit: Int) -> Int { min(max(limit, 1), max(pageRowsMax, 1)) }
+
+    /// The number that a window of at least `span` numbers after `seq` must reach.
+    package static func target(after seq: SequenceNumber, span: Int64) -> SequenceNumber {
+        let (sum, overflows) = seq.addingReportingOverflow(max(span, 1))
+        return overflows ? .max : sum
+    }
+
+    /// Bodies of batches that end at or before this number are no longer kept.
+    package func bodiesGoneThrough(head: SequenceNumber) -> SequenceNumber { max(0, head - max(tailSpan, 0)) }
+}

@@ -1,0 +1,24 @@
+package import TidemarkModel
+
+/// The nodes that follow one workspace, each until it stops renewing.
+package struct Listeners: Hashable, Sendable {
+    private var lapses: [UInt64: Milliseconds] = [:]
+
+    package init() {}
+
+    /// No node is registered, lapsed ones included.
+    package var isEmpty: Bool { lapses.isEmpty }
+
+    /// Registers `node`, or renews it, and forgets the nodes that lapsed before `now`.
+    package mutating func renew(_ node: UInt64, now: Milliseconds, lifetime: Int64) {
+        lapses = lapses.filter { $0.value > now }
+        let (lapse, overflows) = now.addingReportingOverflow(lifetime)
+        lapses[node] = overflows ? .max : lapse
+    }
+
+    /// Ends the registration of `node`; nothing happens when there is none.
+    package mutating func remove(_ node: UInt64) { lapses[node] = nil }
+
+    /// Some node is still registered at `now`, so that a batch of that time needs its body.
+    package func isHeard(at now: Milliseconds) -> Bool { lapses.values.contains { $0 > now } }
+}

@@ -1,0 +1,76 @@
+import Synchronization
+package import TidemarkModel
+
+/// The contract in memory, for tests and for trying things out: nothing outlives the process.
+///
+/// `plan` runs under the store's one lock, which is what serialises the steps of all workspaces.
+package final class InMemoryStore: Store {
+    private let tables: Mutex<MemoryTables>
+
+    package init(_ tables: MemoryTables = MemoryTables()) { self.tables = Mutex(tables) }
+
+    /// The tables as they are now.
+    package var snapshot: MemoryTables { tables.withLock { $0 } }
+
+    package func sequence(
+        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch? {
+        try tables.withLock { tables throws(StoreError) in
+            guard let batch = plan(tables.read(reads, in: workspace)) else { return nil }
+            try tables.write(batch, in: workspace)
+            return batch
+        }
+    }
+
+    package func register(
+        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Registration {
+        tables.withLock { $0.register(client, for: user, in: workspace, now: now) }
+    }
+
+    package func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        tables.withLock { $0.session(for: user, client: client, in: workspace) }
+    }
+
+    package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
+        tables.withLock { $0.batch(holding: seq, in: workspace) }
+    }
+
+    package func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [ScopeID] {
+        tables.withLock { $0.changedScopes(among: scopes, after: seq, in: workspace) }
+    }
+
+    package func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window {
+        tables.withLock { $0.window(scopes: scopes, after: seq, span: span, in: workspace) }
+    }
+
+    package func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        tables.withLock {
+            $0.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
+        }
+    }
+
+    package func follow(
+        _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
+    ) async throws(StoreError) -> Head {
+        tables.withLock { $0.follow(workspace, node: node, now: now) }
+    }
+
+    package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
+        tables.withLock { $0.unfollow(workspace, node: node) }
+    }
+
+    package func tail(
+        after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [TailBatch] {
+        tables.withLock { $0.tail(after: seq, limit: limit, in: workspace) }
+    }
+}

@@ -1,0 +1,82 @@
+package import TidemarkModel
+
+/// All tables of one store as a value: pure, synchronous, and snapshotted by copying it.
+///
+/// `sequence` of the contract is split into `read` and `write`, so that a simulator can put a fault between them or
+/// after them. Copies share storage until one of them is written.
+package struct MemoryTables: Sendable {
+    private let limits: StoreLimits
+    private var workspaces: [WorkspaceID: WorkspaceTables] = [:]
+
+    package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
+
+    /// What `Store.sequence` hands to its plan.
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) -> ReadResult {
+        workspaces[workspace]?.read(reads) ?? ReadResult(head: .start)
+    }
+
+    /// Writes a whole batch, or nothing when it throws.
+    ///
+    /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or that
+    ///   takes back a settled number.
+    package mutating func write(_ batch: CommittedBatch, in workspace: WorkspaceID) throws(StoreError) {
+        try workspaces[workspace, default: WorkspaceTables()].write(batch, limits: limits)
+    }
+
+    /// See `Store.register`; `now` is not kept.
+    package mutating func register(
+        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) -> Registration {
+        workspaces[workspace, default: WorkspaceTables()].register(client, for: user, limits: limits)
+    }
+
+    /// See `Store.session`.
+    package func session(for user: UserID, client: ClientID?, in workspace: WorkspaceID) -> SessionSnapshot {
+        workspaces[workspace]?.session(for: user, client: client) ?? SessionSnapshot(head: .start)
+    }
+
+    /// See `Store.batch(holding:in:)`.
+    package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) -> Head? {
+        workspaces[workspace]?.batch(holding: seq)
+    }
+
+    /// See `Store.changedScopes`.
+    package func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) -> [ScopeID] {
+        workspaces[workspace]?.changedScopes(among: scopes, after: seq) ?? []
+    }
+
+    /// See `Store.window`.
+    package func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) -> Window {
+        workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
+            ?? Window(records: [], through: .start, head: .start)
+    }
+
+    /// See `Store.page`.
+    package func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) -> Page {
+        workspaces[workspace]?.page(
+            scope: scope, collection: collection, before: before, rowsMax: limits.pageRows(limit),
+            bytesMax: limits.readBytesMax) ?? Page(records: [], at: .start, isLast: true)
+    }
+
+    /// See `Store.follow`.
+    package mutating func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) -> Head {
+        workspaces[workspace, default: WorkspaceTables()]
+            .follow(node: node, now: now, lifetime: limits.followLifetime)
+    }
+
+    /// See `Store.unfollow`.
+    package mutating func unfollow(_ workspace: WorkspaceID, node: UInt64) {
+        workspaces[workspace]?.unfollow(node: node)
+    }
+
+    /// See `Store.tail`.
+    package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> [TailBatch] {
+        workspaces[workspace]?.tail(after: seq, limit: limit) ?? []
+    }
+}

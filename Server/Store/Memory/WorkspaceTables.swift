@@ -1,0 +1,66 @@
+import TidemarkModel
+
+/// The tables of one workspace.
+struct WorkspaceTables: Sendable {
+    /// All batches in order; the last one's head is the workspace's.
+    var batches: [TailBatch] = []
+    /// The first batch that may still have its body.
+    var firstBody = 0
+    var records: [RecordKey: StoredRecord] = [:]
+    var scopes: [ScopeID: ScopeIndex] = [:]
+    var clients: [ClientID: ClientRow] = [:]
+    /// Kept results of each client, rising in number.
+    var results: [ClientID: [ResultRow]] = [:]
+    var grants: [UserID: [ScopeID: Grant]] = [:]
+    var clientCounts: [UserID: Int] = [:]
+    var listeners = Listeners()
+
+    var head: Head { batches.last?.head ?? .start }
+
+    func read(_ reads: ReadSet) -> ReadResult {
+        var found = ReadResult(head: head)
+        found.hasListeners = listeners.isHeard(at: head.time)
+        for range in reads.clients {
+            found.clients[range.client] = clients[range.client]
+            for result in results[range.client] ?? [] where result.number >= range.first && result.number <= range.last
+            {
+                found.results[range.client, default: [:]][result.number] = result
+            }
+        }
+        for key in reads.records { found.records[key] = records[key] }
+        for seat in reads.seats { found.grants[seat] = grants[seat.user]?[seat.scope] }
+        for recordSeat in reads.recordSeats {
+            guard let scope = records[recordSeat.record]?.scope else { continue }
+            found.grants[Seat(user: recordSeat.user, scope: scope)] = grants[recordSeat.user]?[scope]
+        }
+        return found
+    }
+
+    mutating func register(_ client: ClientID, for user: UserID, limits: StoreLimits) -> Registration {
+        if let row = clients[client] { return row.user == user ? .registered(row) : .taken }
+        guard clientCounts[user, default: 0] < limits.clientsPerUserMax else { return .tooMany }
+        let row = ClientRow(id: client, user: user)
+        clients[client] = row
+        clientCounts[user, default: 0] += 1
+        return .registered(row)
+    }
+
+    func session(for user: UserID, client: ClientID?) -> SessionSnapshot {
+        var snapshot = SessionSnapshot(head: head)
+        if let client, let row = clients[client], row.user == user {
+            snapshot.client = row
+            snapshot.results = results[client] ?? []
+        }
+        snapshot.grants = (grants[user] ?? [:]).values.sorted {
+            $0.since == $1.since ? $0.scope < $1.scope : $0.since > $1.since
+        }
+        return snapshot
+    }
+
+    mutating func follow(node: UInt64, now: Milliseconds, lifetime: Int64) -> Head {
+        listeners.renew(node, now: now, lifetime: lifetime)
+        return head
+    }
+
+    mutating func unfollow(node: UInt64) { listeners.remove(node) }
+}

@@ -1,0 +1,163 @@
+#!/usr/bin/env bash
+# Proves by hand what the image relies on, without a container engine. Needs root, for chroot. Linux only.
+#
+#   deploy/container-check.sh [path of a release binary built with --static-swift-stdlib]
+#
+# Copies the binary and exactly the libraries that it asks for into an empty folder, starts it there as an
+# unprivileged user with nothing in its environment but the image's own variables, asks for /healthz, ends it with
+# SIGTERM. Without a path it builds the binary as deploy/Dockerfile does.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# shellcheck source=deploy/lib/packages.sh
+source "$top/deploy/lib/packages.sh"
+
+IMAGE_USER=10001                                     # as in deploy/Dockerfile
+IMAGE_PACKAGES=(libpq5 libsqlite3-0)                 # as in deploy/Dockerfile: the ones that hold libraries
+SLIM_PACKAGES=(apt bash libc6 libgcc-s1 libstdc++6)  # what debian:bookworm-slim has before that, as far as it matters
+START_SECONDS=30
+STOP_SECONDS=30
+tree=""
+server=""
+
+tidy_up() {
+    if [[ -n $server ]] && kill -0 "$server" 2>/dev/null; then
+        kill -KILL "$server" || true
+    fi
+    if [[ -n $tree ]]; then
+        rm -rf "$tree"
+    fi
+}
+
+# release_binary [PATH]: prints the path of the binary, building it when none is given.
+release_binary() {
+    if [[ $# -gt 0 ]]; then
+        realpath "$1"
+        return
+    fi
+    cd "$top"
+    swift build -c release --static-swift-stdlib --product tidemark >&2
+    printf '%s/tidemark\n' "$(swift build -c release --static-swift-stdlib --show-bin-path)"
+}
+
+# libraries BINARY: the paths of everything that the loader will open, the loader included.
+libraries() {
+    ldd "$1" | awk '/=> \// { print $3 } $1 ~ /^\// { print $1 }' | sort -u
+}
+
+check_libraries() {
+    local binary=$1
+    if ldd "$binary" | grep -q 'not found'; then
+        refuse "a library is missing here: $(ldd "$binary" | grep 'not found')"
+    fi
+    if ldd "$binary" | grep -Eqi 'swift|Foundation|dispatch|BlocksRuntime'; then
+        refuse "the binary asks for Swift's libraries; build it with --static-swift-stdlib"
+    fi
+    say "proved: it needs $(libraries "$binary" | wc -l) libraries, none of them Swift's"
+}
+
+# check_packages BINARY: every library comes from a package that the image has, directly or as a dependency.
+check_packages() {
+    local known owner path
+    if ! command -v apt-cache >/dev/null; then
+        say "not proved: which packages hold the libraries (no apt here)"
+        return
+    fi
+    known=$(apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks \
+        --no-replaces --no-enhances "${IMAGE_PACKAGES[@]}" "${SLIM_PACKAGES[@]}" | sed -nE 's/^([a-z0-9].*)$/\1/p')
+    while read -r path; do
+        # /lib is a link to /usr/lib on some systems, and dpkg knows only one of the two names: a miss is no failure.
+        owner=$(dpkg-query --search "$path" "/usr$path" "$(realpath "$path")" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
+        grep -qx "$owner\(:.*\)\?" <<<"$known" \
+            || refuse "$path comes from '${owner:-no package}', which the image does not have; add it to deploy/Dockerfile"
+    done < <(libraries "$1")
+    say "proved: every library comes with ${IMAGE_PACKAGES[*]} or with what Debian's slim image has"
+}
+
+# plant BINARY: the empty root with the binary, its libraries, a secret and a writable folder.
+plant() {
+    local path
+    tree=$(mktemp -d /tmp/tidemark-container.XXXXXX)
+    chmod 0755 "$tree"
+    mkdir -p "$tree/usr/local/bin" "$tree/var/lib/tidemark" "$tree/run/secrets" "$tree/tmp"
+    strip -o "$tree/usr/local/bin/tidemark" "$1"
+    while read -r path; do
+        mkdir -p "$tree$(dirname "$path")"
+        cp -L "$path" "$tree$path"
+    done < <(libraries "$1")
+    head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$tree/run/secrets/token_secret"
+    chmod 0444 "$tree/run/secrets/token_secret"
+    chmod 1777 "$tree/tmp"
+    chown "$IMAGE_USER:$IMAGE_USER" "$tree/var/lib/tidemark"
+    say "the tree holds $(find "$tree" -type f | wc -l) files, $(du -sh "$tree" | cut -f1)," \
+        "the binary $(du -h "$tree/usr/local/bin/tidemark" | cut -f1)"
+}
+
+# status_line PORT: the first line of the answer, asked as the image's health check does.
+status_line() {
+    bash -c "exec 3<>/dev/tcp/127.0.0.1/$1 && printf 'GET /healthz HTTP/1.0\r\n\r\n' >&3 && head -n 1 <&3" 2>/dev/null
+}
+
+free_port() {
+    local port
+    for _ in $(seq 50); do
+        port=$((20000 + RANDOM % 20000))
+        if ! (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then
+            printf '%s\n' "$port"
+            return
+        fi
+    done
+    refuse "no free port found in 50 tries"
+}
+
+start() {
+    local port=$1 answer="" tries
+    env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
+        TIDEMARK_SECRET_FILE=/run/secrets/token_secret \
+        "$(command -v chroot)" --userspec="$IMAGE_USER:$IMAGE_USER" "$tree" /usr/local/bin/tidemark serve \
+        >"$tree/server.log" 2>&1 &
+    server=$!
+    for ((tries = 0; tries < START_SECONDS * 10; tries++)); do
+        kill -0 "$server" 2>/dev/null || refuse "the server ended at once: $(tail -n 5 "$tree/server.log")"
+        answer=$(status_line "$port" || true)
+        [[ $answer != *" 200 "* ]] || break
+        sleep 0.1
+    done
+    [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 5 "$tree/server.log")"
+    say "proved: /healthz answers 200, with no file but those and as user $(awk '/^Uid/ { print $2 }' "/proc/$server/status")"
+}
+
+stop() {
+    local code=0 tries
+    kill -TERM "$server"
+    for ((tries = 0; tries < STOP_SECONDS * 10; tries++)); do
+        kill -0 "$server" 2>/dev/null || break
+        sleep 0.1
+    done
+    if kill -0 "$server" 2>/dev/null; then
+        refuse "it still runs $STOP_SECONDS s after SIGTERM"
+    fi
+    wait "$server" || code=$?
+    server=""
+    [[ $code -eq 0 ]] || refuse "SIGTERM ended it with exit code $code: $(tail -n 5 "$tree/server.log")"
+    say "proved: SIGTERM ends it with exit code 0"
+}
+
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+    usage "${BASH_SOURCE[0]}"
+    exit 0
+fi
+[[ $(uname -s) == Linux ]] || refuse "this checks a Linux image; run it on Linux"
+[[ $(id -u) -eq 0 ]] || refuse "chroot needs root; run this with sudo"
+trap tidy_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+binary=$(release_binary "$@")
+check_libraries "$binary"
+check_packages "$binary"
+plant "$binary"
+port=$(free_port)
+start "$port"
+stop
+say "not proved: that the image builds, its HEALTHCHECK as the engine runs it, compose.yaml, and PostgreSQL over TLS"
