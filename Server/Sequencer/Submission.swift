@@ -12,10 +12,12 @@ package struct Submission: Sendable {
     package var entries: [AdmittedEntry]
     /// Bytes on the wire, for the batch bound.
     package var bytes: Int
+    /// The last piece of the push that it comes from.
+    package var isLast: Bool
 
     package init(
         client: ClientID, principal: Principal, connection: Int64, ackedThrough: Int64, first: Int64,
-        entries: [AdmittedEntry], bytes: Int
+        entries: [AdmittedEntry], bytes: Int, isLast: Bool = true
     ) {
         self.client = client
         self.principal = principal
@@ -24,6 +26,7 @@ package struct Submission: Sendable {
         self.first = first
         self.entries = entries
         self.bytes = bytes
+        self.isLast = isLast
     }
 
     /// The entries one by one, so that a poisonous one can be found.

@@ -1,0 +1,158 @@
+package import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkSession
+package import TidemarkStore
+package import TidemarkWire
+
+/// Committed changes to interested sessions: the sessions of one event loop, what each may see, and the recent batches.
+///
+/// A pure machine. Its executor owns one on each event loop and carries out the effects; no call waits.
+package struct FanOut: Sendable {
+    /// What this machine knows of one workspace.
+    struct Tide: Sendable {
+        var ring: Ring
+        var byScope: [ScopeID: Set<SessionID>] = [:]
+        var byUser: [UserID: Set<SessionID>] = [:]
+        var byClient: [ClientID: SessionID] = [:]
+        /// Sessions that are not live, or hold pages: served whenever the tail moves.
+        var behind: Set<SessionID> = []
+    }
+
+    let context: SessionContext
+    let limits: FanOutLimits
+    var sessions: [SessionID: Session] = [:]
+    var tides: [WorkspaceID: Tide] = [:]
+    private var isDraining = false
+
+    package init(context: SessionContext, limits: FanOutLimits = FanOutLimits()) {
+        self.context = context
+        self.limits = limits
+    }
+
+    /// Open connections.
+    package var sessionCount: Int { sessions.count }
+
+    /// The session of that id, for tests and diagnostics.
+    package func session(_ id: SessionID) -> Session? { sessions[id] }
+
+    /// The tail that this machine has delivered up to; `nil` for a workspace that it does not follow.
+    package func tail(of workspace: WorkspaceID) -> Head? { tides[workspace]?.ring.tail }
+
+    // MARK: Connections
+
+    /// A connection was accepted; `headerToken` is its bearer header, if it had one.
+    package mutating func opened(
+        _ id: SessionID, headerToken: String?, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        var session = Session(id: id, context: context, headerToken: headerToken, now: now)
+        if isDraining { session.close(.unavailable, "the server is stopping", into: &effects) }
+        sessions[id] = session
+    }
+
+    /// One message arrived.
+    package mutating func received(
+        _ id: SessionID, _ bytes: [UInt8], now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            session.received(bytes, now: now, ring: ring, into: &effects)
+        }
+    }
+
+    /// The connection is gone.
+    package mutating func lost(_ id: SessionID) {
+        guard var session = sessions[id] else { return }
+        session.lost()
+        forget(session)
+        sessions[id] = nil
+    }
+
+    /// The socket's buffer filled or drained.
+    package mutating func writabilityChanged(
+        _ id: SessionID, isWritable: Bool, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            session.writabilityChanged(isWritable, now: now, ring: ring, into: &effects)
+        }
+    }
+
+    /// Another connection of the same client was accepted by another machine of this process.
+    package mutating func superseded(_ client: ClientID, in workspace: WorkspaceID, into effects: inout [SessionEffect])
+    {
+        guard let id = tides[workspace]?.byClient[client] else { return }
+        update(id, into: &effects) { session, _, effects in
+            session.close(.connectedElsewhere, "the client connected again", into: &effects)
+        }
+    }
+
+    // MARK: Answers of the executor
+
+    /// The answer to `load`. The workspace must be followed by now.
+    package mutating func loaded(
+        _ id: SessionID, _ answer: LoadAnswer, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        guard let before = sessions[id], let workspace = before.identity?.workspace else { return }
+        guard tides[workspace] != nil else {
+            return update(id, into: &effects) { $0.loadFailed(now: now, into: &$2) }
+        }
+        let isFirst = !before.isStreaming
+        update(id, into: &effects) { session, ring, effects in
+            guard let ring else { return }
+            session.loaded(answer, now: now, ring: ring, into: &effects)
+        }
+        if isFirst, let session = sessions[id], session.isStreaming { enter(session, workspace, into: &effects) }
+    }
+
+    /// `load` failed.
+    package mutating func loadFailed(_ id: SessionID, now: Milliseconds, into effects: inout [SessionEffect]) {
+        update(id, into: &effects) { session, _, effects in session.loadFailed(now: now, into: &effects) }
+    }
+
+    /// The answer to `readWindow`.
+    package mutating func windowRead(
+        _ id: SessionID, _ window: Window, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            guard let ring else { return }
+            session.windowRead(window, now: now, ring: ring, into: &effects)
+        }
+    }
+
+    /// The answer to `readPage`; `nil` when the store failed.
+    package mutating func pageRead(
+        _ id: SessionID, _ request: PageRequest, _ page: Page?, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            guard let page else { return session.pageFailed(request, into: &effects) }
+            session.pageRead(request, page, into: &effects)
+            session.releasePages(upTo: ring?.tail.seq, into: &effects)
+        }
+    }
+
+    /// The sequencer's word on one submission.
+    package mutating func settled(
+        _ id: SessionID, _ outcome: PushOutcome, isLast: Bool, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, _, effects in
+            session.settled(outcome, isLast: isLast, into: &effects)
+        }
+    }
+
+    // MARK: Time and end
+
+    /// Time passed: deadlines, expiries, progress. Call about once a second.
+    package mutating func tick(now: Milliseconds, into effects: inout [SessionEffect]) {
+        for id in sessions.keys.sorted() {
+            update(id, into: &effects) { session, ring, effects in
+                session.tick(now: now, ring: ring, into: &effects)
+            }
+        }
+    }
+
+    /// The process is about to stop: tells every client, closes each once its pushes are settled.
+    package mutating func drain(into effects: inout [SessionEffect]) {
+        isDraining = true
+        for id in sessions.keys.sorted() {
+            update(id, into: &effects) { session, _, effects in session.drain(into: &effects) }
+        }
+    }
+}

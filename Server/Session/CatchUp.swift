@@ -1,0 +1,31 @@
+import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+/// The way from a session's position to a snapshot of the head.
+struct CatchUp: Sendable {
+    /// Where the snapshot stands.
+    var target: Head
+    /// Scopes that the client held before and holds in the snapshot: their changes are sent.
+    var scopes: [ScopeID]
+    /// The grants of the snapshot, in force once the target is reached.
+    var grants: [ScopeID: Grant]
+    /// What the last frame tells of grants gained and lost; empty when the welcome told.
+    var changes: [Changes.GrantChange]
+    /// What the last frame tells of the client's own transactions.
+    var settled: Settled
+    /// Numbers that the next window spans; adapts to what comes back.
+    var span: Int64 = 1_024
+
+    static let spanMax: Int64 = 1 << 20
+    static let spanMin: Int64 = 64
+
+    /// Halves or doubles the span so that windows come near the frame target.
+    mutating func adapt(to bytes: Int, target: Int) {
+        if bytes > target {
+            span = max(Self.spanMin, span / 2)
+        } else if bytes < target / 4 {
+            span = min(Self.spanMax, span * 2)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+package import Crypto
+import TidemarkModel
+package import TidemarkStore
+
+/// Makes and reads the opaque cursor of the wire: version, epoch, number and nonce of a batch end, under a MAC.
+///
+/// A cursor grants nothing; the MAC only lets the server believe that it once gave it.
+package struct CursorSeal: Sendable {
+    private let key: SymmetricKey
+    private static let version: UInt8 = 1
+    private static let payloadCount = 25
+    private static let macCount = 8
+
+    package init(key: SymmetricKey) { self.key = key }
+
+    /// The cursor for the end of a batch of a workspace.
+    package func cursor(_ head: Head, workspace: String) -> String {
+        var bytes: [UInt8] = [Self.version]
+        bytes.reserveCapacity(Self.payloadCount + Self.macCount)
+        for word in [UInt64(bitPattern: head.epoch), UInt64(bitPattern: head.seq), head.nonce] {
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
+        }
+        bytes += mac(bytes, workspace)
+        return Base64URL.encode(bytes)
+    }
+
+    /// The place that a cursor names; `nil` when it was not made with this key for this workspace. Its time is 0.
+    package func open(_ cursor: String, workspace: String) -> Head? {
+        guard let bytes = Base64URL.decode(cursor), bytes.count == Self.payloadCount + Self.macCount,
+            bytes[0] == Self.version
+        else { return nil }
+        let payload = Array(bytes[..<Self.payloadCount])
+        // Constant time: every byte is compared.
+        let difference = zip(mac(payload, workspace), bytes[Self.payloadCount...]).reduce(UInt8(0)) {
+            $0 | ($1.0 ^ $1.1)
+        }
+        guard difference == 0 else { return nil }
+        let words = [1, 9, 17].map { start in payload[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        return Head(seq: Int64(bitPattern: words[1]), nonce: words[2], time: 0, epoch: Int64(bitPattern: words[0]))
+    }
+
+    private func mac(_ payload: [UInt8], _ workspace: String) -> [UInt8] {
+        var hmac = HMAC<SHA256>(key: key)
+        hmac.update(data: payload)
+        hmac.update(data: Array(workspace.utf8))
+        return Array(hmac.finalize().prefix(Self.macCount))
+    }
+}
+
+/// Base64 with the URL alphabet and without padding (RFC 4648, section 5).
+enum Base64URL {
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var buffer: UInt32 = 0
+        var bits = 0
+        for byte in bytes {
+            buffer = buffer << 8 | UInt32(byte)
+            bits += 8
+            while bits >= 6 {
+                bits -= 6
+                text.append(alphabet[Int(buffer >> UInt32(bits)) & 63])
+            }
+        }
+        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits)) & 63]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func decode(_ text: String) -> [UInt8]? {
+        guard text.utf8.count <= 128 else { return nil }
+        var bytes: [UInt8] = []
+        var buffer: UInt32 = 0
+        var bits = 0
+        for character in text.utf8 {
+            guard let value = alphabet.firstIndex(of: character) else { return nil }
+            buffer = buffer << 6 | UInt32(value)
+            bits += 6
+            if bits >= 8 {
+                bits -= 8
+                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
+            }
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,72 @@
+package import TidemarkModel
+package import TidemarkStore
+import TidemarkWire
+
+/// A committed batch made ready for delivery: each change encoded once, grouped by scope.
+package struct DeliveryBatch: Sendable {
+    /// The rows of one scope as they stand in a frame, comma-separated.
+    package struct Group: Sendable {
+        package let scope: ScopeID
+        package let rows: [UInt8]
+    }
+
+    package let low: SequenceNumber
+    package let head: Head
+    /// The wire's cursor for its end.
+    package let cursor: String
+    package let groups: [Group]
+    package let memberships: [MembershipChange]
+    package let settlements: [Settlement]
+
+    /// Encodes a batch; `cursor` is the sealed form of its head.
+    package init(_ batch: CommittedBatch, cursor: String) {
+        low = batch.low
+        head = batch.head
+        self.cursor = cursor
+        memberships = batch.memberships
+        settlements = batch.settlements
+        groups = Self.groups(batch.records)
+    }
+
+    /// Rows grouped by scope, in the order in which scopes first occur.
+    static func groups(_ records: [StoredRecord]) -> [Group] {
+        var order: [ScopeID] = []
+        var writers: [ScopeID: JSONWriter] = [:]
+        for record in records {
+            if writers[record.scope] == nil {
+                order.append(record.scope)
+                writers[record.scope] = JSONWriter(capacity: 384)
+            } else {
+                writers[record.scope]?.byte(UInt8(ascii: ","))
+            }
+            RowCoding.write(record, to: &writers[record.scope, default: JSONWriter()])
+        }
+        return order.map { Group(scope: $0, rows: writers[$0]?.bytes ?? []) }
+    }
+
+    /// Bytes held in memory, for the ring's bound.
+    package var byteCount: Int {
+        groups.reduce(128) { $0 + $1.rows.count + 64 } + memberships.count * 96 + settlements.count * 160
+    }
+}
+
+extension RowCoding {
+    static func write(_ record: StoredRecord, to writer: inout JSONWriter) {
+        write(
+            key: record.key, seq: record.seq, born: record.born, isDeleted: record.isDeleted, author: record.author,
+            created: record.created, updated: record.updated, body: record.body, to: &writer)
+    }
+}
+
+extension Settlement {
+    /// The form in which the client hears of it.
+    var wire: Settled {
+        Settled(through: client.settledThrough, outcomes: results.map(\.wire))
+    }
+}
+
+extension ResultRow {
+    var wire: Settled.Outcome {
+        .init(number: number, transaction: transaction, seq: seq, time: time, rejection: rejection)
+    }
+}

@@ -1,0 +1,8 @@
+/// The bytes of one outbound message, shared by every connection that gets them.
+///
+/// A reference type so that the edge can recognise the same frame and turn it into socket bytes once.
+package final class Frame: Sendable {
+    package let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) { self.bytes = bytes }
+}

@@ -1,0 +1,175 @@
+package import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+extension Session {
+    /// A batch was committed while the session is live, that is, at the batch's beginning.
+    ///
+    /// - Parameters:
+    ///   - groups: the indices of the batch's groups that this session sees.
+    ///   - shared: the frame that the previous session got for the same batch, used again when it is the same.
+    package mutating func deliver(
+        _ batch: DeliveryBatch, groups: [Int], shared: inout SharedFrame?, now: Milliseconds,
+        into effects: inout [SessionEffect]
+    ) {
+        let settled = batch.settlements.first { $0.client.id == client }?.wire
+        let changes = membershipChanges(in: batch)
+        let isPlain = settled == nil && changes.isEmpty
+        let frame: Frame
+        if isPlain, let shared, shared.base == sent.seq, shared.groups == groups {
+            frame = shared.frame
+        } else {
+            // Losses take effect before the same batch is filtered; rows of a gained scope come with its pages.
+            let lost = Set(changes.filter { $0.role == nil }.map(\.scope))
+            let visible = lost.isEmpty ? groups : groups.filter { !lost.contains(batch.groups[$0].scope) }
+            frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes)
+            if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
+        }
+        guard !isBlocked, window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
+            // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
+            isLive = false
+            position = Head(seq: batch.low - 1, nonce: 0, time: 0, epoch: batch.head.epoch)
+            return
+        }
+        apply(changes)
+        position = batch.head
+        emit(frame, cursor: batch.cursor, seq: batch.head.seq, isConsistent: true, now: now, into: &effects)
+    }
+
+    /// Serves a session that is not live: from the ring while it reaches back far enough, else from the store.
+    package mutating func pump(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard phase == .streaming, !isLive, !isLoading, !isBlocked else { return }
+        guard window.isHalfFree(limits: context.limits) else { return }
+        while phase == .streaming {
+            if let catchUp, position.seq >= catchUp.target.seq {
+                guard arrive(catchUp, ring, now: now, into: &effects) else { return }
+                continue
+            }
+            if catchUp == nil, position.seq >= ring.tail.seq {
+                // Ahead of this process's tail, or at it.
+                if position.seq == ring.tail.seq { goLive(ring, now: now, into: &effects) }
+                return
+            }
+            guard let batch = ring.batch(after: position.seq), catchUp.map({ batch.head.seq <= $0.target.seq }) ?? true
+            else {
+                return readOn(into: &effects)
+            }
+            guard replay(batch, ring, now: now, into: &effects) else { return }
+        }
+    }
+
+    /// Sends one batch out of the ring; false when the window is full.
+    private mutating func replay(
+        _ batch: DeliveryBatch, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
+    ) -> Bool {
+        var groups: [Int] = []
+        var settled: Settled?
+        var changes: [Changes.GrantChange] = []
+        if let catchUp {
+            let scopes = Set(catchUp.scopes)
+            groups = batch.groups.indices.filter { scopes.contains(batch.groups[$0].scope) }
+        } else {
+            changes = membershipChanges(in: batch)
+            settled = batch.settlements.first { $0.client.id == client }?.wire
+            let lost = Set(changes.filter { $0.role == nil }.map(\.scope))
+            groups = batch.groups.indices.filter { index in
+                let scope = batch.groups[index].scope
+                return !lost.contains(scope) && grants[scope] != nil
+            }
+        }
+        if groups.isEmpty, settled == nil, changes.isEmpty {
+            position = batch.head
+            return true
+        }
+        let isConsistent = catchUp == nil && batch.head.seq == ring.tail.seq && batch.head.seq >= readThrough
+        let frame = compose(batch, groups, isLive: catchUp == nil, isConsistent: isConsistent, settled, changes)
+        guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
+        apply(changes)
+        position = batch.head
+        emit(frame, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now, into: &effects)
+        return true
+    }
+
+    /// The catch-up's target is reached: tells the settled transactions and the grants of the snapshot. False when the
+    /// window is full.
+    private mutating func arrive(
+        _ arrived: CatchUp, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
+    ) -> Bool {
+        let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
+        let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
+        let splice = ChangesSplice(
+            from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
+        let frame = Frame(splice.finish(settled: arrived.settled, grants: arrived.changes))
+        guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
+        adopt(arrived.grants)
+        catchUp = nil
+        emit(frame, cursor: cursor, seq: arrived.target.seq, isConsistent: isConsistent, now: now, into: &effects)
+        return true
+    }
+
+    private mutating func goLive(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard position.seq >= readThrough else { return }
+        if owesConsistency { sendProgress(to: ring.tail, now: now, into: &effects) }
+        isLive = true
+        releasePages(into: &effects)
+    }
+
+    /// An empty frame: nothing visible happened up to `head`.
+    mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
+        let cursor = context.seal.cursor(head, workspace: identity?.workspace.text ?? "")
+        let splice = ChangesSplice(
+            from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
+        position = head
+        emit(Frame(splice.finish()), cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
+    }
+
+    private func compose(
+        _ batch: DeliveryBatch, _ groups: [Int], isLive: Bool, isConsistent: Bool, _ settled: Settled?,
+        _ changes: [Changes.GrantChange]
+    ) -> Frame {
+        var capacity = 320
+        for index in groups { capacity += batch.groups[index].rows.count + 64 }
+        var splice = ChangesSplice(
+            from: sent.cursor, cursor: batch.cursor, time: batch.head.time, isLive: isLive, isConsistent: isConsistent,
+            capacity: capacity)
+        for index in groups { splice.group(batch.groups[index].scope, rows: batch.groups[index].rows) }
+        return Frame(splice.finish(settled: settled, grants: changes))
+    }
+
+    mutating func emit(
+        _ frame: Frame, cursor: String, seq: SequenceNumber, isConsistent: Bool, now: Milliseconds,
+        into effects: inout [SessionEffect]
+    ) {
+        sent = (cursor, seq, now)
+        owesConsistency = !isConsistent
+        window.sent(frame.bytes.count, now: now)
+        effects.append(.send(id, frame))
+    }
+
+    /// The batch's membership changes of this user, as the client hears them.
+    private func membershipChanges(in batch: DeliveryBatch) -> [Changes.GrantChange] {
+        guard !batch.memberships.isEmpty, let user = identity?.principal.user else { return [] }
+        return batch.memberships.filter { $0.user == user }.map { change in
+            let since = change.since ?? grants[change.scope]?.since ?? change.seq
+            return .init(scope: change.scope, since: change.role == nil ? change.seq : since, role: change.role)
+        }
+    }
+
+    private mutating func apply(_ changes: [Changes.GrantChange]) {
+        for change in changes {
+            if let role = change.role {
+                if grants[change.scope] == nil { indexChanges.append((change.scope, true)) }
+                grants[change.scope] = Grant(scope: change.scope, since: change.since, role: role)
+            } else if grants.removeValue(forKey: change.scope) != nil {
+                indexChanges.append((change.scope, false))
+            }
+        }
+    }
+}
+
+/// A frame that several sessions may share: those that stood at the same place and see the same groups.
+package struct SharedFrame {
+    let base: SequenceNumber
+    let groups: [Int]
+    let frame: Frame
+}

@@ -1,0 +1,154 @@
+package import TidemarkModel
+import TidemarkSequencer
+package import TidemarkStore
+import TidemarkWire
+
+/// What the executor found for a `LoadRequest`.
+package struct LoadAnswer: Sendable {
+    package var snapshot: SessionSnapshot
+    /// The answer to the registration that was asked for.
+    package var registration: Registration?
+    /// The batch that holds the asked number.
+    package var lineage: Head?
+
+    package init(snapshot: SessionSnapshot, registration: Registration? = nil, lineage: Head? = nil) {
+        self.snapshot = snapshot
+        self.registration = registration
+        self.lineage = lineage
+    }
+}
+
+extension Session {
+    /// `hello`: authenticates, then asks for everything that the welcome needs.
+    mutating func greet(_ hello: Hello, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard hello.versions.contains(WireVersion.current) else {
+            return close(.versionUnsupported, "this server speaks version \(WireVersion.current)", into: &effects)
+        }
+        guard let token = hello.token ?? headerToken, let identity = context.verify(token, now) else {
+            return close(.unauthenticated, "the token is missing, not valid or expired", into: &effects)
+        }
+        guard hello.scopes.count <= context.limits.scopesMax else {
+            return close(.protocolViolation, "hello: more than \(context.limits.scopesMax) scopes", into: &effects)
+        }
+        self.identity = identity
+        self.hello = hello
+        headerToken = nil
+        client = hello.client
+        connection = hello.connection
+        phase = .loading
+        let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
+        requestLoad(registers: hello.isNewClient, lineage: place?.seq, into: &effects)
+    }
+
+    mutating func requestLoad(registers: Bool, lineage: SequenceNumber?, into effects: inout [SessionEffect]) {
+        guard let identity, !isLoading else { return }
+        isLoading = true
+        effects.append(
+            .load(
+                id,
+                LoadRequest(
+                    workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
+                    lineage: lineage)))
+    }
+
+    /// The store answered: welcome the client, or take up the way again after falling behind.
+    package mutating func loaded(
+        _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        isLoading = false
+        switch phase {
+        case .loading: welcome(answer, now: now, ring: ring, into: &effects)
+        case .streaming: resume(answer.snapshot, now: now, ring: ring, into: &effects)
+        case .opened, .closed: break
+        }
+    }
+
+    /// The store could not answer.
+    package mutating func loadFailed(now: Milliseconds, into effects: inout [SessionEffect]) {
+        isLoading = false
+        close(.unavailable, "the store is not available; try again", into: &effects)
+    }
+
+    private mutating func welcome(
+        _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        guard let hello, let identity else { return }
+        self.hello = nil
+        let snapshot = answer.snapshot
+        guard let row = registered(answer), row.user == identity.principal.user else {
+            return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
+        }
+        if hello.isNewClient, row.settledThrough > 0 {
+            return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
+        }
+        let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
+        let state: Welcome.CursorState
+        if hello.cursor == nil {
+            state = .none
+        } else if let place, isOnLine(place, answer.lineage, snapshot.head) {
+            state = .ok
+            position = place
+        } else {
+            state = .resync
+        }
+        if state != .ok { position = snapshot.head }
+
+        let current = held(snapshot.grants)
+        var kept: [HeldScope] = []
+        var purged: [ScopeID] = []
+        for held in hello.scopes {
+            if state == .ok, current[held.scope]?.since == held.since {
+                kept.append(held)
+            } else {
+                purged.append(held.scope)
+            }
+        }
+        let keptScopes = Set(kept.map(\.scope))
+        let added = current.values.filter { !keptScopes.contains($0.scope) }.sorted {
+            ($0.since, $0.scope) > ($1.since, $1.scope)
+        }
+        adopt(current)
+        sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
+        phase = .streaming
+        send(
+            .welcome(
+                Welcome(
+                    server: context.serverName, epoch: snapshot.head.epoch, cursorState: state, cursor: sent.cursor,
+                    kept: kept, purged: purged,
+                    added: added.map { .init(scope: $0.scope, since: $0.since, role: $0.role) },
+                    settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
+                    heartbeat: context.timing.heartbeat, limits: context.limits)), into: &effects)
+        catchUp = CatchUp(
+            target: snapshot.head, scopes: keptScopes.sorted(), grants: current, changes: [],
+            settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))
+        pump(ring, now: now, into: &effects)
+    }
+
+    private func registered(_ answer: LoadAnswer) -> ClientRow? {
+        if case .registered(let row)? = answer.registration { return row }
+        return answer.snapshot.client
+    }
+
+    /// the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning.
+    private func isOnLine(_ place: Head, _ lineage: Head?, _ head: Head) -> Bool {
+        if place.seq == 0 { return true }
+        guard let lineage, place.seq <= head.seq else { return false }
+        return lineage.seq == place.seq && lineage.nonce == place.nonce
+    }
+
+    /// The user's grants that fit on one connection, newest first, with the shared scopes.
+    func held(_ grants: [Grant]) -> [ScopeID: Grant] {
+        var held: [ScopeID: Grant] = [:]
+        for grant in context.sharedGrants + grants where held.count < context.limits.scopesMax {
+            held[grant.scope] = grant
+        }
+        return held
+    }
+
+    /// Makes `grants` the session's own, noting what the fan-out's index must learn.
+    mutating func adopt(_ grants: [ScopeID: Grant]) {
+        for scope in self.grants.keys where grants[scope] == nil { indexChanges.append((scope, false)) }
+        for scope in grants.keys where self.grants[scope] == nil { indexChanges.append((scope, true)) }
+        self.grants = grants
+    }
+}

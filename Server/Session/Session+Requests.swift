@@ -1,0 +1,121 @@
+package import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkStore
+package import TidemarkWire
+
+extension Session {
+    /// `push`: bounds, admission, and on to the sequencer in pieces that leave room for others.
+    mutating func take(_ push: Push, bytes: Int, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard let identity else { return }
+        let limits = context.limits
+        guard push.entries.count <= limits.pushTransactionsMax else {
+            return close(
+                .protocolViolation, "push: more than \(limits.pushTransactionsMax) transactions", into: &effects)
+        }
+        if isDraining {
+            return send(.error(ErrorMessage(.draining, "the server is stopping", retryAfter: 0)), into: &effects)
+        }
+        guard pushesInFlight < limits.pushesInFlightMax else {
+            let message = "push: \(limits.pushesInFlightMax) are being settled"
+            return send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
+        }
+        if let wait = bucket.take(push.entries.count, now: now) {
+            let message = "push: \(limits.transactionsPerSecond) transactions a second"
+            return send(.error(ErrorMessage(.rateLimited, message, retryAfter: wait)), into: &effects)
+        }
+        let admitted = push.entries.map { context.admission.admit($0, from: identity.principal) }
+        let piece = context.sequencing.submissionTransactionsMax
+        for start in stride(from: 0, to: admitted.count, by: piece) {
+            let entries = Array(admitted[start..<min(start + piece, admitted.count)])
+            pushesInFlight += start == 0 ? 1 : 0
+            effects.append(
+                .submit(
+                    id, identity.workspace,
+                    Submission(
+                        client: client, principal: identity.principal, connection: connection,
+                        ackedThrough: push.ackedThrough, first: push.first + Int64(start), entries: entries,
+                        bytes: bytes * entries.count / admitted.count,
+                        isLast: start + piece >= admitted.count)))
+        }
+    }
+
+    /// The sequencer decided. What took effect, or was refused, the client hears in the stream.
+    package mutating func settled(_ outcome: PushOutcome, isLast: Bool, into effects: inout [SessionEffect]) {
+        guard phase == .streaming else { return }
+        if isLast { pushesInFlight -= 1 }
+        switch outcome {
+        case .settled, .stale: break
+        case .gap(let through):
+            send(.error(ErrorMessage(.gap, "go on from \(through + 1)", settledThrough: through)), into: &effects)
+        case .forked:
+            return close(.clientForked, "a transaction number came back with other content", into: &effects)
+        case .unknownClient:
+            return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
+        case .unavailable:
+            send(
+                .error(ErrorMessage(.unavailable, "the store is not available", retryAfter: context.timing.retry)),
+                into: &effects)
+        }
+        if isDraining, pushesInFlight == 0 { close(.goingAway, "draining", into: &effects) }
+    }
+
+    /// `page`: access is judged now, and again when the page is there.
+    mutating func take(_ request: PageRequest, into effects: inout [SessionEffect]) {
+        guard let identity else { return }
+        guard grants[request.scope]?.since == request.since,
+            context.admission.schema.collection(request.collection) != nil
+        else { return refuse(request, into: &effects) }
+        guard pagesInFlight < context.limits.pagesInFlightMax else {
+            let message = "page: \(context.limits.pagesInFlightMax) are being read"
+            let error = ErrorMessage(.overloaded, message, request: request.id, retryAfter: context.timing.retry)
+            return send(.error(error), into: &effects)
+        }
+        var request = request
+        request.limit = min(request.limit, context.limits.pageRowsMax)
+        pagesInFlight += 1
+        effects.append(.readPage(id, identity.workspace, request))
+    }
+
+    /// A page was read; it waits until the order has reached the state that it was read in (I-11).
+    package mutating func pageRead(_ request: PageRequest, _ page: Page, into effects: inout [SessionEffect]) {
+        guard phase == .streaming else { return }
+        heldPages.append((request, page))
+        releasePages(into: &effects)
+    }
+
+    /// The store could not read the page.
+    package mutating func pageFailed(_ request: PageRequest, into effects: inout [SessionEffect]) {
+        guard phase == .streaming else { return }
+        pagesInFlight -= 1
+        let error = ErrorMessage(
+            .unavailable, "the store is not available", request: request.id, retryAfter: context.timing.retry)
+        send(.error(error), into: &effects)
+    }
+
+    /// Sends the pages that the order has caught up with.
+    package mutating func releasePages(upTo tail: SequenceNumber? = nil, into effects: inout [SessionEffect]) {
+        guard !heldPages.isEmpty else { return }
+        let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
+        let ready = heldPages.filter { $0.page.at.seq <= reached }
+        heldPages.removeAll { $0.page.at.seq <= reached }
+        for (request, page) in ready {
+            pagesInFlight -= 1
+            guard grants[request.scope]?.since == request.since else {
+                refuse(request, into: &effects)
+                continue
+            }
+            var rows = JSONWriter(capacity: page.records.count * 320)
+            for (index, record) in page.records.enumerated() {
+                if index > 0 { rows.byte(UInt8(ascii: ",")) }
+                RowCoding.write(record, to: &rows)
+            }
+            let next = page.isLast ? nil : page.records.last?.born
+            effects.append(.send(id, Frame(PageAnswer.splice(request, rows: rows.bytes, next: next))))
+        }
+    }
+
+    private func refuse(_ request: PageRequest, into effects: inout [SessionEffect]) {
+        let message = "page: no such scope, grant or collection for you"
+        send(.error(ErrorMessage(.forbidden, message, request: request.id)), into: &effects)
+    }
+}
