@@ -22,7 +22,9 @@ struct MessageAssembly {
 
     /// The rules that hold for every frame, control frames included.
     static func check(_ frame: WebSocketFrame) throws(Violation) {
-        guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else { throw Violation(code: 1002, reason: "reserved bits are set") }
+        guard !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
+            throw Violation(code: 1002, reason: "reserved bits are set")
+        }
         guard frame.maskKey == nil else { throw Violation(code: 1002, reason: "server frames must not be masked") }
         switch frame.opcode {
         case .text, .continuation, .ping, .pong, .connectionClose: return

@@ -2,7 +2,8 @@
 package struct NIOTransportLimits: Sendable {
     /// From the call to the end of the handshake: name lookup, TCP, TLS and HTTP together may take twice this.
     package var connectTimeout: Duration = .seconds(10)
-    /// A server of which nothing was heard for so long is given up. It pings every 25 s.
+    /// A server of which nothing was heard for so long is given up, give or take a
+    /// twelfth. It pings every 25 s.
     package var silenceMax: Duration = .seconds(60)
     /// While the app does not take messages, nothing is read and no ping is answered: a pong so often tells the server
     /// that this side lives.

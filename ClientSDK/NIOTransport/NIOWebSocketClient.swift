@@ -42,6 +42,8 @@ package struct NIOWebSocketClient: Sendable {
         let outcome: Outcome
         do {
             outcome = try await future.get()
+        } catch let error as NIOTransportError {
+            throw error
         } catch {
             throw NIOTransportError(.connectFailed, "the handshake did not complete: \(error)")
         }
@@ -89,10 +91,14 @@ package struct NIOWebSocketClient: Sendable {
             })
         let outcome = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
             configuration: .init(upgradeConfiguration: configuration))
+        // Whichever completes the promise first is told; the other is ignored.
+        let promise = channel.eventLoop.makePromise(of: Outcome.self)
         let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limits.connectTimeout)) {
+            promise.fail(NIOTransportError(.timedOut, "no handshake within \(limits.connectTimeout)"))
             channel.close(promise: nil)
         }
         outcome.whenComplete { _ in deadline.cancel() }
-        return outcome
+        outcome.cascade(to: promise)
+        return promise.futureResult
     }
 }

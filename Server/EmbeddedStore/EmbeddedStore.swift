@@ -1,1 +1,91 @@
 import GRDB
+import Synchronization
+import TidemarkModel
+package import TidemarkStore
+
+/// The contract on one SQLite file: the store that needs no set-up.
+///
+/// One process owns the file. Its one writing connection is the lock of every workspace; reads run beside it on
+/// snapshots of their own. Commits are on disk before a call returns: `synchronous=FULL`.
+package final class EmbeddedStore: Store {
+    /// Settings of one file.
+    package struct Options: Sendable {
+        /// Connections that read beside the writer.
+        package var readersMax = 4
+        /// How long to wait for another program, such as a `sqlite3` shell in the middle of a write.
+        package var busySeconds: Double = 5
+        /// The size that the file may reach; `nil` leaves it to the disk. Writes fail as `unavailable` beyond it.
+        package var fileBytesMax: Int64?
+        /// Memory for pages in the writing connection.
+        package var cacheBytes = 64 * 1024 * 1024
+        /// Size of the log at which it is copied into the file. A page changed by many batches is copied once, so
+        /// that a larger log writes less.
+        package var checkpointBytes: Int64 = 16 * 1024 * 1024
+        package var limits = StoreLimits()
+
+        package init() {}
+    }
+
+    let pool: DatabasePool
+    let limits: StoreLimits
+    /// Followers live in this process, so that is where they are registered; a restart ends them.
+    let listeners = Mutex<[WorkspaceID: Listeners]>([:])
+    private let claim: FileClaim
+
+    /// Opens the file, making it and its folder when they are missing, and brings its tables up to date. Blocks.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable` with what to do about it: the file is in use, damaged, not
+    ///   writable, or written by a later version.
+    package init(path: String, options: Options = Options()) throws(StoreError) {
+        limits = options.limits
+        claim = try Self.claim(path)
+        pool = try Self.open(path, options)
+    }
+
+    /// Waits for running calls, then closes the file; later calls throw. Blocks.
+    package func close() throws(StoreError) {
+        do { try pool.close() } catch { throw StoreError(sqlite: error) }
+        claim.release()
+    }
+
+    /// What the writing connection says of its own settings, for diagnostics.
+    package func durability() async throws(StoreError) -> Durability {
+        try await onWriter { db in
+            Durability(
+                journalMode: try String.fetchOne(db, sql: "PRAGMA journal_mode") ?? "",
+                synchronous: try Int.fetchOne(db, sql: "PRAGMA synchronous") ?? -1)
+        }
+    }
+
+    /// What SQLite promises about a commit.
+    package struct Durability: Hashable, Sendable {
+        /// `wal`.
+        package var journalMode: String
+        /// 2 is FULL: a commit is on disk before it is answered.
+        package var synchronous: Int
+    }
+
+    /// Runs on the writing connection, in turn, to its end: a cancelled caller does not tear its commit.
+    func onWriter<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            pool.asyncWriteWithoutTransaction { db in
+                continuation.resume(returning: Result { try body(db) }.mapError(StoreError.init(sqlite:)))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Runs on a reading connection, in one snapshot.
+    func onReader<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(StoreError) -> Value {
+        let result = await withCheckedContinuation { continuation in
+            pool.asyncRead { db in
+                continuation.resume(returning: Result { try body(db.get()) }.mapError(StoreError.init(sqlite:)))
+            }
+        }
+        return try result.get()
+    }
+}

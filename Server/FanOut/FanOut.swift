@@ -84,6 +84,13 @@ package struct FanOut: Sendable {
         }
     }
 
+    /// The same for a connection of this machine that is known by its id; nothing happens when it is gone.
+    package mutating func superseded(_ id: SessionID, into effects: inout [SessionEffect]) {
+        update(id, into: &effects) { session, _, effects in
+            session.close(.connectedElsewhere, "the client connected again", into: &effects)
+        }
+    }
+
     // MARK: Answers of the executor
 
     /// The answer to `load`. The workspace must be followed by now.

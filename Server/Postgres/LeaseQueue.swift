@@ -32,6 +32,8 @@ struct LeaseQueue<Ticket> {
 
     var connected: Int { idle.count + leased.count }
     var waiting: Int { waiters.count }
+    /// Not shut down.
+    var isOpen: Bool { phase == .open }
     /// Shut down, and every lease has come back.
     var isDrained: Bool { phase == .draining && leased.isEmpty }
 
@@ -51,7 +53,7 @@ struct LeaseQueue<Ticket> {
         return .queued
     }
 
-    /// A connection became free, newly made or returned: the first waiter's, or idle. `nil` while shut down.
+    /// A connection became free, newly made or returned: the first waiter's, whose ticket is returned, or idle.
     mutating func free(_ link: LinkID) -> Ticket? {
         leased.remove(link)
         if let waiter = waiters.popFirst() {

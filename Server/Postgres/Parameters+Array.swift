@@ -16,7 +16,8 @@ extension Parameters {
 
     /// `bigint[]` with NULL elements.
     package mutating func addInt64Array(_ values: [Int64?]) {
-        appendArray(of: TypeOID.int8, as: TypeOID.int8Array, values, elementBytes: { $0.map { _ in 8 } }) { value, bytes in
+        appendArray(of: TypeOID.int8, as: TypeOID.int8Array, values, elementBytes: { $0.map { _ in 8 } }) {
+            value, bytes in
             if let value { bytes.storeBytes(of: value.bigEndian, as: Int64.self) }
         }
     }

@@ -135,14 +135,16 @@ extension PoolCore {
     }
 
     private func linkLost(_ link: LinkID, _ error: PostgresError, _ lifetime: Duration, _ wasAsked: Bool) {
-        let isDrained = state.withLock { state in
+        let (isOpen, isDrained) = state.withLock { state in
             state.queue.lose(link)
-            return state.queue.isDrained
+            return (state.queue.isOpen, state.queue.isDrained)
         }
-        if wasAsked {
-            dialer.order(1)
-        } else {
+        if !wasAsked {
             logger.info("database connection lost", metadata: ["link": "\(link.value)", "error": "\(error)"])
+        }
+        if isOpen, wasAsked {
+            dialer.order(1)
+        } else if isOpen {
             dialer.replace(livedFor: lifetime)
         }
         if isDrained { reactor.send(.stop) }

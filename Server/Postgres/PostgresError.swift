@@ -7,7 +7,7 @@ package enum PostgresError: Error, Sendable, Equatable {
     case connectionLost(String)
     /// No connection could be made, or it was gone before the request was sent. Nothing was executed.
     case unavailable(String)
-    /// The server refused a statement. What came before it up to the last sync was undone, the rest did not run.
+    /// The server refused a statement. What came before it in the same transaction is undone, the rest did not run.
     case server(sqlState: String, message: String)
     /// No answer within the operation timeout; the connection was given up. **Whether it took effect is unknown.**
     case timeout

@@ -47,7 +47,9 @@ package struct Admission: Sendable {
         case .delete:
             action = .delete
         }
-        return Step(key: mutation.key, collection: collection, action: action)
+        // The schema's own spelling: an equivalent one would be another key in the database.
+        let key = RecordKey(collection: collection.name, id: mutation.key.id)
+        return Step(key: key, collection: collection, action: action)
     }
 
     private func born(

@@ -80,8 +80,10 @@ package enum PushOutcome: Hashable, Sendable {
     case forked
     /// The client is not registered for this user.
     case unknownClient
-    /// The store could not be reached in time; nothing was decided.
+    /// The store could not be reached in time; nothing was decided, or not all of it.
     case unavailable
+    /// The workspace's queue is full; nothing was looked at.
+    case overloaded
 
     /// The outcome of one entry.
     package struct Settlement: Hashable, Sendable {

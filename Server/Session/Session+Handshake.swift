@@ -81,45 +81,22 @@ extension Session {
         if hello.isNewClient, row.settledThrough > 0 {
             return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
         }
-        let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
-        let state: Welcome.CursorState
-        if hello.cursor == nil {
-            state = .none
-        } else if let place, isOnLine(place, answer.lineage, snapshot.head) {
-            state = .ok
-            position = place
-        } else {
-            state = .resync
-        }
-        if state != .ok { position = snapshot.head }
-
-        let current = held(snapshot.grants)
-        var kept: [HeldScope] = []
-        var purged: [ScopeID] = []
-        for held in hello.scopes {
-            if state == .ok, current[held.scope]?.since == held.since {
-                kept.append(held)
-            } else {
-                purged.append(held.scope)
-            }
-        }
-        let keptScopes = Set(kept.map(\.scope))
-        let added = current.values.filter { !keptScopes.contains($0.scope) }.sorted {
-            ($0.since, $0.scope) > ($1.since, $1.scope)
-        }
-        adopt(current)
+        let standing = Standpoint(
+            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, lineage: answer.lineage,
+            workspace: identity.workspace, context: context)
+        position = standing.position
+        adopt(standing.grants)
         sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
         phase = .streaming
         send(
             .welcome(
                 Welcome(
-                    server: context.serverName, epoch: snapshot.head.epoch, cursorState: state, cursor: sent.cursor,
-                    kept: kept, purged: purged,
-                    added: added.map { .init(scope: $0.scope, since: $0.since, role: $0.role) },
+                    server: context.serverName, epoch: snapshot.head.epoch, cursorState: standing.state,
+                    cursor: sent.cursor, kept: standing.kept, purged: standing.purged, added: standing.added,
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits)), into: &effects)
         catchUp = CatchUp(
-            target: snapshot.head, scopes: keptScopes.sorted(), grants: current, changes: [],
+            target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))
         pump(ring, now: now, into: &effects)
     }
@@ -129,21 +106,8 @@ extension Session {
         return answer.snapshot.client
     }
 
-    /// the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning.
-    private func isOnLine(_ place: Head, _ lineage: Head?, _ head: Head) -> Bool {
-        if place.seq == 0 { return true }
-        guard let lineage, place.seq <= head.seq else { return false }
-        return lineage.seq == place.seq && lineage.nonce == place.nonce
-    }
-
-    /// The user's grants that fit on one connection, newest first, with the shared scopes.
-    func held(_ grants: [Grant]) -> [ScopeID: Grant] {
-        var held: [ScopeID: Grant] = [:]
-        for grant in context.sharedGrants + grants where held.count < context.limits.scopesMax {
-            held[grant.scope] = grant
-        }
-        return held
-    }
+    /// The grants that this connection holds.
+    func held(_ grants: [Grant]) -> [ScopeID: Grant] { context.held(grants) }
 
     /// Makes `grants` the session's own, noting what the fan-out's index must learn.
     mutating func adopt(_ grants: [ScopeID: Grant]) {

@@ -23,20 +23,10 @@ extension Session {
             let message = "push: \(limits.transactionsPerSecond) transactions a second"
             return send(.error(ErrorMessage(.rateLimited, message, retryAfter: wait)), into: &effects)
         }
-        let admitted = push.entries.map { context.admission.admit($0, from: identity.principal) }
-        let piece = context.sequencing.submissionTransactionsMax
-        for start in stride(from: 0, to: admitted.count, by: piece) {
-            let entries = Array(admitted[start..<min(start + piece, admitted.count)])
-            pushesInFlight += start == 0 ? 1 : 0
-            effects.append(
-                .submit(
-                    id, identity.workspace,
-                    Submission(
-                        client: client, principal: identity.principal, connection: connection,
-                        ackedThrough: push.ackedThrough, first: push.first + Int64(start), entries: entries,
-                        bytes: bytes * entries.count / admitted.count,
-                        isLast: start + piece >= admitted.count)))
-        }
+        let pieces = context.submissions(
+            of: push, client: client, principal: identity.principal, connection: connection, bytes: bytes)
+        pushesInFlight += 1
+        for piece in pieces { effects.append(.submit(id, identity.workspace, piece)) }
     }
 
     /// The sequencer decided. What took effect, or was refused, the client hears in the stream.
@@ -55,6 +45,9 @@ extension Session {
             send(
                 .error(ErrorMessage(.unavailable, "the store is not available", retryAfter: context.timing.retry)),
                 into: &effects)
+        case .overloaded:
+            let message = "push: the workspace's queue is full"
+            send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
         if isDraining, pushesInFlight == 0 { close(.goingAway, "draining", into: &effects) }
     }
@@ -104,13 +97,7 @@ extension Session {
                 refuse(request, into: &effects)
                 continue
             }
-            var rows = JSONWriter(capacity: page.records.count * 320)
-            for (index, record) in page.records.enumerated() {
-                if index > 0 { rows.byte(UInt8(ascii: ",")) }
-                RowCoding.write(record, to: &rows)
-            }
-            let next = page.isLast ? nil : page.records.last?.born
-            effects.append(.send(id, Frame(PageAnswer.splice(request, rows: rows.bytes, next: next))))
+            effects.append(.send(id, Frame(page.answer(to: request))))
         }
     }
 

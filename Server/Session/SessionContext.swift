@@ -25,7 +25,7 @@ package final class SessionContext: Sendable {
     package let seal: CursorSeal
     package let sharedGrants: [Grant]
     /// Judges a bearer token at a time; `nil` refuses it.
-    let verify: @Sendable (String, Milliseconds) -> Identity?
+    package let verify: @Sendable (String, Milliseconds) -> Identity?
 
     package init(
         serverName: String, schema: Schema, limits: WireLimits, timing: SessionTiming = SessionTiming(),

@@ -1,13 +1,14 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// Admits a sustained rate with a burst; time comes in.
-struct TokenBucket: Hashable, Sendable {
+package struct TokenBucket: Hashable, Sendable {
     private var tokens: Double
     private var refilled: Milliseconds
     private let perSecond: Int
     private let burst: Int
 
-    init(perSecond: Int, burst: Int, now: Milliseconds) {
+    /// A full bucket of `burst`.
+    package init(perSecond: Int, burst: Int, now: Milliseconds) {
         self.perSecond = perSecond
         self.burst = burst
         tokens = Double(burst)
@@ -15,7 +16,7 @@ struct TokenBucket: Hashable, Sendable {
     }
 
     /// Takes `count`, or tells after how many milliseconds that would be possible.
-    mutating func take(_ count: Int, now: Milliseconds) -> Int64? {
+    package mutating func take(_ count: Int, now: Milliseconds) -> Int64? {
         let elapsed = Double(max(0, now - refilled))
         tokens = min(Double(burst), tokens + elapsed * Double(perSecond) / 1_000)
         refilled = max(now, refilled)

@@ -55,7 +55,7 @@ extension MembershipChange {
 }
 
 extension Settlement {
-    /// The highest stored `settledThrough` that this settlement may follow: numbers are settled once and never taken back.
+    /// The highest stored `settledThrough` that this settlement may follow: numbers are settled once.
     package var settledBeforeMax: Int64 {
         guard let first = results.first else { return client.settledThrough }
         return min(client.settledThrough, first.number - 1)

@@ -17,7 +17,10 @@ extension NameID {
 
     public var description: String { text }
 
-    public static func < (left: Self, right: Self) -> Bool { left.text < right.text }
+    /// Names are their bytes: two spellings of one character are two names, here as in the database.
+    public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
+
+    public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 }
 
 /// A user as the token's `sub` names it.

@@ -15,22 +15,26 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
     }
 
     /// Reads the 36-character text form in either case; `nil` for anything else.
-    public init?(_ text: some StringProtocol) {
+    public init?(_ text: String) {
+        var text = text
+        guard let id = text.withUTF8({ UniqueID(utf8: $0) }) else { return nil }
+        self = id
+    }
+
+    /// Reads the text form from bytes, without making a string of them.
+    package init?(utf8 text: UnsafeBufferPointer<UInt8>) {
+        guard text.count == 36 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
         var digits = 0
-        var index = 0
-        for byte in text.utf8 {
+        for (index, byte) in text.enumerated() {
             if index == 8 || index == 13 || index == 18 || index == 23 {
                 guard byte == UInt8(ascii: "-") else { return nil }
-            } else {
-                guard let nibble = Self.nibble(byte) else { return nil }
-                if digits < 16 { halves.0 = halves.0 << 4 | nibble } else { halves.1 = halves.1 << 4 | nibble }
-                digits += 1
+                continue
             }
-            index += 1
-            guard index <= 36 else { return nil }
+            guard let nibble = Self.nibble(byte) else { return nil }
+            if digits < 16 { halves.0 = halves.0 << 4 | nibble } else { halves.1 = halves.1 << 4 | nibble }
+            digits += 1
         }
-        guard digits == 32, index == 36 else { return nil }
         self.init(high: halves.0, low: halves.1)
     }
 

@@ -38,7 +38,7 @@ struct `A lost connection` {
                     }
                     return victim
                 }
-                try await pool.withConnection { connection in
+                try await pool.withConnection { (connection) async throws in
                     #expect(try await connection.backendPID != victim)
                     #expect(try await connection.run([Self.one]).count == 1)
                 }
@@ -62,12 +62,15 @@ struct `A lost connection` {
     }
 
     @Test func `results from a silence longer than the operation timeout`() async throws {
-        try await TestDatabase.withPool { $0.operationTimeout = .milliseconds(300) } _: { pool in
+        try await TestDatabase.withPool {
+            $0.operationTimeout = .seconds(1)
+        } _: { pool in
             let error = await postgresError {
                 try await pool.withConnection { _ = try await $0.run([Self.sleep]) }
             }
             #expect(error == .timeout)
-            #expect(try await pool.withConnection { try await $0.run([Self.one]) }.count == 1)
+            let results = try await pool.withConnection { try await $0.run([Self.one]) }
+            #expect(results.count == 1)
         }
     }
 
@@ -87,6 +90,23 @@ struct `A lost connection` {
                 await #expect(throws: CancellationError.self) { try await work.value }
                 #expect(try await pool.withConnection { try await $0.backendPID } != victim)
                 _ = try await watcher.run("SELECT pg_terminate_backend(\(victim))")
+            }
+        }
+    }
+
+    @Test func `follows at once, even if the lease goes on`() async throws {
+        try await TestDatabase.withPool { pool in
+            try await TestDatabase.withConnection { watcher in
+                try await pool.withConnection { connection in
+                    let victim = try await connection.backendPID
+                    let child = Task { _ = try await connection.run([Self.sleep]) }
+                    try await watcher.waitUntilSleeping(victim)
+                    child.cancel()
+                    await #expect(throws: CancellationError.self) { try await child.value }
+                    let error = await postgresError { _ = try await connection.run([Self.one]) }
+                    #expect(error == .unavailable("the connection was lost before sending"))
+                    _ = try await watcher.run("SELECT pg_terminate_backend(\(victim))")
+                }
             }
         }
     }

@@ -7,7 +7,8 @@ struct `The lease queue` {
     private let a = LinkID(value: 1)
     private let b = LinkID(value: 2)
 
-    private func request(_ queue: inout LeaseQueue<String>, _ number: UInt64, within: Duration = .seconds(1)) -> String {
+    private func request(_ queue: inout LeaseQueue<String>, _ number: UInt64, within: Duration = .seconds(1)) -> String
+    {
         switch queue.request(number: number, deadline: start + within, ticket: "caller \(number)") {
         case .granted(let link): "granted \(link.value)"
         case .queued: "queued"

@@ -32,7 +32,7 @@ struct `One round trip` {
     }
 
     @Test func `an error aborts the rest, undoes what came before and leaves the connection usable`() async throws {
-        try await withTable { connection in
+        try await withTable { (connection) async throws in
             let error = await postgresError {
                 _ = try await connection.run([insert(1), insert(2), insert(2), insert(3), .simple("SELECT 1/0")])
             }
@@ -48,7 +48,7 @@ struct `One round trip` {
     }
 
     @Test func `an error of the commit itself is thrown`() async throws {
-        try await withTable { connection in
+        try await withTable { (connection) async throws in
             let error = await postgresError {
                 _ = try await connection.run([.simple("SET CONSTRAINTS ALL DEFERRED"), insert(1), insert(1)])
             }
@@ -61,7 +61,7 @@ struct `One round trip` {
     }
 
     @Test func `a statement whose preparation was skipped is prepared the next time`() async throws {
-        try await withTable { connection in
+        try await withTable { (connection) async throws in
             let error = await postgresError { _ = try await connection.run([.simple("SELECT 1/0"), insert(1)]) }
             #expect(error?.isData == true)
             _ = try await connection.run([insert(1)])
@@ -88,7 +88,7 @@ struct `One round trip` {
             try await pool.withConnection { writer in
                 _ = try await writer.run("DROP TABLE IF EXISTS spanning", "CREATE TABLE spanning (i integer)")
                 _ = try await writer.run("BEGIN", "SET LOCAL lock_timeout = '2s'", "INSERT INTO spanning VALUES (1)")
-                try await pool.withConnection { reader in
+                try await pool.withConnection { (reader) async throws in
                     #expect(try await reader.one("SELECT count(*) FROM spanning").int64(0, 0) == 0)
                     #expect(try await writer.one("SHOW lock_timeout").text(0, 0) == "2s")
                     _ = try await writer.run("INSERT INTO spanning VALUES (2)", "COMMIT")
@@ -106,13 +106,13 @@ struct `One round trip` {
                 _ = try await connection.run("BEGIN", "INSERT INTO t VALUES (1)")
                 return try await connection.backendPID
             }
-            try await pool.withConnection { connection in
+            try await pool.withConnection { (connection) async throws in
                 #expect(try await connection.backendPID == first)
                 #expect(try await connection.one("SELECT count(*) FROM t").int64(0, 0) == 0)
                 let error = await postgresError { _ = try await connection.run("BEGIN", "SELECT 1/0") }
                 #expect(error?.isData == true)
             }
-            try await pool.withConnection { connection in
+            try await pool.withConnection { (connection) async throws in
                 #expect(try await connection.backendPID == first)
                 #expect(try await connection.one("SELECT count(*) FROM t").int64(0, 0) == 0)
             }
@@ -131,8 +131,10 @@ struct `One round trip` {
     }
 
     @Test func `requests beyond the bounds are refused and nothing is sent`() async throws {
-        try await TestDatabase.withPool { $0.requestBytesMax = 1_000 } _: { pool in
-            try await pool.withConnection { connection in
+        try await TestDatabase.withPool {
+            $0.requestBytesMax = 1_000
+        } _: { pool in
+            try await pool.withConnection { (connection) async throws in
                 var large = Parameters()
                 large.add(bytes: [UInt8](repeating: 0, count: 1_001))
                 let statement = Statement(PreparedStatement(name: "s", sql: "SELECT $1"), large)
@@ -156,7 +158,7 @@ struct `One round trip` {
                 }
                 return try await connection.backendPID
             }
-            try await pool.withConnection { connection in
+            try await pool.withConnection { (connection) async throws in
                 #expect(try await connection.backendPID != first)
                 #expect(try await connection.run([select]).count == 1)
             }

@@ -1,5 +1,4 @@
 import Logging
-import Synchronization
 import Testing
 
 @testable import TidemarkPostgres
@@ -7,14 +6,14 @@ import Testing
 @Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
 struct `The pool` {
     @Test func `lends one connection to one caller at a time, in the order of asking`() async throws {
-        let order = Mutex<[Int]>([])
+        let (served, serve) = AsyncStream<Int>.makeStream()
         try await TestDatabase.withPool { pool in
             try await withThrowingTaskGroup { group in
                 try await pool.withConnection { holder in
                     for number in 1...5 {
                         group.addTask {
                             try await pool.withConnection { connection in
-                                order.withLock { $0.append(number) }
+                                serve.yield(number)
                                 _ = try await connection.run("SELECT 1")
                                 #expect(pool.snapshot.leased == 1)
                             }
@@ -22,16 +21,20 @@ struct `The pool` {
                         try await eventually { pool.snapshot.waiting == number }
                     }
                     _ = try await holder.run("SELECT 1")
-                    #expect(order.withLock { $0 } == [])
+                    serve.yield(0)
                 }
                 try await group.waitForAll()
             }
         }
-        #expect(order.withLock { $0 } == [1, 2, 3, 4, 5])
+        serve.finish()
+        let order = await served.reduce(into: []) { $0.append($1) }
+        #expect(order == [0, 1, 2, 3, 4, 5])
     }
 
     @Test func `refuses a caller when too many wait already`() async throws {
-        try await TestDatabase.withPool { $0.waitersMax = 1 } _: { pool in
+        try await TestDatabase.withPool {
+            $0.waitersMax = 1
+        } _: { pool in
             try await withThrowingTaskGroup { group in
                 try await pool.withConnection { _ in
                     group.addTask { try await pool.withConnection { _ in } }
@@ -45,7 +48,10 @@ struct `The pool` {
     }
 
     @Test func `gives up on a caller when all connections stay in use`() async throws {
-        try await TestDatabase.withPool { $0.leaseTimeout = .milliseconds(200) } _: { pool in
+        try await TestDatabase.withPool {
+            $0.leaseTimeout = .milliseconds(200)
+        } _: { pool in
+            try await eventually { pool.snapshot.connected == 1 }
             try await pool.withConnection { _ in
                 let error = await postgresError { try await pool.withConnection { _ in } }
                 #expect(error == .overloaded("all 1 connections stayed in use"))
@@ -65,6 +71,18 @@ struct `The pool` {
         }
     }
 
+    @Test func `does not keep a caller waiting whose task was cancelled before it asked`() async throws {
+        try await TestDatabase.withPool { pool in
+            try await pool.withConnection { _ in
+                let late = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    try await pool.withConnection { _ in }
+                }
+                await #expect(throws: CancellationError.self) { try await late.value }
+            }
+        }
+    }
+
     @Test func `keeps a connection from being used after its lease`() async throws {
         try await TestDatabase.withPool { pool in
             let kept = try await pool.withConnection { $0 }
@@ -74,7 +92,9 @@ struct `The pool` {
     }
 
     @Test func `refuses more round trips at once on one connection than it may`() async throws {
-        try await TestDatabase.withPool { $0.pipelineDepthMax = 1 } _: { pool in
+        try await TestDatabase.withPool {
+            $0.pipelineDepthMax = 1
+        } _: { pool in
             try await TestDatabase.withConnection { watcher in
                 try await pool.withConnection { connection in
                     let pid = try await connection.backendPID
@@ -93,7 +113,7 @@ struct `The pool` {
         let pool = try PostgresPool(configuration: TestDatabase.configuration(), logger: TestDatabase.logger)
         try await withThrowingTaskGroup { group in
             group.addTask { try await pool.run() }
-            try await pool.withConnection { connection in
+            try await pool.withConnection { (connection) async throws in
                 pool.shutdown()
                 let error = await postgresError { try await pool.withConnection { _ in } }
                 #expect(error == .closed)
@@ -145,7 +165,7 @@ struct `The pool without a server` {
     @Test func `tells waiting callers why there is no connection`() async throws {
         var configuration = try PostgresConfiguration(
             connectionString: "host=127.0.0.1 port=1 user=nobody password=hunter2")
-        configuration.leaseTimeout = .milliseconds(300)
+        configuration.leaseTimeout = .seconds(1)
         let pool = try PostgresPool(configuration: configuration, logger: TestDatabase.logger)
         let error = try await TestDatabase.running(pool) { pool in
             await postgresError { try await pool.withConnection { _ in } }

@@ -40,7 +40,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             guard state.body(bytes.readableBytes) else { return refuse(.bodyTooLarge, context) }
             context.fireChannelRead(data)
         case .end:
-            state.requestEnd(at: context.eventLoop.now)
+            guard !state.requestEnd(at: context.eventLoop.now) else { return context.close(promise: nil) }
             context.fireChannelRead(data)
         }
         arm(context)

@@ -55,7 +55,11 @@ struct HTTPConnectionState {
         return bodyBytes <= limits.requestBodyBytesMax
     }
 
-    mutating func requestEnd(at now: NIODeadline) { wait(unanswered > 0 ? .forAnswer : .forNextHead, now) }
+    /// Whether the connection closes here: shutting down, and the answer came before the request's end.
+    mutating func requestEnd(at now: NIODeadline) -> Bool {
+        wait(unanswered > 0 ? .forAnswer : .forNextHead, now)
+        return isQuiescing && unanswered == 0
+    }
 
     /// Whether the connection closes after this answer.
     mutating func answerEnd(at now: NIODeadline) -> Bool {

@@ -80,7 +80,7 @@ final class SocketHandler: ChannelInboundHandler {
     private func react(to event: FrameParser.Event, _ context: ChannelHandlerContext) throws(FrameViolation) {
         switch event {
         case .text(let text):
-            if !socket.liveness.isClosing { loop.owner.received(socket, text: text) }
+            if socket.isOpen { loop.owner.received(socket, text: text) }
         case .ping(let payload):
             try countControl(context)
             // A peer that does not read gets no pongs either: they would pile up (RFC 6455 §5.5.3 allows leaving some out).

@@ -20,7 +20,9 @@ struct SyncUpgrader: NIOTypedHTTPServerProtocolUpgrader {
     ) -> EventLoopFuture<HTTPHeaders> {
         channel.eventLoop.makeCompletedFuture {
             // HandshakeCheck has passed the key: this only keeps the type honest.
-            guard let key = upgradeRequest.headers.websocketKey else { throw ChannelError.inappropriateOperationForState }
+            guard let key = upgradeRequest.headers.websocketKey else {
+                throw ChannelError.inappropriateOperationForState
+            }
             var headers = initialResponseHeaders
             headers.add(name: "Sec-WebSocket-Accept", value: Self.accept(key))
             headers.add(name: "Sec-WebSocket-Protocol", value: HandshakeCheck.subprotocol)

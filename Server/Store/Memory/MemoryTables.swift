@@ -17,8 +17,8 @@ package struct MemoryTables: Sendable {
 
     /// Writes a whole batch, or nothing when it throws.
     ///
-    /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or that
-    ///   takes back a settled number.
+    /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or
+    ///   that takes back a settled number.
     package mutating func write(_ batch: CommittedBatch, in workspace: WorkspaceID) throws(StoreError) {
         try workspaces[workspace, default: WorkspaceTables()].write(batch, limits: limits)
     }

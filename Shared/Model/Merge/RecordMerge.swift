@@ -21,7 +21,7 @@ package enum RecordMerge {
                     "\(collection.name).\(entry.name): must be \(field.type.rawValue), not \(entry.value.kind)")
             }
             try checkSize(value, field, collection)
-            result[entry.name] = value
+            result[field.name] = value
         }
         for field in collection.fields where field.isRequired && result[field.name] == nil {
             throw Rejection(.invalid, "\(collection.name).\(field.name): is required")

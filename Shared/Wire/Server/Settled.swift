@@ -34,23 +34,7 @@ package struct Settled: Hashable, Sendable {
         writer.literal("{\"n\":")
         writer.integer(through)
         writer.literal(",\"res\":")
-        writer.array(outcomes) { writer, outcome in
-            writer.byte(UInt8(ascii: "["))
-            writer.integer(outcome.number)
-            writer.byte(UInt8(ascii: ","))
-            writer.id(outcome.transaction)
-            writer.byte(UInt8(ascii: ","))
-            writer.integer(outcome.seq)
-            writer.byte(UInt8(ascii: ","))
-            writer.integer(outcome.time)
-            if let rejection = outcome.rejection {
-                writer.byte(UInt8(ascii: ","))
-                writer.string(rejection.code.rawValue)
-                writer.byte(UInt8(ascii: ","))
-                writer.string(rejection.message)
-            }
-            writer.byte(UInt8(ascii: "]"))
-        }
+        writer.array(outcomes) { $1.write(to: &$0) }
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -66,7 +50,7 @@ package struct Settled: Hashable, Sendable {
         return settled
     }
 
-    private static func outcome(_ reader: inout JSONReader) throws -> Outcome {
+    static func outcome(_ reader: inout JSONReader) throws -> Outcome {
         var outcome = Outcome(number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
         var code: RejectionCode?
         var index = 0
@@ -84,5 +68,25 @@ package struct Settled: Hashable, Sendable {
         }
         guard index >= 4, index != 5 else { throw reader.failure("an outcome has four or six elements") }
         return outcome
+    }
+}
+
+extension Settled.Outcome {
+    func write(to writer: inout JSONWriter) {
+        writer.byte(UInt8(ascii: "["))
+        writer.integer(number)
+        writer.byte(UInt8(ascii: ","))
+        writer.id(transaction)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(seq)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(time)
+        if let rejection {
+            writer.byte(UInt8(ascii: ","))
+            writer.string(rejection.code.rawValue)
+            writer.byte(UInt8(ascii: ","))
+            writer.string(rejection.message)
+        }
+        writer.byte(UInt8(ascii: "]"))
     }
 }

@@ -1,0 +1,50 @@
+import GRDB
+import TidemarkModel
+package import TidemarkWire
+
+extension LocalDatabase {
+    /// Opens a connection's account: counts it durably and says where this copy stands.
+    package func beginConnection() throws -> ConnectionStart {
+        try writer.write { db in
+            let connection = try (Meta.connection.integer(db) ?? 0) + 1
+            try Meta.connection.set(connection, db)
+            guard let client = try Meta.client.text(db).flatMap({ UniqueID($0) }) else {
+                throw StoreError(.corrupt, "the database has no client id")
+            }
+            return ConnectionStart(
+                client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
+                cursor: try Meta.cursor.text(db), scopes: try ScopeTable(db: db).all(),
+                ackedThrough: try Meta.ackedThrough.integer(db) ?? 0)
+        }
+    }
+
+    /// Takes the server's answer to `hello`: drops what is no longer granted, notes what is to be filled.
+    ///
+    /// Nothing is settled by it: a number counts as settled only with the rows that it wrote.
+    ///
+    /// - Throws: `StoreError` with `clientForked` when server and database disagree about which numbers were used: take
+    ///   another identity with `fork(newClient:)` and connect again. Nothing is then changed.
+    package func welcomed(_ welcome: Welcome) throws {
+        try writer.write { db in
+            let acked = try Meta.ackedThrough.integer(db) ?? 0
+            let last = try Meta.lastNumber.integer(db) ?? 0
+            guard welcome.settledThrough >= acked, welcome.settledThrough <= last else {
+                throw StoreError(
+                    .clientForked,
+                    "the server settled \(welcome.settledThrough) transactions of this client, not \(acked) to \(last)")
+            }
+            let scopes = ScopeChange(self, db, now: welcome.now)
+            var rebase = Rebase(records: RecordTable(db, self))
+            if welcome.cursorState == .resync { try scopes.refillAll() }
+            let gained = Set(welcome.added.map(\.scope))
+            for scope in welcome.purged where !gained.contains(scope) { try scopes.lose(scope, rebase: &rebase) }
+            for grant in welcome.added {
+                try scopes.gain(grant.scope, since: grant.since, role: grant.role ?? .member)
+            }
+            if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
+            try Meta.registered.set(1, db)
+            try Meta.epoch.set(welcome.epoch, db)
+            try rebase.finish()
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import GRDB
+import TidemarkModel
+package import TidemarkWire
+
+extension LocalDatabase {
+    /// What to fetch next, at most one page a collection of a scope; the sender numbers the requests.
+    ///
+    /// First the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
+    /// grant, each with its own record before what belongs to it. Then further back, newest records first.
+    package func nextPages(limit: Int) throws -> [PageRequest] {
+        try writer.read { db in
+            let sql = """
+                SELECT p.scope, s.since, p.collection, p.floor
+                FROM tidemark_scope_page AS p
+                JOIN tidemark_scope AS s ON s.scope = p.scope
+                WHERE p.is_complete = 0
+                ORDER BY p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC, p.scope, p.position
+                LIMIT ?
+                """
+            return try db.all(sql, [limit]).map { row in
+                PageRequest(
+                    id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1), collection: try row.text(2),
+                    before: try row.optionalInteger(3), limit: limits.pageRows)
+            }
+        }
+    }
+
+    /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
+    /// already, is dropped (R-62): tombstones that would guard against it may be gone.
+    ///
+    /// - Returns: false when it was dropped.
+    @discardableResult
+    package func apply(_ page: PageAnswer) throws -> Bool {
+        try writer.write { db in
+            let scopes = ScopeTable(db: db)
+            let progress = "SELECT is_complete FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
+            guard let held = try scopes.held(page.scope), held.since == page.since,
+                try db.first(progress, [page.scope.text, page.collection])?.integer(0) == 0
+            else { return false }
+            let records = RecordTable(db, self)
+            var rebase = Rebase(records: records)
+            var rows = try RowApplier(records)
+            try rows.apply(page.changes, isFilling: true, rebase: &rebase)
+            try rebase.finish()
+            if let next = page.next {
+                try db.run(
+                    """
+                    UPDATE tidemark_scope_page SET floor = min(coalesce(floor, ?), ?)
+                    WHERE scope = ? AND collection = ?
+                    """, [next, next, page.scope.text, page.collection])
+            } else {
+                try db.run(
+                    "UPDATE tidemark_scope_page SET is_complete = 1 WHERE scope = ? AND collection = ?",
+                    [page.scope.text, page.collection])
+                try scopes.completeIfFilled(page.scope)
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import GRDB
+import TidemarkModel
+
+/// Applies the server's rows under the guard of R-41: a row counts only when it is newer than what is known, so that
+/// repeating frames, or pages before or after them, changes nothing.
+///
+/// Without pending writes and tombstones each row is one cached statement.
+struct RowApplier {
+    private let records: RecordTable
+    private var hasBases: Bool
+    private var hasTombstones: Bool
+    private var statements: [String: (apply: Statement, deleteOlder: Statement)] = [:]
+
+    init(_ records: RecordTable) throws {
+        self.records = records
+        hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
+        hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
+    }
+
+    /// Applies the rows of one scope that is held.
+    ///
+    /// - Parameter isFilling: pages are still to come, so that tombstones must be remembered.
+    mutating func apply(_ changes: [Change], isFilling: Bool, rebase: inout Rebase) throws {
+        for change in changes {
+            // Collections that the app does not know yet are fetched by pages once it does.
+            guard let table = records.tables[change.key.collection] else { continue }
+            if hasBases, let base = try records.base(change.key) {
+                guard change.seq > base.seq else { continue }
+                try records.saveBase(LocalRecord(change))
+                rebase.touch(change.key)
+            } else if change.isDeleted {
+                try delete(change, table, isFilling: isFilling)
+            } else {
+                if hasTombstones, let tombstone = try records.tombstone(change.key) {
+                    guard change.seq > tombstone.seq else { continue }
+                    try records.deleteTombstone(change.key)
+                }
+                let arguments = table.arguments(LocalRecord(change), state: .synced)
+                try statement(table).apply.execute(arguments: arguments)
+            }
+        }
+    }
+
+    private mutating func delete(_ change: Change, _ table: CollectionTable, isFilling: Bool) throws {
+        let id = change.key.id.description
+        try statement(table).deleteOlder.execute(arguments: [id, change.seq])
+        guard isFilling, try !records.db.exists(table.selectSQL, [id]) else { return }
+        if let known = try records.tombstone(change.key), known.seq >= change.seq { return }
+        try records.saveTombstone(change.key, scope: change.scope, seq: change.seq)
+        hasTombstones = true
+    }
+
+    private mutating func statement(_ table: CollectionTable) throws -> (apply: Statement, deleteOlder: Statement) {
+        if let known = statements[table.collection.name] { return known }
+        let made = (
+            try records.db.cachedStatement(sql: table.applySQL), try records.db.cachedStatement(sql: table.deleteOlderSQL)
+        )
+        statements[table.collection.name] = made
+        return made
+    }
+}

@@ -1,0 +1,68 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// Gains and losses of scopes, inside one SQLite transaction.
+struct ScopeChange {
+    private let records: RecordTable
+    private let filling: ScopeFilling
+    private let now: Milliseconds
+
+    /// - Parameter now: noted on what is parked.
+    init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {
+        records = RecordTable(db, database)
+        filling = ScopeFilling(schema: database.schema, db: db)
+        self.now = now
+    }
+
+    /// Holds a scope under a grant. Under the grant that is held already this changes nothing but the role; under another
+    /// one the copy is filled anew, and what is pending stays (R-63).
+    func gain(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
+        if let held = try ScopeTable(db: records.db).held(scope) {
+            if held.since == since { return try ScopeTable(db: records.db).setRole(role, scope) }
+            try forgetRows(scope)
+        }
+        try filling.start(scope, since: since, role: role)
+    }
+
+    /// Deletes all that is held of a scope and parks what is pending in it with `revoked` (R-62).
+    func lose(_ scope: ScopeID, rebase: inout Rebase) throws {
+        let outbox = OutboxTable(db: records.db)
+        let rejection = Rejection(.revoked, "\(scope): access to it ended")
+        for entry in try outbox.entries(touching: scope) {
+            for key in try Parking(db: records.db).park(entry, rejection, at: now) { rebase.touch(key) }
+            // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
+            try outbox.set(entry.state == .queued ? .void : .held, entry.number)
+        }
+        try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
+        for name in records.tables.keys.sorted() {
+            try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
+        }
+        try ScopeTable(db: records.db).delete(scope)
+    }
+
+    /// Drops every synced row and fills each held scope from the start; pending writes stay and stay visible.
+    func refillAll() throws {
+        let sql = "SELECT scope, since, role FROM tidemark_scope ORDER BY scope"
+        for row in try records.db.all(sql) {
+            let scope = ScopeID(try row.text(0))
+            try forgetRows(scope)
+            try filling.start(scope, since: try row.integer(1), role: Role(rawValue: try row.text(2)) ?? .member)
+        }
+    }
+
+    /// Rows with pending writes stay to be seen; their bases lose their numbers, so that whatever the server says counts.
+    private func forgetRows(_ scope: ScopeID) throws {
+        for name in records.tables.keys.sorted() {
+            let table = CollectionTable.quoted(name)
+            try records.db.run(
+                """
+                DELETE FROM \(table)
+                WHERE scope = ? AND NOT EXISTS (
+                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
+                )
+                """, [scope.text, name])
+        }
+        try records.db.run("UPDATE tidemark_base SET seq = 0 WHERE scope = ?", [scope.text])
+    }
+}

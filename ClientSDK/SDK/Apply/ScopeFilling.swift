@@ -1,0 +1,57 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// Which collections a scope is filled with, and the start of filling.
+struct ScopeFilling {
+    let schema: Schema
+    let db: Database
+
+    /// Records a scope with nothing filled yet.
+    func start(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
+        try ScopeTable(db: db).delete(scope)
+        try db.run(
+            "INSERT INTO tidemark_scope (scope, since, role, is_complete) VALUES (?, ?, ?, 0)",
+            [scope.text, since, role.rawValue])
+        for (position, collection) in collections(of: scope).enumerated() {
+            try db.run(
+                """
+                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete)
+                VALUES (?, ?, ?, NULL, 0)
+                """, [scope.text, position, collection.name])
+        }
+        try ScopeTable(db: db).completeIfFilled(scope)
+    }
+
+    /// Makes the held scopes incomplete again that may have records of a collection which is new to the app.
+    func reopen(for collection: CollectionSchema) throws {
+        for held in try ScopeTable(db: db).all() {
+            guard let position = collections(of: held.scope).firstIndex(where: { $0.name == collection.name }) else {
+                continue
+            }
+            try db.run(
+                """
+                INSERT OR IGNORE INTO tidemark_scope_page (scope, position, collection, floor, is_complete)
+                VALUES (?, ?, ?, NULL, 0)
+                """, [held.scope.text, position, collection.name])
+            try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [held.scope.text])
+        }
+    }
+
+    /// The collections whose records can belong to the scope: the scope's own record before what refers to it.
+    private func collections(of scope: ScopeID) -> [CollectionSchema] {
+        let isRecord = UniqueID(scope.text) != nil
+        var own: [CollectionSchema] = []
+        var members: [CollectionSchema] = []
+        for collection in schema.collections {
+            switch collection.scope {
+            case .shared(let shared): if shared == scope { own.append(collection) }
+            case .ownRecord: if isRecord { own.append(collection) }
+            case .field(let name):
+                // A reference only ever names a record.
+                if isRecord || collection.field(name)?.type == .string { members.append(collection) }
+            }
+        }
+        return own + members
+    }
+}

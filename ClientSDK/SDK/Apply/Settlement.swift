@@ -1,0 +1,50 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// Takes settled transactions out of the outbox, inside the transaction that applies their rows.
+struct Settlement {
+    let db: Database
+
+    func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
+        guard try settled.through <= Meta.lastNumber.integer(db) ?? 0 else {
+            throw StoreError(.clientForked, "number \(settled.through) was settled and never given out here")
+        }
+        let outbox = OutboxTable(db: db)
+        let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        for entry in try outbox.entries(through: settled.through) {
+            let outcome = outcomes[entry.number]
+            if let outcome, outcome.transaction != entry.id {
+                throw StoreError(.clientForked, "number \(entry.number) was settled for another transaction")
+            }
+            if let rejection = outcome?.rejection {
+                try refuse(entry, rejection, at: now, rebase: &rebase)
+            } else {
+                try commit(entry, seq: outcome?.seq ?? 0, time: outcome?.time ?? 0, rebase: &rebase)
+            }
+            try outbox.delete(entry.number)
+        }
+        if settled.through > (try Meta.ackedThrough.integer(db) ?? 0) {
+            try Meta.ackedThrough.set(settled.through, db)
+        }
+    }
+
+    private func refuse(
+        _ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds, rebase: inout Rebase
+    ) throws {
+        switch entry.state {
+        case .held, .void: break
+        case .queued, .sending:
+            for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
+        }
+    }
+
+    /// A held entry that was accepted after all is no longer parked.
+    private func commit(
+        _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, rebase: inout Rebase
+    ) throws {
+        if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
+        try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
+        for key in try OutboxTable(db: db).unlink(entry.number) { rebase.touch(key) }
+    }
+}

@@ -1,0 +1,36 @@
+package import TidemarkModel
+
+/// What an engine is given: where to connect, and everything that is not deterministic.
+package struct EngineConfiguration: Sendable {
+    package var url: String
+    package var transport: any Transport
+    /// Gives a bearer token; asked before each connection and before the last one ends.
+    package var token: @Sendable () async throws -> String
+    package var timing = EngineTiming()
+    /// Milliseconds since 1970.
+    package var now: @Sendable () -> Milliseconds
+    /// A client id that was never used.
+    package var newClient: @Sendable () -> ClientID
+    /// Seed of the jitter between attempts.
+    package var seed: UInt64
+    /// Told of every change of phase.
+    package var report: @Sendable (SyncPhase) -> Void
+    /// Told the server time whenever the copy is consistent.
+    package var synced: @Sendable (Milliseconds) -> Void
+
+    package init(
+        url: String, transport: any Transport, token: @escaping @Sendable () async throws -> String,
+        now: @escaping @Sendable () -> Milliseconds, newClient: @escaping @Sendable () -> ClientID, seed: UInt64,
+        report: @escaping @Sendable (SyncPhase) -> Void = { _ in },
+        synced: @escaping @Sendable (Milliseconds) -> Void = { _ in }
+    ) {
+        self.url = url
+        self.transport = transport
+        self.token = token
+        self.now = now
+        self.newClient = newClient
+        self.seed = seed
+        self.report = report
+        self.synced = synced
+    }
+}

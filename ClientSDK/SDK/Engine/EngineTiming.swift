@@ -1,0 +1,21 @@
+/// Times of the client engine, in milliseconds.
+package struct EngineTiming: Hashable, Sendable {
+    /// The first wait after a failure; doubles up to `backoffMax`, with full jitter.
+    package var backoffFirst: Int64 = 500
+    package var backoffMax: Int64 = 30_000
+    /// A connection that lived so long makes the next failure a first one again.
+    package var healthy: Int64 = 10_000
+    /// From the open socket to `welcome`.
+    package var handshakeMax: Int64 = 10_000
+    /// The longest that an applied frame stays unacknowledged.
+    package var ackDelay: Int64 = 500
+    /// Frames and bytes after which it is acknowledged at once.
+    package var ackFrames = 32
+    package var ackBytes = 96 * 1024
+    /// Before the token's end, when a fresh one is fetched.
+    package var tokenMargin: Int64 = 60_000
+    /// Pages asked for at the same time.
+    package var pagesAtOnce = 2
+
+    package init() {}
+}

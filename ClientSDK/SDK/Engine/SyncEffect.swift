@@ -1,0 +1,30 @@
+package import TidemarkModel
+package import TidemarkWire
+
+/// What the engine wants done. The executor carries effects out in order; those marked with an answer report before
+/// the next event is looked at.
+package enum SyncEffect: Sendable {
+    /// Get a token, connect, begin a connection in the database; answers `opened` or `openFailed`, later.
+    case open
+    /// Close the socket.
+    case close(CloseCode)
+    case send([UInt8])
+    /// Write the welcome to the database; answers `applied` or `applyFailed`.
+    case applyWelcome(Welcome)
+    /// Apply a frame; answers `applied` or `applyFailed`.
+    case applyChanges(Changes)
+    /// Apply a page; answers `applied` or `applyFailed`.
+    case applyPage(PageAnswer)
+    /// Read transactions after the number; answers `pushLoaded`.
+    case loadPush(after: Int64, limits: WireLimits)
+    /// Read what to fill next; answers `pagesLoaded`.
+    case loadPages(count: Int)
+    /// Take a new client id, keeping everything pending.
+    case fork
+    /// Get a fresh token; answers `tokenRefreshed` or `tokenFailed`, later.
+    case refreshToken
+    /// Send `tick` at this time.
+    case wake(at: Milliseconds)
+    /// Tell the app.
+    case status(SyncPhase)
+}

@@ -1,0 +1,155 @@
+import AsyncAlgorithms
+import Logging
+import Synchronization
+import TidemarkModel
+import TidemarkWire
+
+/// Runs the sync machine: carries out its effects against the local database and a transport.
+///
+/// One loop takes one event at a time; the next network message is read only when the last one is in the database. So a
+/// slow disk slows the server's sending, and nothing piles up.
+package final class SyncEngine: Sendable {
+    private let database: LocalDatabase
+    private let configuration: EngineConfiguration
+    private let lane = DatabaseLane()
+    private let hints: AsyncStream<SyncEvent>
+    private let hinting: AsyncStream<SyncEvent>.Continuation
+    private let logger: Logger
+
+    package init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
+        self.database = database
+        self.configuration = configuration
+        self.logger = logger
+        // A hint only says "look again": the newest few are as good as all.
+        (hints, hinting) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8))
+    }
+
+    /// The app wrote something; never blocks.
+    package func wrote() { hinting.yield(.wrote) }
+
+    /// Try now instead of at the end of the wait.
+    package func hurry() { hinting.yield(.hurry) }
+
+    /// Syncs until the task is cancelled. Errors of the network and the server never end it.
+    package func run() async {
+        var machine = SyncMachine(timing: configuration.timing, seed: configuration.seed)
+        let events = AsyncChannel<SyncEvent>()
+        let link = Link()
+        await withDiscardingTaskGroup { group in
+            group.addTask { [hints] in
+                for await hint in hints { await events.send(hint) }
+            }
+            var alarm = Alarm()
+            group.addTask { await events.send(.start) }
+            for await event in events {
+                if case .tick = event { alarm.rang() }
+                var pending = [event]
+                while !pending.isEmpty {
+                    let effects = machine.on(pending.removeFirst(), now: configuration.now())
+                    carrying: for effect in effects {
+                        let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &group)
+                        guard let answer else { continue }
+                        pending.append(answer)
+                        // What stands behind a failed write must not happen.
+                        if case .applyFailed = answer { break carrying }
+                    }
+                }
+                if Task.isCancelled { break }
+            }
+            await link.close(code: CloseCode.normal.rawValue)
+            group.cancelAll()
+        }
+    }
+
+    private func execute(
+        _ effect: SyncEffect, events: AsyncChannel<SyncEvent>, link: Link, alarm: inout Alarm,
+        in group: inout DiscardingTaskGroup
+    ) async -> SyncEvent? {
+        switch effect {
+        case .open:
+            group.addTask { await self.converse(events: events, link: link) }
+        case .close(let code):
+            await link.close(code: code.rawValue)
+        case .send(let bytes):
+            await link.send(bytes)
+        case .applyWelcome(let welcome):
+            return await apply { [database] in try database.welcomed(welcome) }
+        case .applyChanges(let changes):
+            let answer = await apply { [database, configuration] in try database.apply(changes, now: configuration.now()) }
+            if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
+            return answer
+        case .applyPage(let page):
+            return await apply { [database, configuration] in try database.apply(page, now: configuration.now()) }
+        case .loadPush(let after, let limits):
+            return await load { [database] in
+                .pushLoaded(
+                    try database.nextPush(
+                        after: after, maxTransactions: limits.pushTransactionsMax,
+                        maxBytes: limits.messageBytesMax / 2))
+            }
+        case .loadPages(let count):
+            return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
+        case .fork:
+            return await apply { [database, configuration] in try database.fork(newClient: configuration.newClient()) }
+        case .refreshToken:
+            group.addTask { await self.refresh(events) }
+        case .wake(let time):
+            guard let wait = alarm.set(time, now: configuration.now()) else { return nil }
+            group.addTask {
+                // Cancelled only together with the engine.
+                try? await Task.sleep(for: .milliseconds(wait))
+                await events.send(.tick)
+            }
+        case .status(let phase):
+            logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
+            configuration.report(phase)
+        }
+        return nil
+    }
+
+    /// One connection from its opening to its end.
+    private func converse(events: AsyncChannel<SyncEvent>, link: Link) async {
+        let connection: any TransportConnection
+        do {
+            let token = try await configuration.token()
+            connection = try await configuration.transport.connect(to: configuration.url)
+            let start = try await lane.run { [database] in try database.beginConnection() }
+            link.replace(connection)
+            await events.send(.opened(token: token, start: start))
+        } catch {
+            return await events.send(.openFailed("\(error)"))
+        }
+        do {
+            while !Task.isCancelled { await events.send(.received(try await connection.receive())) }
+            await connection.close(code: CloseCode.normal.rawValue)
+        } catch let closed as TransportClosed {
+            if link.isCurrent(connection) { await events.send(.closed(code: closed.code, reason: closed.reason)) }
+        } catch {
+            if link.isCurrent(connection) { await events.send(.closed(code: 1006, reason: "\(error)")) }
+        }
+    }
+
+    private func refresh(_ events: AsyncChannel<SyncEvent>) async {
+        do {
+            await events.send(.tokenRefreshed(try await configuration.token()))
+        } catch {
+            await events.send(.tokenFailed("\(error)"))
+        }
+    }
+
+    private func apply(_ write: @escaping @Sendable () throws -> Void) async -> SyncEvent {
+        await load {
+            try write()
+            return .applied
+        }
+    }
+
+    private func load(_ read: @escaping @Sendable () throws -> SyncEvent) async -> SyncEvent {
+        do {
+            return try await lane.run(read)
+        } catch {
+            logger.error("the local database refused", metadata: ["error": "\(error)"])
+            return .applyFailed("\(error)")
+        }
+    }
+}

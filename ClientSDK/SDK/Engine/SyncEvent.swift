@@ -1,0 +1,72 @@
+package import TidemarkModel
+package import TidemarkWire
+
+/// What happens to the engine.
+package enum SyncEvent: Sendable {
+    /// The app wants to be connected.
+    case start
+    /// The app wants to be disconnected.
+    case stop
+    /// A deadline that the machine asked for has come, or something made it worth looking.
+    case tick
+    /// The network came back, or the app asks for an attempt now.
+    case hurry
+    /// The socket is open, with the token and the numbers for `hello`.
+    case opened(token: String, start: ConnectionStart)
+    /// The socket could not be opened.
+    case openFailed(String)
+    /// The socket is gone; `code` is 1006 when it was simply lost.
+    case closed(code: UInt16, reason: String)
+    /// One whole message.
+    case received([UInt8])
+    /// The app wrote something.
+    case wrote
+    /// The answer to `loadPush`, in order of the numbers.
+    case pushLoaded([NumberedEntry])
+    /// The answer to `loadPages`.
+    case pagesLoaded([PageRequest])
+    /// A frame, page or welcome is in the database.
+    case applied
+    /// The database could not take it.
+    case applyFailed(String)
+    /// A fresh token.
+    case tokenRefreshed(String)
+    /// No token was to be had.
+    case tokenFailed(String)
+}
+
+/// A transaction of the outbox with its number.
+package struct NumberedEntry: Hashable, Sendable {
+    package var number: Int64
+    package var entry: Push.Entry
+    /// Bytes on the wire, about.
+    package var bytes: Int
+
+    package init(number: Int64, entry: Push.Entry, bytes: Int) {
+        self.number = number
+        self.entry = entry
+        self.bytes = bytes
+    }
+}
+
+/// What a new connection says of itself; reading it makes its counter durable.
+package struct ConnectionStart: Hashable, Sendable {
+    package var client: ClientID
+    package var isNewClient: Bool
+    package var connection: Int64
+    package var cursor: String?
+    package var scopes: [HeldScope]
+    package var ackedThrough: Int64
+
+    package init(
+        client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
+        ackedThrough: Int64
+    ) {
+        self.client = client
+        self.isNewClient = isNewClient
+        self.connection = connection
+        self.cursor = cursor
+        self.scopes = scopes
+        self.ackedThrough = ackedThrough
+    }
+}

@@ -1,0 +1,153 @@
+import TidemarkModel
+import TidemarkWire
+
+extension SyncMachine {
+    /// One message of the server.
+    mutating func received(_ bytes: [UInt8], now: Milliseconds, _ effects: inout [SyncEffect]) {
+        let message: ServerMessage
+        do throws(WireError) {
+            message = try ServerMessage.decode(bytes)
+        } catch {
+            return violated(error.description, now: now, &effects)
+        }
+        switch (message, link) {
+        case (.unknownExtension, _), (_, .stopped), (_, .refused), (_, .waiting), (_, .opening): break
+        case (.welcome(let welcome), .greeting): welcomed(welcome, now: now, &effects)
+        case (.changes(let changes), .streaming): take(changes, bytes.count, now: now, &effects)
+        case (.page(let answer), .streaming):
+            guard pages.removeValue(forKey: answer.id) != nil else { break }
+            effects.append(.applyPage(answer))
+            fill(now: now, &effects)
+        case (.authOK(let answer), .streaming): tokenDue = max(now + 1_000, answer.expires - timing.tokenMargin)
+        case (.error(let error), .streaming): refused(error, now: now, &effects)
+        case (.goAway(let message), _): notBefore = now + message.after
+        case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.authOK, .greeting),
+            (.error, .greeting):
+            violated("a message out of order", now: now, &effects)
+        }
+    }
+
+    private mutating func violated(_ reason: String, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        effects.append(.close(.protocolViolation))
+        retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)
+    }
+
+    private mutating func welcomed(_ welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        link = .streaming(since: now)
+        limits = welcome.limits
+        settledThrough = welcome.settledThrough
+        sentThrough = welcome.settledThrough
+        appliedFrames = 0
+        ackedFrames = 0
+        unackedBytes = 0
+        isConsistent = false
+        // The server's clock may differ from ours: only the token's remaining life counts.
+        tokenDue = now + max(1_000, welcome.tokenExpires - welcome.now - timing.tokenMargin)
+        effects.append(.applyWelcome(welcome))
+        push(now: now, &effects)
+        fill(now: now, &effects)
+    }
+
+    private mutating func take(_ changes: Changes, _ bytes: Int, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        effects.append(.applyChanges(changes))
+        isConsistent = changes.isConsistent
+        appliedFrames += 1
+        unackedBytes += bytes
+        if let settled = changes.settled {
+            settledThrough = max(settledThrough, settled.through)
+            ackedThrough = max(ackedThrough, settled.through)
+            sentThrough = max(sentThrough, settledThrough)
+            pushes.removeAll { $0 <= settledThrough }
+            push(now: now, &effects)
+        }
+        if !changes.grants.isEmpty {
+            for grant in changes.grants { refusedScopes.remove(grant.scope) }
+            pages = pages.filter { entry in !changes.grants.contains { $0.scope == entry.value.scope } }
+            fill(now: now, &effects)
+        }
+        if appliedFrames - ackedFrames >= Int64(timing.ackFrames) || unackedBytes >= timing.ackBytes {
+            acknowledge(&effects)
+        } else if ackDue == nil {
+            ackDue = now + timing.ackDelay
+        }
+    }
+
+    mutating func acknowledge(_ effects: inout [SyncEffect]) {
+        ackDue = nil
+        guard appliedFrames > ackedFrames else { return }
+        ackedFrames = appliedFrames
+        unackedBytes = 0
+        effects.append(.send(ClientMessage.ack(Ack(frames: appliedFrames)).encode()))
+    }
+
+    private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        if let id = error.request {
+            guard let request = pages.removeValue(forKey: id) else { return }
+            if error.code == .forbidden || error.code == .tooLarge {
+                refusedScopes.insert(request.scope)
+            } else {
+                pagesPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+            }
+            return fill(now: now, &effects)
+        }
+        // The push was dropped, and those behind it with it: after the pause, go on from what is settled.
+        settledThrough = max(settledThrough, error.settledThrough ?? 0)
+        sentThrough = settledThrough
+        pushes = []
+        switch error.code {
+        case .gap: break
+        case .rateLimited, .overloaded, .unavailable, .draining, .forbidden, .tooLarge:
+            pushPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+        }
+        push(now: now, &effects)
+    }
+
+    // MARK: The push lane
+
+    mutating func push(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard isStreaming, !isLoadingPush, pushes.count < limits.pushesInFlightMax else { return }
+        if pushPausedUntil > 0 {
+            guard now >= pushPausedUntil else { return }
+            pushPausedUntil = 0
+        }
+        isLoadingPush = true
+        effects.append(.loadPush(after: sentThrough, limits: limits))
+    }
+
+    mutating func send(_ entries: [NumberedEntry], now: Milliseconds, _ effects: inout [SyncEffect]) {
+        isLoadingPush = false
+        guard isStreaming, let first = entries.first, let last = entries.last else { return }
+        guard first.number == sentThrough + 1 else { return }
+        sentThrough = last.number
+        pushes.append(last.number)
+        let push = Push(first: first.number, ackedThrough: ackedThrough, entries: entries.map(\.entry))
+        effects.append(.send(ClientMessage.push(push).encode()))
+        self.push(now: now, &effects)
+    }
+
+    // MARK: The page lane
+
+    mutating func fill(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard isStreaming else { return }
+        if pagesPausedUntil > 0 {
+            guard now >= pagesPausedUntil else { return }
+            pagesPausedUntil = 0
+        }
+        guard pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) else { return }
+        effects.append(.loadPages(count: timing.pagesAtOnce + pages.count + refusedScopes.count))
+    }
+
+    mutating func ask(_ requests: [PageRequest], _ effects: inout [SyncEffect]) {
+        guard isStreaming else { return }
+        for request in requests where pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) {
+            let isAsked = pages.values.contains { $0.scope == request.scope && $0.collection == request.collection }
+            if isAsked || refusedScopes.contains(request.scope) { continue }
+            var request = request
+            request.id = nextRequest
+            request.limit = min(request.limit, limits.pageRowsMax)
+            nextRequest += 1
+            pages[request.id] = request
+            effects.append(.send(ClientMessage.page(request).encode()))
+        }
+    }
+}

@@ -1,0 +1,222 @@
+package import TidemarkModel
+import TidemarkWire
+
+/// The client's side of the conversation as a pure machine: events with the time go in, effects come out.
+///
+/// What must be durable before it is told (cursor, settlements, the connection counter) is written by an effect whose
+/// answer the machine waits for; so a crash between any two steps is the same as a lost connection.
+package struct SyncMachine: Sendable {
+    enum Link: Hashable, Sendable {
+        case stopped
+        case waiting(until: Milliseconds)
+        case opening
+        case greeting(deadline: Milliseconds)
+        case streaming(since: Milliseconds)
+        case refused
+    }
+
+    let timing: EngineTiming
+    var link = Link.stopped
+    var backoff: Backoff
+    /// The server asked to come back not before this time.
+    var notBefore: Milliseconds = 0
+
+    // The push lane.
+    var limits = WireLimits()
+    /// The last number known to be settled, and the last one sent on this connection.
+    var settledThrough: Int64 = 0
+    var sentThrough: Int64 = 0
+    /// The last number whose outcome is in the database: what the server may forget.
+    var ackedThrough: Int64 = 0
+    /// The last number of each push that is not settled.
+    var pushes: [Int64] = []
+    var pushPausedUntil: Milliseconds = 0
+    var isLoadingPush = false
+
+    // The page lane.
+    var nextRequest: Int64 = 1
+    var pages: [Int64: PageRequest] = [:]
+    var pagesPausedUntil: Milliseconds = 0
+    /// Scopes that the server would not give pages of; asked for again after the next grant or connection.
+    var refusedScopes: Set<ScopeID> = []
+
+    // The stream.
+    var isConsistent = false
+    var appliedFrames: Int64 = 0
+    var ackedFrames: Int64 = 0
+    var unackedBytes = 0
+    var ackDue: Milliseconds?
+    var tokenDue: Milliseconds?
+    var isRefreshing = false
+    private var phase = SyncPhase.stopped
+
+    /// - Parameter seed: of the jitter between attempts.
+    package init(timing: EngineTiming = EngineTiming(), seed: UInt64) {
+        self.timing = timing
+        backoff = Backoff(timing: timing, seed: seed)
+    }
+
+    /// True when connected and welcomed.
+    package var isStreaming: Bool { if case .streaming = link { true } else { false } }
+    /// True when the client's copy is a state that the server was in.
+    package var isLive: Bool { isStreaming && isConsistent }
+
+    /// Takes one event.
+    package mutating func on(_ event: SyncEvent, now: Milliseconds) -> [SyncEffect] {
+        var effects: [SyncEffect] = []
+        switch event {
+        case .start: if link == .stopped || link == .refused { open(&effects) }
+        case .stop: stop(&effects)
+        case .hurry: hurry(now: now, &effects)
+        case .tick: tick(now: now, &effects)
+        case .opened(let token, let start): greet(token, start, now: now, &effects)
+        case .openFailed(let reason): if link == .opening { retry(reason, now: now, &effects) }
+        case .closed(let code, let reason): closed(code, reason, now: now, &effects)
+        case .received(let bytes): received(bytes, now: now, &effects)
+        case .wrote: push(now: now, &effects)
+        case .pushLoaded(let entries): send(entries, now: now, &effects)
+        case .pagesLoaded(let requests): ask(requests, &effects)
+        case .applied: break
+        case .applyFailed(let reason):
+            guard isStreaming else { break }
+            effects.append(.close(.normal))
+            retry(reason, now: now, &effects)
+        case .tokenRefreshed(let token):
+            isRefreshing = false
+            if isStreaming { effects.append(.send(ClientMessage.auth(Auth(token: token)).encode())) }
+        case .tokenFailed:
+            isRefreshing = false
+            if isStreaming { tokenDue = now + timing.backoffMax }
+        }
+        report(&effects)
+        arm(&effects)
+        return effects
+    }
+
+    // MARK: Connecting
+
+    mutating func open(_ effects: inout [SyncEffect]) {
+        link = .opening
+        effects.append(.open)
+    }
+
+    private mutating func stop(_ effects: inout [SyncEffect]) {
+        if link != .stopped, link != .refused { effects.append(.close(.normal)) }
+        disconnected()
+        link = .stopped
+    }
+
+    private mutating func hurry(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard case .waiting = link, now >= notBefore else { return }
+        backoff.reset()
+        open(&effects)
+    }
+
+    private mutating func tick(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        switch link {
+        case .stopped, .refused, .opening: break
+        case .waiting(let until): if now >= until { open(&effects) }
+        case .greeting(let deadline):
+            guard now >= deadline else { break }
+            effects.append(.close(.normal))
+            retry("the server did not answer hello", now: now, &effects)
+        case .streaming(let since):
+            if now - since >= timing.healthy { backoff.reset() }
+            if let due = ackDue, now >= due { acknowledge(&effects) }
+            if let due = tokenDue, now >= due, !isRefreshing {
+                isRefreshing = true
+                tokenDue = nil
+                effects.append(.refreshToken)
+            }
+            push(now: now, &effects)
+            fill(now: now, &effects)
+        }
+    }
+
+    private mutating func greet(
+        _ token: String, _ start: ConnectionStart, now: Milliseconds, _ effects: inout [SyncEffect]
+    ) {
+        guard link == .opening else { return effects.append(.close(.normal)) }
+        link = .greeting(deadline: now + timing.handshakeMax)
+        ackedThrough = start.ackedThrough
+        let hello = Hello(
+            token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
+            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough)
+        effects.append(.send(ClientMessage.hello(hello).encode()))
+    }
+
+    /// Waits and tries again.
+    mutating func retry(_ reason: String, now: Milliseconds, atLeast: Int64 = 0, _ effects: inout [SyncEffect]) {
+        disconnected()
+        let until = max(now + max(backoff.next(), atLeast), notBefore)
+        link = .waiting(until: until)
+        phase = .waiting(until: until, reason: reason)
+        effects.append(.status(phase))
+    }
+
+    private mutating func closed(
+        _ code: UInt16, _ reason: String, now: Milliseconds, _ effects: inout [SyncEffect]
+    ) {
+        switch link {
+        case .stopped, .refused, .waiting: return
+        case .opening, .greeting, .streaming: break
+        }
+        switch CloseCode(rawValue: code) {
+        case .workspaceForbidden, .versionUnsupported:
+            disconnected()
+            link = .refused
+            phase = .refused(reason: reason)
+            effects.append(.status(phase))
+        case .clientUnknown, .clientForked:
+            effects.append(.fork)
+            retry(reason, now: now, &effects)
+        case .connectedElsewhere, .protocolViolation, .rateLimited, .tooBig:
+            retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)
+        case .normal, .goingAway, .unauthenticated, .timeout, .unavailable, .none:
+            retry(reason, now: now, &effects)
+        }
+    }
+
+    private mutating func disconnected() {
+        pushes = []
+        pages = [:]
+        refusedScopes = []
+        isLoadingPush = false
+        isConsistent = false
+        isRefreshing = false
+        ackDue = nil
+        tokenDue = nil
+        pushPausedUntil = 0
+        pagesPausedUntil = 0
+    }
+
+    // MARK: After every event
+
+    private mutating func report(_ effects: inout [SyncEffect]) {
+        let current: SyncPhase
+        switch link {
+        case .stopped: current = .stopped
+        case .opening, .greeting: current = .connecting
+        case .streaming: current = isConsistent && pages.isEmpty ? .live : .catchingUp
+        case .waiting, .refused: return
+        }
+        guard current != phase else { return }
+        phase = current
+        effects.append(.status(current))
+    }
+
+    /// Asks to be woken at the next deadline.
+    private func arm(_ effects: inout [SyncEffect]) {
+        var deadlines: [Milliseconds] = []
+        switch link {
+        case .stopped, .refused, .opening: break
+        case .waiting(let until): deadlines.append(until)
+        case .greeting(let deadline): deadlines.append(deadline)
+        case .streaming:
+            deadlines += [ackDue, tokenDue].compactMap { $0 }
+            if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
+            if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
+        }
+        if let next = deadlines.min() { effects.append(.wake(at: next)) }
+    }
+}

@@ -1,0 +1,15 @@
+/// Where the engine stands, as an app shows it.
+public enum SyncPhase: Hashable, Sendable {
+    /// Not asked to connect.
+    case stopped
+    /// On the way to the server.
+    case connecting
+    /// Connected; taking in what happened since.
+    case catchingUp
+    /// Connected and up to date; changes arrive as they happen.
+    case live
+    /// Not connected; the next attempt is at this time, in milliseconds since 1970.
+    case waiting(until: Int64, reason: String)
+    /// The server refuses this app or user until something changes: a new sign-in, a new version.
+    case refused(reason: String)
+}

@@ -1,0 +1,106 @@
+import GRDB
+import TidemarkModel
+
+/// The readable table of one collection: its SQL, prepared once, and the way between records and rows.
+struct CollectionTable: Sendable {
+    let collection: CollectionSchema
+    /// Reads a whole row by `local_id`, in the order of `envelope` and then the fields.
+    let selectSQL: String
+    /// The select list of the same order.
+    let columnsSQL: String
+    /// Writes a row whatever was there.
+    let replaceSQL: String
+    /// Writes a row unless what is there is as new (R-41).
+    let applySQL: String
+    /// Deletes by `local_id`.
+    let deleteSQL: String
+    /// Deletes by `local_id` what is older than a sequence number.
+    let deleteOlderSQL: String
+
+    static let envelope = [
+        "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
+    ]
+
+    init(_ collection: CollectionSchema) {
+        self.collection = collection
+        let table = Self.quoted(collection.name)
+        let columns = Self.envelope + collection.fields.map { Self.quoted($0.name) }
+        columnsSQL = columns.joined(separator: ", ")
+        selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"
+        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+        replaceSQL = """
+            INSERT INTO \(table) (\(columnsSQL)) VALUES (\(marks))
+            ON CONFLICT (local_id) DO UPDATE SET \(assignments)
+            """
+        applySQL = "\(replaceSQL) WHERE excluded.seq > \(table).seq"
+        deleteSQL = "DELETE FROM \(table) WHERE local_id = ?"
+        deleteOlderSQL = "DELETE FROM \(table) WHERE local_id = ? AND seq < ?"
+    }
+
+    /// A name that the schema checked, quoted for SQL.
+    static func quoted(_ name: String) -> String { "\"\(name)\"" }
+
+    /// The arguments of `replaceSQL` and `applySQL`.
+    func arguments(_ record: LocalRecord, state: RecordState) -> StatementArguments {
+        var values: [DatabaseValue] = []
+        values.reserveCapacity(Self.envelope.count + collection.fields.count)
+        values.append(record.key.id.description.databaseValue)
+        values.append(record.born?.databaseValue ?? .null)
+        values.append(record.scope.text.databaseValue)
+        values.append(record.seq.databaseValue)
+        values.append(record.updated?.databaseValue ?? .null)
+        values.append(record.created.databaseValue)
+        values.append(record.author.text.databaseValue)
+        values.append(state.rawValue.databaseValue)
+        values.append(.null)
+        let extra = appendFields(record.fields, to: &values)
+        if !extra.isEmpty { values[Self.envelope.count - 1] = FieldValue.object(extra).json.databaseValue }
+        return StatementArguments(values)
+    }
+
+    /// Both lists are sorted by the names' bytes, so one walk pairs them; answers what found no column.
+    private func appendFields(_ fields: Fields, to values: inout [DatabaseValue]) -> Fields {
+        var extra = Fields()
+        var rest = fields.entries[...]
+        for field in collection.fields {
+            var value = DatabaseValue.null
+            while let entry = rest.first {
+                if entry.name == field.name {
+                    if let column = field.type.databaseValue(entry.value) {
+                        value = column
+                    } else {
+                        extra[entry.name] = entry.value
+                    }
+                    rest = rest.dropFirst()
+                    break
+                }
+                guard entry.name.utf8.lexicographicallyPrecedes(field.name.utf8) else { break }
+                extra[entry.name] = entry.value
+                rest = rest.dropFirst()
+            }
+            values.append(value)
+        }
+        for entry in rest { extra[entry.name] = entry.value }
+        return extra
+    }
+
+    /// Reads a row that was selected with `columnsSQL`.
+    ///
+    /// - Throws: `corrupt` when the row holds what this SDK never writes.
+    func record(_ row: Row) throws -> (record: LocalRecord, state: RecordState) {
+        guard let state = RecordState(rawValue: try row.text(7)) else {
+            throw StoreError(.corrupt, "\(collection.name): unknown state")
+        }
+        var fields = Fields()
+        if let extra = try row.optionalText(8) { fields = try JSONReader.read(Array(extra.utf8)) { try $0.fields() } }
+        for (index, field) in collection.fields.enumerated() {
+            if let value = try field.type.fieldValue(row[Self.envelope.count + index]) { fields[field.name] = value }
+        }
+        let record = LocalRecord(
+            key: RecordKey(collection: collection.name, id: try row.id(0)), scope: ScopeID(try row.text(2)),
+            seq: try row.integer(3), born: try row.optionalInteger(1), author: UserID(try row.text(6)),
+            created: try row.integer(5), updated: try row.optionalInteger(4), existence: .live, fields: fields)
+        return (record, state)
+    }
+}

@@ -1,0 +1,51 @@
+import GRDB
+import TidemarkModel
+
+/// How a field's value stands in its column.
+extension FieldType {
+    /// The column's declared type.
+    var columnType: String {
+        switch self {
+        case .string, .reference, .blob, .set, .map, .json: "TEXT"
+        case .integer, .boolean, .timestamp: "INTEGER"
+        case .double: "REAL"
+        }
+    }
+
+    /// The column's value; `nil` for a value that the type cannot hold, which then is kept in `extra`.
+    func databaseValue(_ value: FieldValue) -> DatabaseValue? {
+        switch (self, value) {
+        case (.string, .string(let text)), (.reference, .string(let text)), (.blob, .string(let text)):
+            text.databaseValue
+        case (.integer, .integer(let number)), (.timestamp, .integer(let number)): number.databaseValue
+        case (.boolean, .boolean(let flag)): (flag ? 1 : 0).databaseValue
+        case (.double, .double(let number)): number.databaseValue
+        case (.double, .integer(let number)): Double(number).databaseValue
+        case (.set, .array), (.map, .object): value.json.databaseValue
+        case (.json, _) where value != .null: value.json.databaseValue
+        default: nil
+        }
+    }
+
+    /// The field's value; `nil` for a column that is NULL.
+    ///
+    /// - Throws: `corrupt` for what `databaseValue(_:)` never writes.
+    func fieldValue(_ column: DatabaseValue) throws -> FieldValue? {
+        switch (self, column.storage) {
+        case (_, .null): return nil
+        case (.string, .string(let text)), (.reference, .string(let text)), (.blob, .string(let text)):
+            return .string(text)
+        case (.integer, .int64(let number)), (.timestamp, .int64(let number)): return .integer(number)
+        case (.boolean, .int64(let number)): return .boolean(number != 0)
+        case (.double, .double(let number)): return .double(number)
+        case (.double, .int64(let number)): return .double(Double(number))
+        case (.set, .string(let text)), (.map, .string(let text)), (.json, .string(let text)):
+            do {
+                return try JSONReader.read(Array(text.utf8)) { try $0.value() }
+            } catch {
+                throw StoreError(.corrupt, "a \(rawValue) column does not hold JSON: \(error)")
+            }
+        default: throw StoreError(.corrupt, "a \(rawValue) column holds another type")
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import GRDB
+package import TidemarkModel
+
+/// What one account holds on this device: records, outbox, and the state of its synchronisation, in one SQLite file.
+///
+/// Every operation is synchronous and one SQLite transaction: it happens whole, or it throws and changes nothing. There
+/// is no clock and no randomness here: ids and times are arguments, so that a simulator decides them. Calls block until
+/// the one writer is free; do not make them from inside another operation's closure.
+package final class LocalDatabase: Sendable {
+    package let schema: Schema
+    /// The user whose database this is: the author of what is created here.
+    package let account: UserID
+    /// For observation and reading; write only through the operations.
+    package let writer: any DatabaseWriter
+    let limits: LocalLimits
+    let tables: [String: CollectionTable]
+
+    /// Takes a database as it is and brings it to the schema.
+    ///
+    /// - Parameter newClient: the client id of a database that has none yet.
+    /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is then unchanged.
+    package init(
+        _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
+        limits: LocalLimits = LocalLimits()
+    ) throws {
+        self.writer = writer
+        self.account = account
+        self.schema = schema
+        self.limits = limits
+        tables = Dictionary(
+            schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
+        try writer.write { db in try prepare(db, newClient: newClient) }
+    }
+
+    /// Opens or creates the file at `path` with commits that survive a power cut.
+    package static func open(
+        path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits()
+    ) throws -> LocalDatabase {
+        let pool = try DatabasePool(path: path, configuration: configuration(limits))
+        // GRDB sets NORMAL while it turns the WAL on, and NORMAL may lose a commit whose number was already sent (R-35).
+        // There is one writing connection, so that setting it once is enough.
+        try pool.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA fullfsync = ON")
+        }
+        return try LocalDatabase(pool, account: account, schema: schema, newClient: newClient, limits: limits)
+    }
+
+    /// A database that ends with the object: previews, tests, the simulator.
+    package static func inMemory(
+        account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits()
+    ) throws -> LocalDatabase {
+        let queue = try DatabaseQueue(configuration: configuration(limits))
+        return try LocalDatabase(queue, account: account, schema: schema, newClient: newClient, limits: limits)
+    }
+
+    private static func configuration(_ limits: LocalLimits) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = "tidemark"
+        configuration.busyMode = .timeout(Double(limits.busyTimeout) / 1_000)
+        return configuration
+    }
+
+    private func prepare(_ db: Database, newClient: ClientID) throws {
+        try db.execute(sql: LocalTables.sql)
+        let format = try Meta.format.integer(db) ?? LocalTables.format
+        guard format <= LocalTables.format else {
+            throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")
+        }
+        try Meta.format.set(LocalTables.format, db)
+        if let owner = try Meta.account.text(db), owner != account.text {
+            throw StoreError(.wrongAccount, "the database belongs to another account")
+        }
+        try Meta.account.set(account.text, db)
+        if try Meta.client.text(db) == nil { try Meta.client.set(newClient.description, db) }
+        try SchemaMigration(schema: schema, db: db).run()
+        try db.run(
+            """
+            DELETE FROM tidemark_receipt
+            WHERE state = 'committed' AND rowid <= (SELECT max(rowid) FROM tidemark_receipt) - ?
+            """, [limits.receiptsKept])
+    }
+
+    /// The table of a collection.
+    ///
+    /// - Throws: `refused(.unknownCollection)`.
+    func table(_ collection: String) throws -> CollectionTable {
+        guard let table = tables[collection] else {
+            throw StoreError(.refused(.unknownCollection), "\(collection): no such collection in the schema")
+        }
+        return table
+    }
+}

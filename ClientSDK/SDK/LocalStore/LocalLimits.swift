@@ -1,0 +1,15 @@
+package import TidemarkModel
+
+/// Bounds of the local database.
+package struct LocalLimits: Sendable {
+    /// Bounds on records and transactions; the server enforces the same.
+    package var model = ModelLimits()
+    /// Receipts of committed transactions that are kept for apps that ask late; the oldest go when the database opens.
+    package var receiptsKept: Int64 = 10_000
+    /// Rows that a page is asked for.
+    package var pageRows = 200
+    /// Milliseconds that a connection waits for another one's lock on the file.
+    package var busyTimeout: Int64 = 5_000
+
+    package init() {}
+}

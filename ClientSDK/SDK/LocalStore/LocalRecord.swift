@@ -1,0 +1,77 @@
+import TidemarkModel
+
+/// One record as this device knows it: the server's word, or that with pending writes on top.
+struct LocalRecord: Hashable, Sendable {
+    enum Existence: String, Sendable {
+        /// Nothing is known of it.
+        case absent
+        case live
+        case deleted
+    }
+
+    var key: RecordKey
+    var scope: ScopeID
+    /// 0 while the server's state is unknown.
+    var seq: SequenceNumber = 0
+    /// The `serverID`; `nil` until committed.
+    var born: SequenceNumber?
+    var author: UserID
+    var created: Milliseconds
+    /// Server time of the state; `nil` until committed.
+    var updated: Milliseconds?
+    var existence: Existence
+    var fields = Fields()
+}
+
+extension LocalRecord {
+    /// A record that the server does not know (yet).
+    init(absent key: RecordKey, scope: ScopeID, author: UserID, created: Milliseconds) {
+        self.init(key: key, scope: scope, author: author, created: created, existence: .absent)
+    }
+
+    init(_ change: Change) {
+        self.init(
+            key: change.key, scope: change.scope, seq: change.seq, born: change.born, author: change.author,
+            created: change.created, updated: change.updated, existence: change.isDeleted ? .deleted : .live,
+            fields: change.fields)
+    }
+
+    /// Folds one local mutation in; the same code validates a write and rebases it later.
+    ///
+    /// - Throws: why the mutation does not apply to this state, which is then unchanged.
+    mutating func apply(_ mutation: Mutation, in collection: CollectionSchema) throws(Rejection) {
+        switch mutation.action {
+        case .create(let created):
+            switch existence {
+            case .live: throw Rejection(.idConflict, "\(key): the record exists already")
+            case .deleted: throw Rejection(.gone, "\(key): the record was deleted; bring it back with undelete")
+            case .absent: try become(created, in: collection)
+            }
+        case .undelete(let restored):
+            guard existence != .live else { throw Rejection(.conflict, "\(key): the record is not deleted") }
+            try become(restored, in: collection)
+        case .update(let patches):
+            try requireLive()
+            fields = try RecordMerge.updated(fields, patches, in: collection, isService: false)
+        case .delete:
+            try requireLive()
+            existence = .deleted
+            fields = Fields()
+        }
+    }
+
+    private mutating func become(_ written: Fields, in collection: CollectionSchema) throws(Rejection) {
+        let canonical = try RecordMerge.created(written, in: collection, isService: false)
+        scope = try collection.scope(of: key.id, fields: canonical)
+        fields = canonical
+        existence = .live
+    }
+
+    private func requireLive() throws(Rejection) {
+        switch existence {
+        case .live: return
+        case .deleted: throw Rejection(.gone, "\(key): the record was deleted")
+        case .absent: throw Rejection(.notFound, "\(key): no such record")
+        }
+    }
+}

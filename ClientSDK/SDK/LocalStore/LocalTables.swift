@@ -1,0 +1,91 @@
+import GRDB
+
+/// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
+enum LocalTables {
+    /// Raised when these tables change shape.
+    static let format: Int64 = 1
+
+    static let reservedPrefixes = ["tidemark_", "sqlite_"]
+
+    static let sql = """
+        CREATE TABLE IF NOT EXISTS tidemark_meta (
+            key TEXT PRIMARY KEY NOT NULL,
+            value
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_field (
+            collection TEXT NOT NULL,
+            field TEXT NOT NULL,
+            type TEXT NOT NULL,
+            PRIMARY KEY (collection, field)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_outbox (
+            n INTEGER PRIMARY KEY,
+            id TEXT UNIQUE NOT NULL,
+            body TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0,
+            last_error TEXT
+        );
+        CREATE TABLE IF NOT EXISTS tidemark_outbox_record (
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            n INTEGER NOT NULL,
+            scope TEXT NOT NULL,
+            PRIMARY KEY (collection, local_id, n)
+        ) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS tidemark_outbox_record_n ON tidemark_outbox_record (n);
+        CREATE INDEX IF NOT EXISTS tidemark_outbox_record_scope ON tidemark_outbox_record (scope);
+        CREATE TABLE IF NOT EXISTS tidemark_base (
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            server_id INTEGER,
+            author TEXT NOT NULL,
+            created_time INTEGER NOT NULL,
+            server_time INTEGER,
+            existence TEXT NOT NULL,
+            fields TEXT NOT NULL,
+            PRIMARY KEY (collection, local_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_receipt (
+            id TEXT PRIMARY KEY NOT NULL,
+            n INTEGER NOT NULL,
+            state TEXT NOT NULL,
+            seq INTEGER,
+            time INTEGER,
+            code TEXT,
+            message TEXT
+        );
+        CREATE TABLE IF NOT EXISTS tidemark_parked (
+            id TEXT PRIMARY KEY NOT NULL,
+            body TEXT NOT NULL,
+            code TEXT NOT NULL,
+            message TEXT NOT NULL,
+            parked INTEGER NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS tidemark_scope (
+            scope TEXT PRIMARY KEY NOT NULL,
+            since INTEGER NOT NULL,
+            role TEXT NOT NULL,
+            is_complete INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_scope_page (
+            scope TEXT NOT NULL,
+            position INTEGER NOT NULL,
+            collection TEXT NOT NULL,
+            floor INTEGER,
+            is_complete INTEGER NOT NULL,
+            PRIMARY KEY (scope, collection)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_tombstone (
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            PRIMARY KEY (collection, local_id)
+        ) WITHOUT ROWID;
+        CREATE INDEX IF NOT EXISTS tidemark_tombstone_scope ON tidemark_tombstone (scope);
+        """
+}

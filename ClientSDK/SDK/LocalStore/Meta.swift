@@ -1,0 +1,39 @@
+import GRDB
+import TidemarkModel
+
+/// Single facts about the database, one row each.
+enum Meta: String {
+    case format
+    case account
+    case client
+    /// 1 once the server has welcomed the client id.
+    case registered
+    /// Counts connections (R-31).
+    case connection
+    case cursor
+    case epoch
+    /// Results up to this number are durably known here (R-32).
+    case ackedThrough = "acked_through"
+    /// The last number given to a transaction.
+    case lastNumber = "last_number"
+    /// The version of the app's schema that shaped the tables.
+    case schemaVersion = "schema_version"
+
+    func text(_ db: Database) throws -> String? {
+        try db.first(Self.selectSQL, [rawValue])?.optionalText(0)
+    }
+
+    func integer(_ db: Database) throws -> Int64? {
+        try db.first(Self.selectSQL, [rawValue])?.optionalInteger(0)
+    }
+
+    func set(_ value: some DatabaseValueConvertible, _ db: Database) throws {
+        try db.run(
+            """
+            INSERT INTO tidemark_meta (key, value) VALUES (?, ?)
+            ON CONFLICT (key) DO UPDATE SET value = excluded.value
+            """, [rawValue, value.databaseValue])
+    }
+
+    private static let selectSQL = "SELECT value FROM tidemark_meta WHERE key = ?"
+}

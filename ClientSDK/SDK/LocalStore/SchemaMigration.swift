@@ -1,0 +1,110 @@
+import GRDB
+import TidemarkModel
+
+/// Brings the collections' tables to the app's schema: adds what is new, refuses everything else.
+struct SchemaMigration {
+    let schema: Schema
+    let db: Database
+
+    func run() throws {
+        for collection in schema.collections { try checkName(collection) }
+        let known = try knownFields()
+        for (collection, fields) in known {
+            guard let declared = schema.collection(collection) else {
+                throw StoreError(.schemaChanged, "\(collection): the collection is gone from the schema")
+            }
+            for (field, type) in fields {
+                guard let now = declared.field(field) else {
+                    throw StoreError(.schemaChanged, "\(collection).\(field): the field is gone from the schema")
+                }
+                guard now.type.rawValue == type else {
+                    throw StoreError(
+                        .schemaChanged, "\(collection).\(field): was \(type), is now \(now.type.rawValue)")
+                }
+            }
+        }
+        let tables = Set(known.keys)
+        for collection in schema.collections {
+            if try !db.tableExists(collection.name) {
+                try create(collection)
+                // What was received of it before this version of the app was not kept: fill it again.
+                if !tables.isEmpty { try ScopeFilling(schema: schema, db: db).reopen(for: collection) }
+            } else {
+                try add(collection.fields.filter { known[collection.name]?[$0.name] == nil }, to: collection)
+            }
+            try createIndexes(collection)
+        }
+        try Meta.schemaVersion.set(schema.version, db)
+    }
+
+    private func checkName(_ collection: CollectionSchema) throws {
+        let name = collection.name.lowercased()
+        for prefix in LocalTables.reservedPrefixes where name.hasPrefix(prefix) {
+            throw StoreError(.schemaChanged, "\(collection.name): names that start with \(prefix) are reserved")
+        }
+    }
+
+    private func knownFields() throws -> [String: [String: String]] {
+        var known: [String: [String: String]] = [:]
+        for row in try db.all("SELECT collection, field, type FROM tidemark_field") {
+            known[try row.text(0), default: [:]][try row.text(1)] = try row.text(2)
+        }
+        return known
+    }
+
+    private func create(_ collection: CollectionSchema) throws {
+        var lines = [
+            "local_id TEXT PRIMARY KEY NOT NULL", "server_id INTEGER", "scope TEXT NOT NULL", "seq INTEGER NOT NULL",
+            "server_time INTEGER", "created_time INTEGER NOT NULL", "author TEXT NOT NULL", "state TEXT NOT NULL",
+            "extra TEXT",
+        ]
+        lines += collection.fields.map { "\(CollectionTable.quoted($0.name)) \($0.type.columnType)" }
+        try db.execute(
+            sql: "CREATE TABLE \(CollectionTable.quoted(collection.name)) (\n    \(lines.joined(separator: ",\n    "))\n)")
+        for field in collection.fields { try note(field, of: collection) }
+    }
+
+    /// Values of the fields that came before the app knew them move from `extra` to their columns: reading a row finds
+    /// them there, writing it puts them where they now belong.
+    private func add(_ fields: [FieldSchema], to collection: CollectionSchema) throws {
+        guard !fields.isEmpty else { return }
+        let table = CollectionTable.quoted(collection.name)
+        for field in fields {
+            let column = CollectionTable.quoted(field.name)
+            try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(field.type.columnType)")
+            try note(field, of: collection)
+        }
+        let rows = CollectionTable(collection)
+        for id in try db.all("SELECT local_id FROM \(table) WHERE extra IS NOT NULL") {
+            guard let row = try db.first(rows.selectSQL, [try id.text(0)]) else { continue }
+            let (record, state) = try rows.record(row)
+            try db.run(rows.replaceSQL, rows.arguments(record, state: state))
+        }
+    }
+
+    private func note(_ field: FieldSchema, of collection: CollectionSchema) throws {
+        try db.run(
+            "INSERT INTO tidemark_field (collection, field, type) VALUES (?, ?, ?)",
+            [collection.name, field.name, field.type.rawValue])
+    }
+
+    /// Paging through a scope in the order of a field is the common query, so a declared index of a collection whose
+    /// scopes hold many records starts with the scope.
+    private func createIndexes(_ collection: CollectionSchema) throws {
+        let table = CollectionTable.quoted(collection.name)
+        try db.execute(
+            sql: """
+                CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_scope"))
+                ON \(table) (scope, server_id)
+                """)
+        for field in collection.fields where field.isIndexed {
+            let column = CollectionTable.quoted(field.name)
+            let columns = if case .field = collection.scope { "scope, \(column)" } else { column }
+            try db.execute(
+                sql: """
+                    CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_by_\(field.name)"))
+                    ON \(table) (\(columns))
+                    """)
+        }
+    }
+}

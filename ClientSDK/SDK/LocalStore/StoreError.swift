@@ -1,0 +1,44 @@
+public import TidemarkModel
+
+/// Why the local store refused a call. Failures of the disk itself arrive as GRDB's `DatabaseError`.
+///
+///     do { try await messages.create(message) } catch let error as StoreError { print(error) }
+///     // messages.text: must be string, not integer
+public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What to branch on.
+    public enum Code: Hashable, Sendable {
+        /// A write breaks the schema or the record's state; nothing was written.
+        case refused(RejectionCode)
+        /// A filter, an order or a model names something that the schema does not have.
+        case unknownName
+        /// A model's value has no form that a field can hold, or the other way round.
+        case coding
+        /// There is no such record or parked transaction.
+        case notFound
+        /// The schema changed in a way that an existing database cannot follow.
+        case schemaChanged
+        /// The database belongs to another account.
+        case wrongAccount
+        /// The database was made by a newer version of the SDK.
+        case formatTooNew
+        /// A stored value cannot be read back.
+        case corrupt
+        /// A frame does not continue the stored cursor; nothing was applied.
+        case cursorMismatch
+        /// The server settled a number under another transaction's id: this database is a copy or lost writes.
+        case clientForked
+    }
+
+    public let code: Code
+    /// A sentence that names collection, field and reason.
+    public let message: String
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ rejection: Rejection) { self.init(.refused(rejection.code), rejection.message) }
+
+    public var description: String { message }
+}

@@ -1,0 +1,53 @@
+import GRDB
+package import TidemarkModel
+
+extension LocalDatabase {
+    /// Starts over under another client id, after the server did not know this one or knew another database under it
+    /// what is pending is numbered from 1 and keeps its transaction ids.
+    ///
+    /// What was on its way and would count twice if it had arrived is parked with `conflict`, for the app to decide
+    ///
+    package func fork(newClient: ClientID) throws {
+        try writer.write { db in
+            let outbox = OutboxTable(db: db)
+            var rebase = Rebase(records: RecordTable(db, self))
+            var number: Int64 = 0
+            for entry in try outbox.entries() {
+                switch entry.state {
+                case .held, .void:
+                    try outbox.delete(entry.number)
+                    continue
+                case .sending where try !entry.transaction().isRepeatable:
+                    let rejection = Rejection(.conflict, "sent before the database got a new identity; it may count twice")
+                    for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
+                    try outbox.delete(entry.number)
+                    continue
+                case .queued, .sending: break
+                }
+                number += 1
+                // Numbers only become smaller and go in order, so none is taken.
+                try db.run(
+                    "UPDATE tidemark_outbox SET n = ?, state = 'queued' WHERE n = ?", [number, entry.number])
+                try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [number, entry.number])
+                try db.run(
+                    "UPDATE tidemark_receipt SET n = ?, state = 'queued' WHERE id = ?", [number, entry.id.description])
+            }
+            try Meta.client.set(newClient.description, db)
+            for (meta, value) in [(Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number)]
+            {
+                try meta.set(value, db)
+            }
+            try rebase.finish()
+        }
+    }
+}
+
+extension Transaction {
+    /// True when applying it twice is the same as once.
+    fileprivate var isRepeatable: Bool {
+        mutations.allSatisfy { mutation in
+            guard case .update(let patches) = mutation.action else { return true }
+            return patches.allSatisfy { if case .increment = $0.patch { false } else { true } }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import GRDB
+package import TidemarkModel
+import TidemarkWire
+
+extension LocalDatabase {
+    /// Checks a transaction, shows it and appends it to the outbox; durable when this returns.
+    ///
+    /// - Returns: the number under which the server will know it.
+    /// - Throws: `StoreError` with `refused`, naming collection, field and reason; nothing is then written.
+    @discardableResult
+    package func write(_ transaction: Transaction) throws -> Int64 {
+        try writer.write { db in
+            var draft = try WriteDraft(self, db, time: transaction.clientTime)
+            for mutation in transaction.mutations { try draft.stage(mutation) }
+            return try draft.enqueue(transaction.id, ifSeq: transaction.ifSeq)
+        }
+    }
+
+    /// The next entries to push, numbered without gaps, and durably marked as on their way.
+    ///
+    /// Begin with `after: welcome.settledThrough`, go on with the last number received, and begin again after a
+    /// reconnection or a `gap`. An entry without mutations holds the number of a transaction that was parked before it
+    /// was sent; send it all the same.
+    ///
+    /// - Parameter maxBytes: of transaction bodies; the first entry is given out whatever its size.
+    package func nextPush(
+        after: Int64, maxTransactions: Int, maxBytes: Int
+    ) throws -> [NumberedEntry] {
+        try writer.write { db in
+            var push: [NumberedEntry] = []
+            var bytes = 0
+            for entry in try OutboxTable(db: db).entries(after: after, limit: Int64(maxTransactions)) {
+                bytes += entry.body.utf8.count
+                guard push.isEmpty || bytes <= maxBytes else { break }
+                let transaction = switch entry.state {
+                case .queued, .sending, .held: try entry.transaction()
+                case .void: Transaction(id: entry.id, mutations: [], clientTime: entry.created)
+                }
+                push.append(
+                    NumberedEntry(
+                        number: entry.number, entry: Push.Entry(transaction), bytes: entry.body.utf8.count))
+            }
+            guard let last = push.last?.number else { return [] }
+            try db.run(
+                """
+                UPDATE tidemark_outbox
+                SET attempts = attempts + 1, state = CASE state WHEN 'queued' THEN 'sending' ELSE state END
+                WHERE n > ? AND n <= ?
+                """, [after, last])
+            try db.run(
+                """
+                UPDATE tidemark_receipt SET state = 'sending'
+                WHERE state = 'queued' AND id IN (SELECT id FROM tidemark_outbox WHERE n > ? AND n <= ?)
+                """, [after, last])
+            return push
+        }
+    }
+
+    /// Keeps the reason why entries that were on their way did not arrive, for a person to read.
+    package func noteFailure(_ message: String) throws {
+        try writer.write { db in
+            try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state = 'sending'", [message])
+        }
+    }
+
+    /// Transactions that are written and not settled.
+    package func pendingCount() throws -> Int {
+        try writer.read { db in
+            let sql = "SELECT count(*) FROM tidemark_outbox WHERE state IN ('queued', 'sending')"
+            return try Int(db.first(sql)?.integer(0) ?? 0)
+        }
+    }
+
+    /// What became of a transaction written here; `nil` for an unknown id, or one committed long ago.
+    package func step(of id: TransactionID) throws -> WriteStep? {
+        try writer.read { db in try ReceiptTable(db: db).step(id) }
+    }
+}

@@ -1,0 +1,60 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// One numbered place of the outbox.
+struct OutboxEntry: Sendable {
+    enum State: String, Sendable {
+        /// Never given out for sending.
+        case queued
+        /// Given out: the server may have it.
+        case sending
+        /// Parked here while it was on its way: shown no more, but its number awaits the server's word.
+        case held
+        /// Parked here before it was ever sent: only its number is sent, with nothing in it, since numbers have no gaps.
+        case void
+    }
+
+    var number: Int64
+    var id: TransactionID
+    var body: String
+    var created: Milliseconds
+    var state: State
+
+    static let columns = "n, id, body, created, state"
+
+    init(_ row: Row) throws {
+        number = try row.integer(0)
+        id = try row.id(1)
+        body = try row.text(2)
+        created = try row.integer(3)
+        guard let state = State(rawValue: try row.text(4)) else {
+            throw StoreError(.corrupt, "outbox entry \(number) has no valid state")
+        }
+        self.state = state
+    }
+
+    func transaction() throws -> Transaction { try Self.transaction(body) }
+
+    /// Reads what `text(_:)` wrote.
+    static func transaction(_ body: String) throws -> Transaction {
+        switch TransactionCoding.decode(Array(body.utf8), limits: .unlimited).content {
+        case .success(let transaction): return transaction
+        case .failure(let rejection): throw StoreError(.corrupt, "a stored transaction: \(rejection.message)")
+        }
+    }
+
+    static func text(_ transaction: Transaction) -> String {
+        String(decoding: TransactionCoding.encode(transaction), as: UTF8.self)
+    }
+}
+
+extension ModelLimits {
+    /// For what was accepted once: limits may have shrunk since.
+    fileprivate static var unlimited: ModelLimits {
+        var limits = ModelLimits()
+        limits.mutationsMax = .max
+        limits.transactionBytesMax = .max
+        return limits
+    }
+}

@@ -1,0 +1,62 @@
+import GRDB
+import TidemarkModel
+
+/// The rows of the outbox and which records they touch.
+struct OutboxTable {
+    let db: Database
+
+    func append(_ id: TransactionID, number: Int64, body: String, created: Milliseconds) throws {
+        try db.run(
+            "INSERT INTO tidemark_outbox (n, id, body, created, state) VALUES (?, ?, ?, ?, 'queued')",
+            [number, id.description, body, created])
+    }
+
+    /// Notes that the transaction writes the record; twice is once.
+    func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {
+        try db.run(
+            "INSERT OR IGNORE INTO tidemark_outbox_record (collection, local_id, n, scope) VALUES (?, ?, ?, ?)",
+            [key.collection, key.id.description, number, scope.text])
+    }
+
+    /// Takes the transaction off the records that it writes, and names them.
+    func unlink(_ number: Int64) throws -> [RecordKey] {
+        let keys = try db.all("SELECT collection, local_id FROM tidemark_outbox_record WHERE n = ?", [number])
+            .map { try $0.key(0) }
+        try db.run("DELETE FROM tidemark_outbox_record WHERE n = ?", [number])
+        return keys
+    }
+
+    func delete(_ number: Int64) throws {
+        try db.run("DELETE FROM tidemark_outbox WHERE n = ?", [number])
+    }
+
+    func set(_ state: OutboxEntry.State, _ number: Int64) throws {
+        try db.run("UPDATE tidemark_outbox SET state = ? WHERE n = ?", [state.rawValue, number])
+    }
+
+    func entry(_ id: TransactionID) throws -> OutboxEntry? {
+        try db.first("SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE id = ?", [id.description])
+            .map { try OutboxEntry($0) }
+    }
+
+    /// Entries after one number and up to another, in order.
+    func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
+        let sql = """
+            SELECT \(OutboxEntry.columns) FROM tidemark_outbox
+            WHERE n > ? AND n <= ?
+            ORDER BY n
+            LIMIT ?
+            """
+        return try db.all(sql, [after, through, limit]).map { try OutboxEntry($0) }
+    }
+
+    /// The entries that write records of a scope and are still to be judged.
+    func entries(touching scope: ScopeID) throws -> [OutboxEntry] {
+        let sql = """
+            SELECT \(OutboxEntry.columns) FROM tidemark_outbox
+            WHERE n IN (SELECT n FROM tidemark_outbox_record WHERE scope = ?)
+            ORDER BY n
+            """
+        return try db.all(sql, [scope.text]).map { try OutboxEntry($0) }
+    }
+}

@@ -1,0 +1,41 @@
+import GRDB
+import TidemarkModel
+
+/// Moves transactions between outbox and parking place, inside one SQLite transaction.
+struct Parking {
+    let db: Database
+
+    /// Parks an entry that is to be judged; answers the records that must be shown anew.
+    func park(_ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds) throws -> [RecordKey] {
+        try db.run(
+            """
+            INSERT OR REPLACE INTO tidemark_parked (id, body, code, message, parked)
+            VALUES (?, ?, ?, ?, ?)
+            """, [entry.id.description, entry.body, rejection.code.rawValue, rejection.message, now])
+        try ReceiptTable(db: db).park(entry.id, rejection)
+        return try OutboxTable(db: db).unlink(entry.number)
+    }
+
+    func parked() throws -> [StoredParked] {
+        try db.all("SELECT body, code, message, parked FROM tidemark_parked ORDER BY parked, id").map(stored)
+    }
+
+    func parked(_ id: TransactionID) throws -> StoredParked {
+        let sql = "SELECT body, code, message, parked FROM tidemark_parked WHERE id = ?"
+        guard let row = try db.first(sql, [id.description]) else {
+            throw StoreError(.notFound, "no transaction \(id) is parked")
+        }
+        return try stored(row)
+    }
+
+    func delete(_ id: TransactionID) throws {
+        try db.run("DELETE FROM tidemark_parked WHERE id = ?", [id.description])
+    }
+
+    private func stored(_ row: Row) throws -> StoredParked {
+        StoredParked(
+            transaction: try OutboxEntry.transaction(try row.text(0)),
+            rejection: Rejection(RejectionCode(rawValue: try row.text(1)) ?? .internalRejected, try row.text(2)),
+            parked: try row.integer(3))
+    }
+}

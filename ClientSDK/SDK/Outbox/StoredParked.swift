@@ -1,0 +1,9 @@
+package import TidemarkModel
+
+/// A transaction that was refused for good, with everything needed to show it, change it or send it again.
+package struct StoredParked: Hashable, Sendable {
+    package let transaction: Transaction
+    package let rejection: Rejection
+    /// When this device learned of it.
+    package let parked: Milliseconds
+}

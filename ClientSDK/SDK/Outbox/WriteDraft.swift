@@ -1,0 +1,113 @@
+import GRDB
+import TidemarkModel
+
+/// One transaction while it is being written: each mutation is checked and shown at once, the outbox entry closes it.
+///
+/// Lives inside one SQLite transaction; a throw anywhere undoes all of it.
+struct WriteDraft {
+    private let database: LocalDatabase
+    private let records: RecordTable
+    private let time: Milliseconds
+    private let number: Int64
+    private var mutations: [Mutation] = []
+
+    init(_ database: LocalDatabase, _ db: Database, time: Milliseconds) throws {
+        self.database = database
+        self.time = time
+        records = RecordTable(db, database)
+        number = try (Meta.lastNumber.integer(db) ?? 0) + 1
+    }
+
+    /// The record as this transaction has left it so far; `nil` when there is none to see.
+    func visible(_ key: RecordKey) throws -> LocalRecord? { try records.visible(key) }
+
+    /// Checks one mutation against the schema and the record, and folds it into the visible row.
+    mutating func stage(_ mutation: Mutation) throws {
+        let collection = try database.table(mutation.key.collection).collection
+        guard mutations.count < database.limits.model.mutationsMax else {
+            throw StoreError(Rejection(.tooLarge, "more than \(database.limits.model.mutationsMax) mutations"))
+        }
+        let current = try current(mutation.key)
+        var next = current
+        do {
+            try next.apply(mutation, in: collection)
+            try checkSize(next, collection)
+        } catch {
+            throw StoreError(error)
+        }
+        if try records.base(mutation.key) == nil {
+            var base = current
+            if base.existence == .absent { base.scope = next.scope }
+            try records.saveBase(base)
+        }
+        try OutboxTable(db: records.db).link(mutation.key, scope: next.scope, number: number)
+        try records.show(next, state: .pending)
+        mutations.append(mutation)
+    }
+
+    /// Appends the transaction to the outbox; answers its number.
+    func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
+        guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
+        let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
+        let body = OutboxEntry.text(transaction)
+        guard body.utf8.count <= database.limits.model.transactionBytesMax else {
+            throw StoreError(
+                Rejection(
+                    .tooLarge,
+                    "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"))
+        }
+        try OutboxTable(db: records.db).append(id, number: number, body: body, created: time)
+        try ReceiptTable(db: records.db).queue(id, number: number)
+        try Meta.lastNumber.set(number, records.db)
+        return number
+    }
+
+    /// The record with everything pending on it, also when that leaves nothing to see.
+    private func current(_ key: RecordKey) throws -> LocalRecord {
+        if let visible = try records.visible(key) { return visible }
+        if let base = try records.base(key) {
+            let collection = try database.table(key.collection).collection
+            return base.folding(try records.pending(key) + mutations.filter { $0.key == key }, in: collection)
+        }
+        let scope = ScopeID(record: key.id)
+        var record = LocalRecord(absent: key, scope: scope, author: database.account, created: time)
+        if let tombstone = try records.tombstone(key) {
+            record.existence = .deleted
+            record.scope = tombstone.scope
+            record.seq = tombstone.seq
+        }
+        return record
+    }
+
+    private func checkSize(_ record: LocalRecord, _ collection: CollectionSchema) throws(Rejection) {
+        let limits = database.limits.model
+        let size = record.fields.canonicalBytes.count
+        guard size <= limits.recordBytesMax else {
+            throw Rejection(.tooLarge, "\(collection.name): \(size) bytes; the limit is \(limits.recordBytesMax)")
+        }
+        if let name = collection.memberField, case .array(let members)? = record.fields[name],
+            members.count > limits.membersMax
+        {
+            throw Rejection(
+                .tooLarge, "\(collection.name).\(name): \(members.count) members; the limit is \(limits.membersMax)")
+        }
+    }
+}
+
+extension LocalRecord {
+    /// The record with pending mutations on top; one that no longer applies is left out of the picture, since only the
+    /// server judges it.
+    func folding(_ mutations: [Mutation], in collection: CollectionSchema) -> LocalRecord {
+        var record = self
+        for mutation in mutations {
+            var next = record
+            do {
+                try next.apply(mutation, in: collection)
+                record = next
+            } catch {
+                continue
+            }
+        }
+        return record
+    }
+}

@@ -1,0 +1,35 @@
+/// How the engine reaches a server. One implementation a platform, and one that stays in the process for tests.
+public protocol Transport: Sendable {
+    /// Opens a connection.
+    ///
+    /// - Parameter url: `http://host:port` or `https://…`; the path of the sync endpoint is the transport's to add.
+    /// - Throws: any error when the server cannot be reached; the engine tries again.
+    func connect(to url: String) async throws -> any TransportConnection
+}
+
+/// One open connection that carries whole messages.
+public protocol TransportConnection: Sendable {
+    /// Sends one message; returns when the bytes were handed to the system.
+    func send(_ message: [UInt8]) async throws
+
+    /// Waits for the next message. Nothing further is read from the network meanwhile: that is the backpressure.
+    ///
+    /// - Throws: `TransportClosed` when the connection ended.
+    func receive() async throws -> [UInt8]
+
+    /// Closes the connection; a waiting `receive` then throws.
+    func close(code: UInt16) async
+}
+
+/// The end of a connection.
+public struct TransportClosed: Error, Hashable, Sendable {
+    /// The WebSocket close code; 1006 when the connection was lost without one.
+    public let code: UInt16
+    /// The peer's reason, for logs.
+    public let reason: String
+
+    public init(code: UInt16, reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+}

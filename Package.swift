@@ -1,0 +1,144 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let package = Package(
+    name: "tidemark",
+    platforms: [.macOS(.v15), .iOS(.v18)],
+    products: [
+        .library(name: "Tidemark", targets: ["Tidemark"]),
+        .library(name: "TidemarkNIOTransport", targets: ["TidemarkNIOTransport"]),
+        .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.1"),
+    ],
+    targets: [
+        // Shared: the nouns, and the conversation.
+        .target(name: "TidemarkModel", path: "Shared/Model"),
+        .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
+
+        // Server, in the order in which a mutation passes through.
+        .target(
+            name: "TidemarkGateway",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                "TidemarkFanOut",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
+                .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Gateway"),
+        .target(
+            name: "TidemarkSession",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
+                .product(name: "Crypto", package: "swift-crypto"),
+            ], path: "Server/Session"),
+        .target(
+            name: "TidemarkSequencer",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Sequencer"),
+        .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
+        .target(
+            name: "TidemarkEmbeddedStore",
+            dependencies: [
+                "TidemarkModel", "TidemarkStore",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ], path: "Server/EmbeddedStore"),
+        .target(
+            name: "TidemarkPostgresStore",
+            dependencies: [
+                "TidemarkModel", "TidemarkStore", "TidemarkPostgres",
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Server/PostgresStore"),
+        .target(
+            name: "TidemarkPostgres",
+            dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],
+            path: "Server/Postgres"),
+        .systemLibrary(
+            name: "CPostgres", path: "Server/CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .target(
+            name: "TidemarkFanOut",
+            dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession"],
+            path: "Server/FanOut"),
+        .executableTarget(
+            name: "TidemarkDaemon",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                "TidemarkFanOut", "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
+                "TidemarkPostgres", "TidemarkNIOTransport",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Daemon"),
+
+        // What apps link.
+        .target(
+            name: "Tidemark",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "ClientSDK/SDK"),
+        .target(
+            name: "TidemarkNIOTransport",
+            dependencies: [
+                "Tidemark",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+            ], path: "ClientSDK/NIOTransport"),
+
+        // One folder a suite.
+        .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
+        .testTarget(name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests"),
+        .testTarget(
+            name: "SequencerTests",
+            dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer"],
+            path: "Tests/SequencerTests"),
+        .testTarget(name: "TidyTests", path: "Tests/Tidy"),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+        .treatWarning("ExplicitSendable", as: .error),
+    ]
+}

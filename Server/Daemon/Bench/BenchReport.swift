@@ -1,0 +1,53 @@
+import TidemarkModel
+
+/// What a benchmark found: the same figures for people and for programs.
+struct BenchReport {
+    let name: String
+    private var fields = Fields()
+    private var rows: [(label: String, value: String)] = []
+
+    init(_ name: String) {
+        self.name = name
+        fields["bench"] = .string(name)
+    }
+
+    /// Adds a figure; `key` is its name in the JSON line.
+    mutating func add(_ key: String, _ value: Double, _ label: String) {
+        let rounded = (value * 1_000).rounded() / 1_000
+        fields[key] = .double(rounded)
+        rows.append((label, value >= 1_000 ? String(Int64(value.rounded())) : "\(rounded)"))
+    }
+
+    /// Adds what the figures were measured with.
+    mutating func note(_ key: String, _ value: FieldValue, _ label: String) {
+        fields[key] = value
+        let text = if case .string(let text) = value { text } else { value.json }
+        rows.append((label, text))
+    }
+
+    /// Adds p50 and p99 of what was timed.
+    mutating func add(_ latencies: LatencyLog, _ label: String) {
+        let figures = latencies.percentiles([0.5, 0.99])
+        add("p50_ms", figures[0], "\(label) p50, ms")
+        add("p99_ms", figures[1], "\(label) p99, ms")
+    }
+
+    /// Reads a figure back, for tables over several reports.
+    func figure(_ key: String) -> Double? {
+        if case .double(let value)? = fields[key] { value } else { nil }
+    }
+
+    var json: String { FieldValue.object(fields).json }
+
+    var table: String {
+        let width = rows.map(\.label.count).max() ?? 0
+        return rows.map { "  " + $0.label + String(repeating: " ", count: width - $0.label.count + 2) + $0.value }
+            .joined(separator: "\n")
+    }
+
+    /// Prints the table, and as the last line the JSON object when that is asked for.
+    func show(json wantsJSON: Bool) {
+        print("bench \(name)\n\(table)")
+        if wantsJSON { print(json) }
+    }
+}

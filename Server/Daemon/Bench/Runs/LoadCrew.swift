@@ -1,0 +1,94 @@
+import NIOCore
+import TidemarkModel
+import TidemarkWire
+
+/// The sockets of one run, opened in waves, with the first thing that went wrong. Lives on the loop.
+final class LoadCrew {
+    private let ground: LoadGround
+    private(set) var sockets: [LoadSocket] = []
+    private(set) var publishers: [Publisher] = []
+    private(set) var subscribers: [Subscriber] = []
+    /// The first failure of any socket: the run's figures are then void.
+    private(set) var failure: String?
+    private var waiting: EventLoopPromise<Void>?
+    private var condition: (() -> Bool)?
+
+    init(_ ground: LoadGround) {
+        self.ground = ground
+        // A quiet socket must not wait for its thirty-second frame to acknowledge the first.
+        ground.loop.assumeIsolated().scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
+            [weak self] task in
+            guard let self else { return task.cancel() }
+            for socket in sockets { socket.acknowledge() }
+        }
+    }
+
+    /// Opens sockets for more peers.
+    func add(_ more: [Publisher]) {
+        for peer in more {
+            peer.onProgress = { [weak self] _ in self?.progressed() }
+            peer.onFailure = { [weak self] in self?.failed($0) }
+            sockets.append(ground.open(peer))
+        }
+        publishers += more
+    }
+
+    /// Opens sockets for more peers.
+    func add(_ more: [Subscriber]) {
+        for peer in more {
+            peer.onProgress = { [weak self] _ in self?.progressed() }
+            peer.onFailure = { [weak self] in self?.failed($0) }
+            sockets.append(ground.open(peer))
+        }
+        subscribers += more
+    }
+
+    /// Completes `promise` as soon as `condition` holds, or with the first failure.
+    func wait(until condition: @escaping () -> Bool, _ promise: EventLoopPromise<Void>) {
+        waiting = promise
+        self.condition = condition
+        progressed()
+    }
+
+    /// Cuts every connection and forgets it.
+    func disband() {
+        for socket in sockets { socket.cut() }
+        sockets = []
+        publishers = []
+        subscribers = []
+    }
+
+    private func progressed() {
+        guard let promise = waiting else { return }
+        if let failure {
+            waiting = nil
+            promise.fail(BenchError(failure))
+        } else if condition?() == true {
+            waiting = nil
+            promise.succeed()
+        }
+    }
+
+    private func failed(_ reason: String) {
+        failure = failure ?? reason
+        progressed()
+    }
+}
+
+extension NIOLoopBound where Value == LoadCrew {
+    /// Opens peers in waves and returns when all are welcomed.
+    func open<Peer: Sendable>(
+        _ ground: LoadGround, count: Int, atOnce: Int = LoadGround.openingAtOnce,
+        _ make: @escaping @Sendable (Int) throws -> Peer, add: @escaping @Sendable (LoadCrew, [Peer]) throws -> Void
+    ) async throws {
+        for start in stride(from: 0, to: count, by: atOnce) {
+            let wave = try (start..<min(start + atOnce, count)).map(make)
+            try await ground.wait(for: "opening \(count) sockets", atMost: LoadGround.openingMax) { promise in
+                let crew = value
+                do { try add(crew, wave) } catch { return promise.fail(error) }
+                crew.wait(
+                    until: { crew.publishers.allSatisfy(\.isReady) && crew.subscribers.allSatisfy(\.isReady) }, promise)
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import NIOCore
+import TidemarkModel
+import TidemarkWire
+
+/// A reader of the load generator: counts delivered records, and measures their age when they carry a stamp.
+final class Subscriber: LoadPeer {
+    private(set) var isReady = false
+    /// Records that were delivered since `beginMeasuring()`.
+    private(set) var delivered = 0
+    private(set) var frames = 0
+    private(set) var latencies = LatencyLog()
+    private(set) var isConsistent = false
+    /// The welcome as it came, for a peer that resumes later.
+    private(set) var welcome: [UInt8] = []
+    var onProgress: ((Subscriber) -> Void)?
+    var onFailure: ((String) -> Void)?
+
+    private let greeting: Hello
+    private let measuresAge: Bool
+
+    init(hello: Hello, measuresAge: Bool) {
+        greeting = hello
+        self.measuresAge = measuresAge
+    }
+
+    func beginMeasuring() {
+        delivered = 0
+        frames = 0
+        latencies.removeAll()
+    }
+
+    func hello() -> [UInt8] { ClientMessage.hello(greeting).encode() }
+
+    func welcomed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
+        isReady = true
+        welcome = Array(bytes)
+        onProgress?(self)
+    }
+
+    func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
+        frames += 1
+        if measuresAge {
+            let now = UInt64(NIODeadline.now().uptimeNanoseconds)
+            FrameScan.numbers(after: "\"text\":\"T", in: bytes) { stamp in
+                delivered += 1
+                latencies.record(nanoseconds: now &- UInt64(bitPattern: stamp))
+            }
+        } else {
+            delivered += FrameScan.count("[\"messages\",\"", in: bytes)
+        }
+        let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(512))
+        isConsistent = FrameScan.contains("\"done\":true", in: head)
+        onProgress?(self)
+    }
+
+    func failed(_ reason: String, on socket: LoadSocket) { onFailure?(reason) }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import Synchronization
+
+/// A program that this one started. Ends with it at the latest: see ``endAll()``.
+///
+/// Foundation's own class puts children into a process group of their own, so that Ctrl-C would leave them behind, and
+/// waits for them by a run loop.
+final class ChildProcess: Sendable {
+    private enum State: Sendable {
+        case running
+        case ended(status: Int32)
+    }
+
+    let processID: pid_t
+    /// Lines of standard output and standard error together, the newest thousand; one task may read them.
+    let lines: AsyncStream<String>
+    private let ending: AsyncStream<Never>
+    private let state = Mutex(State.running)
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - arguments: without the program's name.
+    ///   - environment: added to this process's own.
+    /// - Throws: `ChildProcessError` when it cannot be started.
+    init(_ program: String, _ arguments: [String], environment: [String: String] = [:]) throws {
+        var descriptors: [Int32] = [0, 0]
+        guard pipe(&descriptors) == 0 else { throw ChildProcessError(program, errno) }
+        let (reading, writing) = (descriptors[0], descriptors[1])
+        // Children that are started later must not hold this pipe open.
+        _ = fcntl(reading, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(writing, F_SETFD, FD_CLOEXEC)
+        defer { close(writing) }
+        do {
+            processID = try Self.spawn(program, arguments, environment, output: writing)
+        } catch {
+            close(reading)
+            throw error
+        }
+        let (lines, sink) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1_000))
+        self.lines = lines
+        let (ending, end) = AsyncStream.makeStream(of: Never.self)
+        self.ending = ending
+        Self.living.withLock { _ = $0.insert(processID) }
+        // A blocking read wants a thread of its own, not one of the few that run tasks.
+        let thread = Thread { [self] in
+            Self.readLines(reading, into: sink)
+            close(reading)
+            reap()
+            sink.finish()
+            end.finish()
+        }
+        thread.start()
+    }
+
+    /// Sends a signal; nothing happens when the process has ended.
+    func signal(_ number: Int32) {
+        state.withLock { state in
+            // The id is ours until it was waited for, and that happens under this lock.
+            if case .running = state { kill(processID, number) }
+        }
+    }
+
+    /// Waits for the end and returns the exit status; a signal is 128 + its number. One task may wait.
+    func ended() async -> Int32 {
+        for await _ in ending {}
+        return state.withLock { state in
+            if case .ended(let status) = state { status } else { -1 }
+        }
+    }
+
+    var isRunning: Bool {
+        state.withLock { state in
+            if case .running = state { true } else { false }
+        }
+    }
+
+    private func reap() {
+        var raw: Int32 = 0
+        // The output is closed: the end is near. Not under the lock, so that `signal` can hasten it.
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(processID), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+        state.withLock { state in
+            while waitpid(processID, &raw, 0) < 0, errno == EINTR {}
+            state = .ended(status: raw & 0x7f == 0 ? (raw >> 8) & 0xff : 128 + (raw & 0x7f))
+        }
+        Self.living.withLock { _ = $0.remove(processID) }
+    }
+
+    private static func readLines(_ descriptor: Int32, into sink: AsyncStream<String>.Continuation) {
+        var line: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            for byte in buffer[..<count] {
+                if byte == UInt8(ascii: "\n") {
+                    sink.yield(String(decoding: line, as: UTF8.self))
+                    line.removeAll(keepingCapacity: true)
+                } else if line.count < 16_384 {
+                    line.append(byte)
+                }
+            }
+        }
+        if !line.isEmpty { sink.yield(String(decoding: line, as: UTF8.self)) }
+    }
+
+    private static func spawn(
+        _ program: String, _ arguments: [String], _ environment: [String: String], output: Int32
+    ) throws -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, output, 1)
+        posix_spawn_file_actions_adddup2(&actions, output, 2)
+        let merged = ProcessInfo.processInfo.environment.merging(environment) { _, ours in ours }
+        var argv = ([program] + arguments).map { strdup($0) } + [nil]
+        var envp = merged.map { strdup("\($0)=\($1)") } + [nil]
+        defer { (argv + envp).forEach { free($0) } }
+        var processID: pid_t = 0
+        let code = posix_spawn(&processID, program, &actions, nil, &argv, &envp)
+        guard code == 0 else { throw ChildProcessError(program, code) }
+        return processID
+    }
+
+    // MARK: At the end of this process
+
+    private static let living = Mutex<Set<pid_t>>([])
+
+    /// Kills every child that still runs: for the moment when this process is told to stop.
+    static func endAll() {
+        living.withLock { for processID in $0 { kill(processID, SIGKILL) } }
+    }
+}
+
+/// That a program could not be started.
+struct ChildProcessError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ program: String, _ code: Int32) {
+        description = "cannot start \(program): \(String(cString: strerror(code)))"
+    }
+}

@@ -1,0 +1,50 @@
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+import TidemarkStore
+
+/// Reads the columns of the current row from the first to the last.
+struct ColumnReader {
+    let statement: SQLiteStatement
+    private var index: CInt = 0
+
+    init(statement: SQLiteStatement) { self.statement = statement }
+
+    mutating func integer() -> Int64 { sqlite3_column_int64(statement, next()) }
+
+    mutating func text() -> String { withBytes { String(decoding: $0, as: UTF8.self) } }
+
+    mutating func bytes() -> [UInt8] { withBytes { Array($0) } }
+
+    /// `nil` for NULL.
+    mutating func optionalText() -> String? { isNull ? skip() : text() }
+
+    /// `nil` for NULL.
+    mutating func optionalBytes() -> [UInt8]? { isNull ? skip() : bytes() }
+
+    mutating func id() throws -> UniqueID {
+        guard let id = withBytes({ UniqueID(utf8: $0) }) else {
+            throw StoreError(.invariant, "a stored id is not a UUID")
+        }
+        return id
+    }
+
+    private var isNull: Bool { sqlite3_column_type(statement, index) == SQLITE_NULL }
+
+    private mutating func skip<Value>() -> Value? {
+        index += 1
+        return nil
+    }
+
+    private mutating func withBytes<Value>(_ body: (UnsafeBufferPointer<UInt8>) -> Value) -> Value {
+        let column = next()
+        // The text must be asked for before its length.
+        let text = sqlite3_column_text(statement, column)
+        return body(UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
+    private mutating func next() -> CInt {
+        defer { index += 1 }
+        return index
+    }
+}

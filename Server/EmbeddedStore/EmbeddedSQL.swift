@@ -1,0 +1,135 @@
+/// Every statement of the store. Each begins its search at the workspace.
+enum EmbeddedSQL {
+    static let makeWorkspace = "INSERT OR IGNORE INTO sync_workspace (workspace) VALUES (?)"
+
+    static let head = """
+        SELECT \(ColumnReader.headColumns)
+        FROM sync_batch
+        WHERE workspace = ?
+        ORDER BY seq DESC
+        LIMIT 1
+        """
+
+    static let batchHolding = """
+        SELECT \(ColumnReader.headColumns)
+        FROM sync_batch
+        WHERE workspace = ? AND seq >= ?
+        ORDER BY seq
+        LIMIT 1
+        """
+
+    static let batchBefore = """
+        SELECT \(ColumnReader.headColumns)
+        FROM sync_batch
+        WHERE workspace = ? AND seq < ?
+        ORDER BY seq DESC
+        LIMIT 1
+        """
+
+    static let tail = """
+        SELECT \(ColumnReader.headColumns), low, body
+        FROM sync_batch
+        WHERE workspace = ? AND seq > ?
+        ORDER BY seq
+        LIMIT ?
+        """
+
+    static let record = """
+        SELECT \(ColumnReader.recordColumns)
+        FROM sync_record
+        WHERE workspace = ? AND collection = ? AND id = ?
+        """
+
+    static let recordAtRow = "SELECT \(ColumnReader.recordColumns) FROM sync_record WHERE rowid = ?"
+
+    static let scope = "SELECT scope FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
+
+    static let hasChanged = "SELECT 1 FROM sync_record WHERE workspace = ? AND scope = ? AND seq > ? LIMIT 1"
+
+    static let feed = """
+        SELECT seq, rowid
+        FROM sync_record
+        WHERE workspace = ? AND scope = ? AND seq > ? AND seq <= ?
+        ORDER BY seq
+        """
+
+    static let page = """
+        SELECT \(ColumnReader.recordColumns)
+        FROM sync_record
+        WHERE workspace = ? AND scope = ? AND collection = ? AND deleted = 0 AND born < ?
+        ORDER BY born DESC
+        """
+
+    static let client = "SELECT \(ColumnReader.clientColumns) FROM sync_client WHERE workspace = ? AND client = ?"
+
+    static let clientCount = "SELECT count(*) FROM sync_client WHERE workspace = ? AND user = ?"
+
+    static let insertClient = """
+        INSERT INTO sync_client (workspace, client, user, settled, acked, connection, registered)
+        VALUES (?, ?, ?, 0, 0, 0, ?)
+        """
+
+    static let updateClient = """
+        UPDATE sync_client
+        SET settled = ?4, acked = ?5, connection = ?6
+        WHERE workspace = ?1 AND client = ?2 AND user = ?3
+        AND settled <= ?7 AND acked <= ?5 AND connection <= ?6
+        """
+
+    static let results = """
+        SELECT \(ColumnReader.resultColumns)
+        FROM sync_result
+        WHERE workspace = ? AND client = ? AND number BETWEEN ? AND ?
+        ORDER BY number
+        """
+
+    static let insertResult = """
+        INSERT INTO sync_result (workspace, \(ColumnReader.resultColumns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static let dropResults = "DELETE FROM sync_result WHERE workspace = ? AND client = ? AND number <= ?"
+
+    static let grant = """
+        SELECT \(ColumnReader.grantColumns)
+        FROM sync_member
+        WHERE workspace = ? AND user = ? AND scope = ?
+        """
+
+    static let grants = """
+        SELECT \(ColumnReader.grantColumns)
+        FROM sync_member
+        WHERE workspace = ? AND user = ?
+        ORDER BY since DESC, scope
+        """
+
+    /// A change of the role alone (?6 = 1) keeps the beginning that is stored.
+    static let upsertMember = """
+        INSERT INTO sync_member (workspace, user, scope, role, since)
+        VALUES (?1, ?2, ?3, ?4, ?5)
+        ON CONFLICT (workspace, user, scope) DO UPDATE
+        SET role = excluded.role, since = CASE ?6 WHEN 1 THEN since ELSE excluded.since END
+        """
+
+    static let endMember = "DELETE FROM sync_member WHERE workspace = ? AND user = ? AND scope = ?"
+
+    static let upsertRecord = """
+        INSERT INTO sync_record (workspace, \(ColumnReader.recordColumns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (workspace, collection, id) DO UPDATE
+        SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
+            updated = excluded.updated, body = excluded.body
+        WHERE scope = excluded.scope AND born = excluded.born AND seq < excluded.seq
+        """
+
+    static let insertBatch = """
+        INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
+        VALUES (?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static let dropBodies = """
+        UPDATE sync_batch
+        SET body = NULL
+        WHERE workspace = ? AND seq > ? AND seq <= ? AND body IS NOT NULL
+        """
+}

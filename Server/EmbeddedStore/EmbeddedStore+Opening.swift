@@ -1,0 +1,51 @@
+import Foundation
+import GRDB
+import TidemarkStore
+
+extension EmbeddedStore {
+    private static let pageBytes: Int64 = 4096
+
+    static func claim(_ path: String) throws(StoreError) -> FileClaim {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw StoreError(.unavailable, "the folder of \(path) cannot be made: check the owner of its parent")
+        }
+        let claim = try FileClaim(path)
+        try FileClaim.restrict(path)
+        return claim
+    }
+
+    static func open(_ path: String, _ options: Options) throws(StoreError) -> DatabasePool {
+        do {
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(options.busySeconds)
+            configuration.maximumReaderCount = options.readersMax
+            configuration.label = "tidemark.store"
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            // GRDB sets NORMAL while it turns WAL on, after `prepareDatabase`: FULL must come later. The pool has one
+            // writing connection for its whole life, so it stays.
+            try pool.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = FULL")
+                try db.execute(sql: "PRAGMA cache_size = -\(options.cacheBytes / 1024)")
+                try db.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointBytes / pageBytes)")
+                if let bytes = options.fileBytesMax {
+                    try db.execute(sql: "PRAGMA max_page_count = \(max(bytes / pageBytes, 1))")
+                }
+            }
+            let migrator = EmbeddedSchema.migrator
+            guard try !pool.read(migrator.hasBeenSuperseded) else {
+                throw StoreError(.unavailable, "a later version wrote \(path): run that version, or restore a backup")
+            }
+            try migrator.migrate(pool)
+            return pool
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            let reason = StoreError(sqlite: error)
+            throw StoreError(.unavailable, "\(path): \(reason.reason)")
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import GRDB
+package import TidemarkModel
+package import TidemarkStore
+
+extension EmbeddedStore {
+    package func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        try await onReader { db in
+            var snapshot = SessionSnapshot(head: try FeedQuery(db: db, workspace: workspace).head())
+            if let client {
+                let row = try Prepared(EmbeddedSQL.client, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.id(client)
+                    }, { try $0.client() })
+                if let row, row.user == user {
+                    snapshot.client = row
+                    snapshot.results = try Prepared(EmbeddedSQL.results, db).all(
+                        {
+                            $0.text(workspace.text)
+                            $0.id(client)
+                            $0.integer(row.ackedThrough)
+                            $0.integer(.max)
+                        }, { try $0.result() })
+                }
+            }
+            snapshot.grants = try Prepared(EmbeddedSQL.grants, db).all(
+                {
+                    $0.text(workspace.text)
+                    $0.text(user.text)
+                }, { try $0.grant() })
+            return snapshot
+        }
+    }
+
+    package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
+        guard seq > 0 else { return nil }
+        return try await onReader { db in try FeedQuery(db: db, workspace: workspace).batch(holding: seq) }
+    }
+
+    package func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [ScopeID] {
+        try await onReader { db in
+            let probe = try Prepared(EmbeddedSQL.hasChanged, db)
+            return try scopes.filter { scope in
+                try probe.first(
+                    {
+                        $0.text(workspace.text)
+                        $0.text(scope.text)
+                        $0.integer(seq)
+                    }, { $0.integer() }) != nil
+            }
+        }
+    }
+
+    package func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window {
+        try await onReader { [limits] db in
+            try FeedQuery(db: db, workspace: workspace)
+                .window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
+        }
+    }
+
+    package func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        try await onReader { [limits] db in
+            let query = FeedQuery(db: db, workspace: workspace)
+            var page = Page(records: [], at: try query.head(), isLast: true)
+            let rowsMax = limits.pageRows(limit)
+            var bytes = 0
+            try Prepared(EmbeddedSQL.page, db).forEach(
+                {
+                    $0.text(workspace.text)
+                    $0.text(scope.text)
+                    $0.text(collection)
+                    $0.integer(before)
+                },
+                { columns in
+                    let record = try columns.record()
+                    bytes += record.body.count
+                    let fits =
+                        page.records.isEmpty || (page.records.count < rowsMax && bytes <= limits.readBytesMax)
+                    if fits { page.records.append(record) } else { page.isLast = false }
+                    return fits
+                })
+            return page
+        }
+    }
+
+    package func tail(
+        after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [TailBatch] {
+        try await onReader { db in
+            try Prepared(EmbeddedSQL.tail, db).all(
+                {
+                    $0.text(workspace.text)
+                    $0.integer(seq)
+                    $0.integer(Int64(max(limit, 0)))
+                },
+                { columns in
+                    let head = columns.head()
+                    let low = columns.integer()
+                    let batch = try columns.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
+                    return TailBatch(low: low, head: head, batch: batch)
+                })
+        }
+    }
+}

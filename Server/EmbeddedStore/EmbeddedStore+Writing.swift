@@ -1,0 +1,72 @@
+import GRDB
+import Synchronization
+package import TidemarkModel
+package import TidemarkStore
+
+extension EmbeddedStore {
+    package func sequence(
+        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch? {
+        try await onWriter { [self] db in
+            let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
+            return try SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
+                .run(reads, plan: plan)
+        }
+    }
+
+    package func register(
+        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Registration {
+        try await onWriter { [limits] db in
+            var answer = Registration.tooMany
+            try db.inTransaction(.immediate) {
+                let stored = try Prepared(EmbeddedSQL.client, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.id(client)
+                    }, { try $0.client() })
+                if let stored {
+                    answer = stored.user == user ? .registered(stored) : .taken
+                    return .rollback
+                }
+                let count = try Prepared(EmbeddedSQL.clientCount, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.text(user.text)
+                    }, { $0.integer() })
+                guard count ?? 0 < limits.clientsPerUserMax else { return .rollback }
+                try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
+                try Prepared(EmbeddedSQL.insertClient, db).execute {
+                    $0.text(workspace.text)
+                    $0.id(client)
+                    $0.text(user.text)
+                    $0.integer(now)
+                }
+                answer = .registered(ClientRow(id: client, user: user))
+                return .commit
+            }
+            return answer
+        }
+    }
+
+    package func follow(
+        _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
+    ) async throws(StoreError) -> Head {
+        // On the writing connection no step is under way: every later one sees the listener.
+        try await onWriter { [self] db in
+            try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
+            let head = try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() })
+            listeners.withLock {
+                $0[workspace, default: Listeners()].renew(node, now: now, lifetime: limits.followLifetime)
+            }
+            return head ?? .start
+        }
+    }
+
+    package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
+        listeners.withLock {
+            $0[workspace]?.remove(node)
+            if $0[workspace]?.isEmpty == true { $0[workspace] = nil }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+import TidemarkStore
+
+/// One of the connection's cached statements, driven through SQLite's own functions.
+///
+/// GRDB keeps the cache, the connection and its queue; binding and reading here cost neither existential values nor
+/// `Data`. A statement is always left reset, also when it throws. Use it only on the connection's queue and do not run
+/// the same SQL again from inside `each`.
+struct Prepared {
+    private let statement: SQLiteStatement
+    private let connection: SQLiteConnection
+
+    init(_ sql: String, _ db: Database) throws {
+        guard let connection = db.sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+        self.connection = connection
+        statement = try db.cachedStatement(sql: sql).sqliteStatement
+    }
+
+    /// Runs a statement that gives no rows; the answer is how many it changed.
+    @discardableResult
+    func execute(_ bind: (inout Binding) -> Void) throws -> Int {
+        try forEach(bind) { _ in false }
+        return Int(sqlite3_changes(connection))
+    }
+
+    /// The first row, if there is one.
+    func first<Value>(_ bind: (inout Binding) -> Void, _ read: (inout ColumnReader) throws -> Value) throws -> Value? {
+        var value: Value?
+        try forEach(bind) { row in
+            value = try read(&row)
+            return false
+        }
+        return value
+    }
+
+    /// All rows.
+    func all<Value>(_ bind: (inout Binding) -> Void, _ read: (inout ColumnReader) throws -> Value) throws -> [Value] {
+        var values: [Value] = []
+        try forEach(bind) { row in
+            values.append(try read(&row))
+            return true
+        }
+        return values
+    }
+
+    /// Rows in order until `each` answers false.
+    func forEach(_ bind: (inout Binding) -> Void, _ each: (inout ColumnReader) throws -> Bool) throws {
+        defer { sqlite3_reset(statement) }
+        var binding = Binding(statement: statement)
+        bind(&binding)
+        try check(binding.code)
+        while true {
+            let code = sqlite3_step(statement)
+            if code == SQLITE_DONE { return }
+            guard code == SQLITE_ROW else { return try check(code) }
+            var row = ColumnReader(statement: statement)
+            if try !each(&row) { return }
+        }
+    }
+
+    private func check(_ code: CInt) throws {
+        guard code != SQLITE_OK else { return }
+        throw DatabaseError(
+            resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+            message: String(cString: sqlite3_errmsg(connection)))
+    }
+}

@@ -1,0 +1,39 @@
+import GRDB
+import TidemarkStore
+
+extension StoreError {
+    /// Translates what SQLite says. Its message names tables and columns, never values.
+    init(sqlite error: any Error) {
+        if let error = error as? StoreError {
+            self = error
+            return
+        }
+        guard let error = error as? DatabaseError else {
+            self.init(.unavailable, "the database file did not answer: \(error)")
+            return
+        }
+        let message = error.message ?? "no message"
+        switch error.resultCode {
+        case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
+            self.init(.data, message)
+        case .SQLITE_FULL:
+            self.init(.unavailable, "the disk or the file's limit is full: free some space (\(message))")
+        case .SQLITE_BUSY, .SQLITE_LOCKED:
+            self.init(.unavailable, "another program holds the database file locked: close it (\(message))")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB:
+            self.init(
+                .unavailable,
+                "the database file is damaged or no database: restore a backup, or move it away to begin (\(message))"
+            )
+        case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
+            self.init(
+                .unavailable,
+                "the database file cannot be written: check owner and mode of the file and its folder (\(message))")
+        case .SQLITE_IOERR:
+            self.init(.unavailable, "the disk failed: check it before going on (\(message))")
+        default:
+            self.init(
+                .unavailable, "the database file did not answer, it may be closed: \(error.resultCode), \(message)")
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Hummingbird
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+extension API {
+    /// `POST /v1/clients`: binds a client id to the caller; the same call again has the same answer.
+    func register(_ call: (identity: Identity, body: RegisterCall)) async throws -> Response {
+        let registration = try await node.store.register(
+            call.body.client, for: call.identity.principal.user, in: call.identity.workspace, now: node.now())
+        switch registration {
+        case .registered(let row):
+            var writer = JSONWriter(capacity: 80)
+            writer.literal("{\"client\":")
+            writer.id(row.id)
+            writer.literal(",\"lmid\":")
+            writer.integer(row.settledThrough)
+            writer.byte(UInt8(ascii: "}"))
+            return Response(json: writer.bytes)
+        case .taken: throw APIError(.conflict, "client_taken", "the client id belongs to another user")
+        case .tooMany: throw APIError(.tooManyRequests, "quota", "the user has too many clients")
+        }
+    }
+
+    /// `POST /v1/page`: the page is read first and judged by the grants of a later snapshot, so that who lost the scope
+    /// meanwhile does not get it.
+    func page(_ call: (identity: Identity, body: PageRequest)) async throws -> Response {
+        var request = call.body
+        request.limit = min(request.limit, node.context.limits.pageRowsMax)
+        guard node.context.admission.schema.collection(request.collection) != nil else {
+            throw APIError.pageForbidden
+        }
+        let page = try await node.page(request, in: call.identity.workspace)
+        let snapshot = try await node.store.session(
+            for: call.identity.principal.user, client: nil, in: call.identity.workspace)
+        guard node.context.held(snapshot.grants)[request.scope]?.since == request.since else {
+            throw APIError.pageForbidden
+        }
+        return Response(json: page.answer(to: request))
+    }
+
+    /// `GET /readyz`: whether this server should be sent clients.
+    func readiness() async throws -> Response {
+        guard !node.isDraining else {
+            throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retryAfterProbe)
+        }
+        guard await node.storeAnswers() else {
+            let message = "the store does not answer"
+            throw APIError.busy(.serviceUnavailable, .unavailable, message, retryAfter: retryAfterProbe)
+        }
+        return Response(json: Array(#"{"ok":true}"#.utf8))
+    }
+
+    private var retryAfterProbe: Int64 { node.context.timing.retry }
+}
+
+extension Node {
+    /// Asks the store for something small, for at most `probeMax`.
+    func storeAnswers() async -> Bool {
+        await withTaskGroup { group in
+            group.addTask { [store] in
+                do throws(StoreError) {
+                    _ = try await store.batch(holding: 1, in: WorkspaceID("readiness"))
+                    return true
+                } catch {
+                    return false
+                }
+            }
+            group.addTask { [parts] in
+                // Cut short by the answer, or over: either way there was none in time.
+                try? await parts.environment.clock.sleep(for: parts.limits.probeMax)
+                return false
+            }
+            let answers = await group.next() ?? false
+            group.cancelAll()
+            return answers
+        }
+    }
+}

@@ -1,0 +1,14 @@
+package import Hummingbird
+package import NIOCore
+
+/// What a route knows of its request besides the request itself.
+package struct APIContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The connection, to be taken off the count of strangers once its token was accepted.
+    let channel: any Channel
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
+    }
+}

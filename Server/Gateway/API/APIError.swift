@@ -1,0 +1,74 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+/// Why a call was not done: its status, and a body `{"code","msg"}` with what the client needs to go on.
+struct APIError: Error {
+    let status: HTTPResponse.Status
+    /// One of the protocol's codes.
+    let code: String
+    /// For people. Says nothing about what the caller may not see.
+    let message: String
+    /// With `gap`: the client's last settled transaction.
+    var settledThrough: Int64?
+    /// Milliseconds to wait before trying again.
+    var retryAfter: Int64?
+    var fields = HTTPFields()
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    init(_ error: WireError) { self.init(.badRequest, "invalid", error.description) }
+
+    static func unauthenticated(hasToken: Bool) -> APIError {
+        var error = APIError(.unauthorized, "unauthenticated", "the token is missing, not valid or expired")
+        error.fields[.wwwAuthenticate] =
+            hasToken ? #"Bearer realm="tidemark", error="invalid_token""# : #"Bearer realm="tidemark""#
+        return error
+    }
+
+    static func busy(_ status: HTTPResponse.Status, _ code: ErrorCode, _ message: String, retryAfter: Int64) -> APIError {
+        var error = APIError(status, code.rawValue, message)
+        error.retryAfter = retryAfter
+        // HTTP wants whole seconds.
+        error.fields[.retryAfter] = String((retryAfter + 999) / 1_000)
+        return error
+    }
+
+    static let tooLarge = APIError(.contentTooLarge, ErrorCode.tooLarge.rawValue, "the request's body is too large")
+    static let pageForbidden = APIError(
+        .forbidden, ErrorCode.forbidden.rawValue, "page: no such scope, grant or collection for you")
+
+    var response: Response {
+        var writer = JSONWriter(capacity: 128)
+        writer.literal("{\"code\":")
+        writer.string(code)
+        writer.literal(",\"msg\":")
+        writer.string(message)
+        for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
+            guard let value else { continue }
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(value)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return Response(json: writer.bytes, status: status, fields: fields)
+    }
+}
+
+extension Response {
+    /// An answer of JSON that is bytes already.
+    init(json: [UInt8], status: HTTPResponse.Status = .ok, fields: HTTPFields = HTTPFields()) {
+        var fields = fields
+        fields[.contentType] = "application/json"
+        fields[.cacheControl] = "no-store"
+        self.init(status: status, headers: fields, body: .init(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}

@@ -1,0 +1,73 @@
+import Synchronization
+import TidemarkModel
+import TidemarkSession
+
+/// Who is connected to this process, over all event loops. Any thread; asked once or twice a connection, never a delivery.
+final class Census: Sendable {
+    struct User: Hashable {
+        let workspace: WorkspaceID
+        let user: UserID
+    }
+
+    struct Client: Hashable {
+        let workspace: WorkspaceID
+        let client: ClientID
+    }
+
+    /// Where a client's connection lives.
+    struct Place {
+        let session: SessionID
+        let inbox: LoopInbox
+    }
+
+    private struct Tables {
+        var userOf: [SessionID: User] = [:]
+        var connections: [User: Int] = [:]
+        var clientOf: [SessionID: Client] = [:]
+        var placeOf: [Client: Place] = [:]
+    }
+
+    private let connectionsPerUserMax: Int
+    private let tables = Mutex(Tables())
+
+    init(connectionsPerUserMax: Int) { self.connectionsPerUserMax = connectionsPerUserMax }
+
+    /// Connections that said who they are.
+    var count: Int { tables.withLock { $0.userOf.count } }
+
+    /// Counts a connection whose token was accepted; false when its user has too many.
+    func enter(_ session: SessionID, _ user: User) -> Bool {
+        tables.withLock { tables in
+            guard tables.userOf[session] == nil else { return true }
+            let count = tables.connections[user] ?? 0
+            guard count < connectionsPerUserMax else { return false }
+            tables.connections[user] = count + 1
+            tables.userOf[session] = user
+            return true
+        }
+    }
+
+    /// A connection was welcomed as this client: returns the one that it takes the place of.
+    func welcome(_ client: Client, at place: Place) -> Place? {
+        tables.withLock { tables in
+            tables.clientOf[place.session] = client
+            let earlier = tables.placeOf.updateValue(place, forKey: client)
+            return earlier?.session == place.session ? nil : earlier
+        }
+    }
+
+    /// The connection is gone.
+    func leave(_ session: SessionID) {
+        tables.withLock { tables in
+            if let user = tables.userOf.removeValue(forKey: session) {
+                let count = tables.connections[user] ?? 0
+                tables.connections[user] = count > 1 ? count - 1 : nil
+            }
+            if let client = tables.clientOf.removeValue(forKey: session),
+                tables.placeOf[client]?.session == session
+            {
+                tables.placeOf[client] = nil
+            }
+        }
+    }
+}

@@ -1,0 +1,223 @@
+import Synchronization
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+
+/// One workspace that this process follows: its gapless tail, and who is told of it. Any thread.
+///
+/// What comes out of the tail is encoded once and posted to every loop under the feed's lock: that keeps the order of
+/// the batches the same for all of them. The only lock taken inside is an inbox's.
+final class Feed: Sendable {
+    /// What `follow` found.
+    enum Start {
+        case followed
+        /// The caller is the first: it must follow the workspace in the store and then call `started` or `failed`.
+        case begin
+        /// Another caller is at it.
+        case wait
+    }
+
+    private struct State {
+        var tail: Tail?
+        var isStarting = false
+        /// Own batches that were committed while the store was asked for the head.
+        var early: [CommittedBatch] = []
+        var starters: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
+        var isReading = false
+        var readsAgain = false
+        var watchers: [UInt64: (after: SequenceNumber, wake: CheckedContinuation<Void, Never>)] = [:]
+        var lastWatcher: UInt64 = 0
+        var isEnded = false
+    }
+
+    let workspace: WorkspaceID
+    private let inboxes: [LoopInbox]
+    private let seal: CursorSeal
+    private let state = Mutex(State())
+
+    init(workspace: WorkspaceID, inboxes: [LoopInbox], seal: CursorSeal) {
+        self.workspace = workspace
+        self.inboxes = inboxes
+        self.seal = seal
+    }
+
+    /// The end of what was given out; `nil` until the workspace is followed.
+    var head: Head? { state.withLock { $0.tail?.head } }
+
+    /// True while a batch of another node has to be read before own ones can go out.
+    var hasGap: Bool { state.withLock { $0.tail?.hasGap ?? false } }
+
+    // MARK: Start
+
+    /// Makes sure that the workspace is followed; of many callers at once, one asks the store by `ask`.
+    func follow(_ ask: () async throws(StoreError) -> Head) async throws(StoreError) {
+        switch begin() {
+        case .followed: return
+        case .begin:
+            do throws(StoreError) {
+                started(from: try await ask())
+            } catch {
+                failed(error)
+                throw error
+            }
+        case .wait:
+            let result = await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard state.isStarting else { return true }
+                    state.starters.append(continuation)
+                    return false
+                }
+                // The first caller ended between the two locks.
+                if isOver {
+                    let failure = StoreError(.unavailable, "the workspace could not be followed")
+                    continuation.resume(returning: head == nil ? .failure(failure) : .success(()))
+                }
+            }
+            try result.get()
+        }
+    }
+
+    private func begin() -> Start {
+        state.withLock { state in
+            if state.tail != nil { return .followed }
+            if state.isStarting { return .wait }
+            state.isStarting = true
+            return .begin
+        }
+    }
+
+    private func started(from head: Head) {
+        let starters = state.withLock { state in
+            var tail = Tail(head: head)
+            for inbox in inboxes { inbox.post(.follow(workspace, head)) }
+            for batch in state.early { giveOut(tail.committed(batch), &state) }
+            state.tail = tail
+            state.early = []
+            state.isStarting = false
+            defer { state.starters = [] }
+            return state.starters
+        }
+        for starter in starters { starter.resume(returning: .success(())) }
+    }
+
+    private func failed(_ error: StoreError) {
+        let starters = state.withLock { state in
+            state.early = []
+            state.isStarting = false
+            defer { state.starters = [] }
+            return state.starters
+        }
+        for starter in starters { starter.resume(returning: .failure(error)) }
+    }
+
+    // MARK: Batches
+
+    /// This process committed a batch. True when batches before it must be read from the store.
+    func committed(_ batch: CommittedBatch) -> Bool {
+        state.withLock { state in
+            if state.isStarting { state.early.append(batch) }
+            guard let outputs = state.tail?.committed(batch) else { return false }
+            giveOut(outputs, &state)
+            return state.tail?.hasGap ?? false
+        }
+    }
+
+    /// Reads what other nodes committed, until there is no more; one caller at a time, the others leave it to that one.
+    func readOn(_ read: (SequenceNumber) async throws(StoreError) -> [TailBatch]) async throws(StoreError) {
+        let begins = state.withLock { state in
+            guard state.tail != nil else { return false }
+            defer { state.isReading = true }
+            if state.isReading { state.readsAgain = true }
+            return !state.isReading
+        }
+        guard begins else { return }
+        var goesOn = true
+        while goesOn {
+            do throws(StoreError) {
+                goesOn = took(try await read(head?.seq ?? 0))
+            } catch {
+                state.withLock { ($0.isReading, $0.readsAgain) = (false, false) }
+                throw error
+            }
+        }
+    }
+
+    /// Takes over what was read; true when there may be more.
+    private func took(_ batches: [TailBatch]) -> Bool {
+        state.withLock { state in
+            let before = state.tail?.head.seq
+            if let outputs = state.tail?.read(batches) { giveOut(outputs, &state) }
+            let hasMoved = state.tail?.head.seq != before
+            let goesOn = hasMoved || state.readsAgain
+            state.readsAgain = false
+            if !goesOn { state.isReading = false }
+            return goesOn
+        }
+    }
+
+    private func giveOut(_ outputs: [Tail.Output], _ state: inout State) {
+        guard let last = outputs.last else { return }
+        for output in outputs {
+            switch output {
+            case .batch(let batch):
+                let delivery = DeliveryBatch(batch, cursor: seal.cursor(batch.head, workspace: workspace.text))
+                for inbox in inboxes { inbox.post(.committed(workspace, delivery)) }
+            case .missed(let head):
+                for inbox in inboxes { inbox.post(.missed(workspace, head)) }
+            }
+        }
+        wake(upTo: last.head.seq, &state)
+    }
+
+    // MARK: Watchers
+
+    /// Waits until something was committed after `seq`, the task is cancelled, or the feed ends.
+    func moved(beyond seq: SequenceNumber) async {
+        let id = state.withLock { state in
+            state.lastWatcher += 1
+            return state.lastWatcher
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard !state.isEnded, !Task.isCancelled, (state.tail?.head.seq ?? 0) <= seq else { return true }
+                    state.watchers[id] = (seq, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            // Before the watcher is there, `isCancelled` above sees the cancellation instead.
+            state.withLock { $0.watchers.removeValue(forKey: id) }?.wake.resume()
+        }
+    }
+
+    /// Wakes all who wait, and whoever would wait later.
+    func end() {
+        let watchers = state.withLock { state in
+            state.isEnded = true
+            defer { state.watchers = [:] }
+            return state.watchers.values.map(\.wake)
+        }
+        for watcher in watchers { watcher.resume() }
+    }
+
+    /// Resuming only schedules the waiting tasks: nothing of theirs runs under the lock.
+    private func wake(upTo seq: SequenceNumber, _ state: inout State) {
+        guard !state.watchers.isEmpty else { return }
+        for (id, watcher) in state.watchers where watcher.after < seq {
+            state.watchers[id] = nil
+            watcher.wake.resume()
+        }
+    }
+}
+
+extension Tail.Output {
+    fileprivate var head: Head {
+        switch self {
+        case .batch(let batch): batch.head
+        case .missed(let head): head
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import NIOCore
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSession
+import TidemarkWire
+
+extension LoopHub {
+    /// Does what a session wants done; nothing here waits.
+    func carryOut(_ effect: SessionEffect) {
+        switch effect {
+        case .send(let id, let frame): send(frame, to: id)
+        case .close(let id, let code, let reason):
+            connections[id]?.socket.close(code: code.rawValue, reason: reason)
+        case .load(let id, let request):
+            guard let connection = connections[id] else { return }
+            connection.socket.markAuthenticated()
+            guard node.census.enter(id, .init(workspace: request.workspace, user: request.user)) else {
+                let code = TidemarkWire.CloseCode.rateLimited
+                return connection.socket.close(code: code.rawValue, reason: "the user has too many connections")
+            }
+            node.load(request, for: id, replyTo: inbox)
+        case .readWindow(let id, let request): node.readWindow(request, for: id, replyTo: inbox)
+        case .readPage(let id, let workspace, let request):
+            node.readPage(request, in: workspace, for: id, replyTo: inbox)
+        case .submit(let id, let workspace, let submission):
+            let isLast = submission.isLast
+            node.commits.submit(submission, in: workspace) { [inbox] outcome in
+                inbox.post(.settled(id, outcome, isLast: isLast))
+            }
+        }
+    }
+
+    private func send(_ frame: Frame, to id: SessionID) {
+        guard let connection = connections[id] else { return }
+        let bytes: ByteBuffer
+        if let framed, framed.frame === frame {
+            bytes = framed.bytes
+        } else {
+            bytes = WebSocketFraming.text(frame.bytes)
+            framed = (frame, bytes)
+        }
+        connection.socket.write(bytes)
+        if !connection.isTouched {
+            connection.isTouched = true
+            touched.append(connection)
+        }
+    }
+
+    /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.
+    func noteWelcome(_ id: SessionID) {
+        guard let connection = connections[id], !connection.isWelcomed, let session = fanOut.session(id),
+            session.isStreaming, let workspace = session.identity?.workspace
+        else { return }
+        connection.isWelcomed = true
+        let client = Census.Client(workspace: workspace, client: session.client)
+        guard let earlier = node.census.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
+        earlier.inbox.post(.superseded(earlier.session))
+    }
+}

@@ -1,0 +1,89 @@
+import Logging
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// The reads that sessions ask for. Each answers by one letter.
+extension Node {
+    /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
+    func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: LoopInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                try await follow(request.workspace)
+                let answer = try await loadGate.pass { () async throws(StoreError) in try await answer(to: request) }
+                inbox.post(.loaded(id, answer))
+            } catch {
+                report(error, "Could not read what a connection starts from", request.workspace)
+                inbox.post(.loadFailed(id))
+            }
+        }
+        if !isStarted { inbox.post(.loadFailed(id)) }
+    }
+
+    /// Makes sure that this process gets every batch of the workspace.
+    ///
+    /// Where no other process commits, nobody needs the batches' bodies in the store: the interest is ended at once, and
+    /// spares the store from keeping them.
+    func follow(_ workspace: WorkspaceID) async throws(StoreError) {
+        let feed = feeds.open(workspace)
+        try await feed.follow { () async throws(StoreError) in
+            let head = try await store.follow(workspace, node: parts.id, now: now())
+            if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
+            return head
+        }
+    }
+
+    private func answer(to request: LoadRequest) async throws(StoreError) -> LoadAnswer {
+        var registration: Registration?
+        if request.registers {
+            registration = try await store.register(
+                request.client, for: request.user, in: request.workspace, now: now())
+        }
+        var lineage: Head?
+        if let seq = request.lineage { lineage = try await store.batch(holding: seq, in: request.workspace) }
+        let snapshot = try await store.session(
+            for: request.user, client: request.client, in: request.workspace)
+        return LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+    }
+
+    func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: LoopInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                let window = try await readGate.pass { () async throws(StoreError) in
+                    try await store.window(
+                        scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
+                }
+                inbox.post(.windowRead(id, window))
+            } catch {
+                report(error, "Could not read a catch-up window", request.workspace)
+                inbox.post(.loadFailed(id))
+            }
+        }
+        if !isStarted { inbox.post(.loadFailed(id)) }
+    }
+
+    func readPage(_ request: PageRequest, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: LoopInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                inbox.post(.pageRead(id, request, try await page(request, in: workspace)))
+            } catch {
+                report(error, "Could not read a page", workspace)
+                inbox.post(.pageRead(id, request, nil))
+            }
+        }
+        if !isStarted { inbox.post(.pageRead(id, request, nil)) }
+    }
+
+    func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
+        try await readGate.pass { () async throws(StoreError) in
+            try await store.page(
+                scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                limit: request.limit, in: workspace)
+        }
+    }
+
+    private func report(_ error: StoreError, _ message: Logger.Message, _ workspace: WorkspaceID) {
+        logger.warning(message, metadata: ["workspace": "\(workspace)", "error": "\(error)"])
+    }
+}

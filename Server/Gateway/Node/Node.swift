@@ -1,0 +1,134 @@
+import Logging
+package import NIOCore
+import ServiceLifecycle
+import Synchronization
+package import TidemarkFanOut
+package import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkSession
+package import TidemarkStore
+
+/// One server process: binds store, sequencer and fan-out to the event loops that serve the sockets.
+///
+/// ```
+/// socket → LoopHub → FanOut ─ submit ─▶ GroupCommit ─ batch ─▶ Feed ─ encoded once ─▶ every LoopInbox → FanOut → sockets
+/// ```
+/// Run its `services` for as long as sockets are served.
+package final class Node: Sendable {
+    /// What a node is made of.
+    package struct Parts: Sendable {
+        package var store: any Store
+        /// Other processes commit to the same store: it must be asked for their batches.
+        package var isStoreShared: Bool
+        package var hints: any CommitHints
+        package var context: SessionContext
+        package var limits: NodeLimits
+        package var fanOutLimits: FanOutLimits
+        package var laneLimits: LaneLimits
+        package var timing: CommitTiming
+        package var environment: GroupCommit.Environment
+        /// Tells this process from the others on the store.
+        package var id: UInt64
+        /// The loops that serve sockets; an edge on other loops would find no hub.
+        package var eventLoops: [any EventLoop]
+
+        package init(
+            store: any Store, isStoreShared: Bool, hints: any CommitHints = NoHints(), context: SessionContext,
+            limits: NodeLimits = NodeLimits(), fanOutLimits: FanOutLimits = FanOutLimits(),
+            laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
+            environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
+        ) {
+            self.store = store
+            self.isStoreShared = isStoreShared
+            self.hints = hints
+            self.context = context
+            self.limits = limits
+            self.fanOutLimits = fanOutLimits
+            self.laneLimits = laneLimits
+            self.timing = timing
+            self.environment = environment
+            self.id = id
+            self.eventLoops = eventLoops
+        }
+    }
+
+    let parts: Parts
+    let commits: GroupCommit
+    let background = BackgroundWork()
+    let census: Census
+    let loadGate: ReadGate
+    let readGate: ReadGate
+    let feeds: Feeds
+    private let inboxes: [ObjectIdentifier: LoopInbox]
+    private let draining = Atomic(false)
+
+    package init(_ parts: Parts) {
+        self.parts = parts
+        let inboxes = parts.eventLoops.map { LoopInbox(eventLoop: $0, bytesMax: parts.limits.inboxBytesMax) }
+        let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
+        let background = background
+        self.inboxes = Dictionary(
+            inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
+        self.feeds = feeds
+        census = Census(connectionsPerUserMax: parts.limits.connectionsPerUserMax)
+        loadGate = ReadGate(permits: parts.limits.loadsMax)
+        readGate = ReadGate(permits: parts.limits.readsMax)
+        let sequencer = Sequencer(schema: parts.context.admission.schema, limits: parts.context.limits.model)
+        let (store, hints, logger) = (parts.store, parts.hints, parts.environment.logger)
+        let batchesMax = parts.limits.tailBatchesMax
+        commits = GroupCommit(
+            store: store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
+            environment: parts.environment
+        ) { workspace, batch in
+            if let feed = feeds[workspace], feed.committed(batch) {
+                background.start { await feed.readOn(from: store, limit: batchesMax, logger: logger) }
+            }
+            hints.announce(workspace, batch.head.seq)
+        }
+        // Before anything can be posted: what a loop runs first makes the hub that reads its letters.
+        for inbox in inboxes { inbox.eventLoop.execute { inbox.hub.value = LoopHub(node: self, inbox: inbox) } }
+    }
+
+    var context: SessionContext { parts.context }
+    var limits: NodeLimits { parts.limits }
+    var fanOutLimits: FanOutLimits { parts.fanOutLimits }
+    var store: any Store { parts.store }
+    var logger: Logger { parts.environment.logger }
+
+    /// Milliseconds since 1970.
+    func now() -> Milliseconds { parts.environment.now() }
+
+    /// True from the start of a graceful shutdown.
+    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    /// Connections that said who they are.
+    package var connectionCount: Int { census.count }
+
+    /// What has to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the HTTP
+    /// server behind them, and `drain` behind that.
+    package var services: [any Service] {
+        [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)]
+    }
+
+    /// The service that begins a graceful shutdown: tells every client.
+    package var drain: any Service { DrainService(node: self) }
+
+    /// The owner of a loop's sockets, for the edge. Call on `eventLoop`, which must be one of the node's.
+    package func owner(on eventLoop: any EventLoop) -> any SocketOwner {
+        eventLoop.preconditionInEventLoop()
+        guard let inbox = inboxes[ObjectIdentifier(eventLoop)] else {
+            preconditionFailure("the edge runs on an event loop that the node was not given")
+        }
+        guard let hub = inbox.hub.value else {
+            preconditionFailure("a node that has stopped serves no sockets")
+        }
+        return hub
+    }
+
+    /// Stops welcoming clients and tells those that are here.
+    func beginDraining() {
+        draining.store(true, ordering: .relaxed)
+        for inbox in inboxes.values { inbox.post(.drain) }
+        feeds.end()
+    }
+}

@@ -1,0 +1,25 @@
+/// Bounds and periods of one server process.
+package struct NodeLimits: Hashable, Sendable {
+    /// Connections of one user to this process; one more is closed with 4429.
+    package var connectionsPerUserMax = 20
+    /// Handshakes that read from the store at once; more wait in order.
+    package var loadsMax = 8
+    /// Catch-up windows, pages and pulls that read at once; more wait in order.
+    package var readsMax = 8
+    /// Pulls that wait for something to happen; one more is answered at once.
+    package var longPollsMax = 5_000
+    /// Encoded bytes of batches that one event loop has not taken over yet; beyond it its clients catch up from the store.
+    package var inboxBytesMax = 64 * 1_048_576
+    /// Batches of other nodes in one read.
+    package var tailBatchesMax = 256
+    /// How often other nodes' commits are looked for without a hint.
+    package var pollEvery: Duration = .seconds(1)
+    /// How often this node's interest in its workspaces is renewed; well under the store's `followLifetime`.
+    package var renewEvery: Duration = .seconds(20)
+    /// How often an event loop looks at the deadlines of its connections.
+    package var tickEvery: Duration = .seconds(1)
+    /// The longest that the readiness probe waits for the store.
+    package var probeMax: Duration = .seconds(2)
+
+    package init() {}
+}

@@ -1,0 +1,96 @@
+import Logging
+import NIOCore
+import ServiceLifecycle
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkStore
+
+/// Lives as long as any loop may have a hub, then takes the hubs from the loops.
+struct LoopService: Service {
+    let inboxes: [LoopInbox]
+
+    func run() async throws {
+        defer {
+            for inbox in inboxes {
+                inbox.eventLoop.execute {
+                    inbox.hub.value?.stop()
+                    inbox.hub.value = nil
+                }
+            }
+        }
+        try await gracefulShutdown()
+    }
+}
+
+/// The first to hear of a graceful shutdown: it runs behind the HTTP server, which goes on answering meanwhile.
+struct DrainService: Service {
+    let node: Node
+
+    func run() async throws {
+        try await gracefulShutdown()
+        node.beginDraining()
+    }
+}
+
+/// Looks for other nodes' commits, by hints and by polling, and keeps the store aware that this node wants them.
+struct TailService: Service {
+    let node: Node
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await repeating(every: node.limits.pollEvery) { await poll() } }
+                guard node.parts.isStoreShared else { return }
+                group.addTask { await repeating(every: node.limits.renewEvery) { await renew() } }
+                group.addTask {
+                    for await hint in node.parts.hints.hints() { await follow(hint) }
+                }
+            }
+        }
+        guard node.parts.isStoreShared else { return }
+        for feed in node.feeds.all {
+            // Without it the registration lapses by itself a minute later.
+            try? await node.store.unfollow(feed.workspace, node: node.parts.id)
+        }
+    }
+
+    private func repeating(every period: Duration, _ body: () async -> Void) async {
+        while true {
+            do {
+                try await node.parts.environment.clock.sleep(for: period)
+            } catch {
+                return
+            }
+            await body()
+        }
+    }
+
+    private func poll() async {
+        for feed in node.feeds.all where node.parts.isStoreShared || feed.hasGap { await read(feed) }
+    }
+
+    private func follow(_ hint: CommitHint) async {
+        switch hint {
+        case .unknown: await poll()
+        case .grown(let workspace, let seq):
+            guard let feed = node.feeds[workspace], let head = feed.head, head.seq < seq else { return }
+            await read(feed)
+        }
+    }
+
+    private func read(_ feed: Feed) async {
+        await feed.readOn(from: node.store, limit: node.limits.tailBatchesMax, logger: node.logger)
+    }
+
+    private func renew() async {
+        for feed in node.feeds.all where feed.head != nil {
+            do throws(StoreError) {
+                _ = try await node.store.follow(feed.workspace, node: node.parts.id, now: node.now())
+            } catch {
+                node.logger.warning(
+                    "Could not renew the interest in a workspace",
+                    metadata: ["workspace": "\(feed.workspace)", "error": "\(error)"])
+            }
+        }
+    }
+}

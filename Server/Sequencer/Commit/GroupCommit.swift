@@ -1,0 +1,118 @@
+package import Logging
+package import ServiceLifecycle
+import Synchronization
+package import TidemarkModel
+package import TidemarkStore
+
+/// Runs the sequencer over a store: while one batch of a workspace is being committed, the next one gathers.
+///
+/// Each workspace that has something to do is a lane: one child task that takes batch after batch from the queue and
+/// ends when it is empty. Nothing here waits for a timer, except between two tries of an unavailable store.
+package final class GroupCommit: Service {
+    /// Called once with the outcome of a submission, on any thread; must not block.
+    package typealias Completion = @Sendable (PushOutcome) -> Void
+
+    /// Everything that the executor is given from outside.
+    package struct Environment: Sendable {
+        package var now: @Sendable () -> Milliseconds
+        package var nonce: @Sendable () -> UInt64
+        package var clock: any Clock<Duration>
+        package var logger: Logger
+
+        package init(
+            now: @escaping @Sendable () -> Milliseconds, nonce: @escaping @Sendable () -> UInt64,
+            clock: any Clock<Duration>, logger: Logger
+        ) {
+            self.now = now
+            self.nonce = nonce
+            self.clock = clock
+            self.logger = logger
+        }
+    }
+
+    struct Lane {
+        var queue: LaneQueue<Completion>
+    }
+
+    struct State {
+        /// The workspaces that have a serving task.
+        var lanes: [WorkspaceID: Lane] = [:]
+        var isClosed = false
+    }
+
+    let store: any Store
+    let sequencer: Sequencer
+    let limits: LaneLimits
+    let timing: CommitTiming
+    let environment: Environment
+    let publish: @Sendable (WorkspaceID, CommittedBatch) -> Void
+    let state = Mutex(State())
+    private let wakes: AsyncStream<WorkspaceID>
+    /// Unbounded, but a workspace is in it at most once: only the submission that opens a lane yields.
+    let waking: AsyncStream<WorkspaceID>.Continuation
+
+    /// - Parameter publish: called with each committed batch before the completions of its submissions; for one
+    ///   workspace in the order of the batches, on any thread.
+    package init(
+        store: any Store, sequencer: Sequencer, limits: LaneLimits = LaneLimits(),
+        timing: CommitTiming = CommitTiming(), environment: Environment,
+        publish: @escaping @Sendable (WorkspaceID, CommittedBatch) -> Void
+    ) {
+        self.store = store
+        self.sequencer = sequencer
+        self.limits = limits
+        self.timing = timing
+        self.environment = environment
+        self.publish = publish
+        (wakes, waking) = AsyncStream.makeStream()
+    }
+
+    /// Queues a submission; never waits. Refused at once as `overloaded` when the workspace's queue is full, and as
+    /// `unavailable` once the service is stopping.
+    package func submit(
+        _ submission: Submission, in workspace: WorkspaceID, completion: @escaping Completion
+    ) {
+        let refusal = state.withLock { state -> PushOutcome? in
+            guard !state.isClosed else { return .unavailable }
+            let opens = state.lanes[workspace] == nil
+            guard state.lanes[workspace, default: Lane(queue: LaneQueue(limits: limits))]
+                .queue.append(submission, ticket: completion)
+            else { return .overloaded }
+            if opens { waking.yield(workspace) }
+            return nil
+        }
+        if let refusal { completion(refusal) }
+    }
+
+    /// Commits until a graceful shutdown, then what is queued: with an unavailable store that ends at the first failure.
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                for await workspace in wakes {
+                    group.addTask { await self.serve(workspace) }
+                }
+            }
+        } onGracefulShutdown: {
+            self.close()
+        }
+        close()
+        // Only after a cancellation is anything left: lanes that were never served.
+        let left = state.withLock { state in
+            defer { state.lanes = [:] }
+            return Array(state.lanes.values)
+        }
+        for var lane in left {
+            while !lane.queue.isEmpty {
+                for element in lane.queue.take() { element.ticket(.unavailable) }
+            }
+        }
+    }
+
+    /// Accepts nothing more; the service ends with its last lane.
+    private func close() {
+        state.withLock { state in
+            state.isClosed = true
+            if state.lanes.isEmpty { waking.finish() }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package import TidemarkModel
+
+/// The answer to `POST /v1/pull`: what a welcome says, and the changes that follow from its cursor.
+package struct PullAnswer: Hashable, Sendable {
+    package var cursorState: Welcome.CursorState
+    /// Where the first frame begins.
+    package var cursor: String
+    package var kept: [HeldScope]
+    package var purged: [ScopeID]
+    package var added: [Changes.GrantChange]
+    /// The client's last settled transaction; 0 when the call named no client.
+    package var settledThrough: Int64
+    /// Whole `changes` messages, to be applied in their order.
+    package var frames: [[UInt8]]
+    /// There is more: pull again at once.
+    package var hasMore: Bool
+
+    package init(
+        cursorState: Welcome.CursorState, cursor: String, kept: [HeldScope] = [], purged: [ScopeID] = [],
+        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, frames: [[UInt8]] = [], hasMore: Bool = false
+    ) {
+        self.cursorState = cursorState
+        self.cursor = cursor
+        self.kept = kept
+        self.purged = purged
+        self.added = added
+        self.settledThrough = settledThrough
+        self.frames = frames
+        self.hasMore = hasMore
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 256 + frames.reduce(0) { $0 + $1.count } + (kept.count + added.count) * 64)
+        writer.literal("{\"state\":")
+        writer.string(cursorState.rawValue)
+        writer.literal(",\"cur\":")
+        writer.string(cursor)
+        writer.literal(",\"keep\":")
+        writer.array(kept) { $1.write(to: &$0) }
+        writer.literal(",\"purge\":")
+        writer.array(purged) { $0.string($1.text) }
+        writer.literal(",\"new\":")
+        writer.array(added) { $1.write(to: &$0) }
+        writer.literal(",\"lmid\":")
+        writer.integer(settledThrough)
+        writer.literal(",\"changes\":")
+        writer.array(frames) { $0.raw($1) }
+        if hasMore { writer.literal(",\"more\":true}") } else { writer.literal(",\"more\":false}") }
+        return writer.bytes
+    }
+
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> PullAnswer {
+        var answer = PullAnswer(cursorState: .none, cursor: "")
+        try MessageReader.members(of: bytes, "pull answer") { reader, key in
+            switch key {
+            case "state":
+                guard let state = Welcome.CursorState(rawValue: try reader.string()) else {
+                    throw reader.failure("unknown state")
+                }
+                answer.cursorState = state
+            case "cur": answer.cursor = try reader.string()
+            case "keep": answer.kept = try MessageReader.heldScopes(&reader)
+            case "purge": try reader.array { answer.purged.append(try MessageReader.name(&$0, ScopeID.self)) }
+            case "new": try reader.array { answer.added.append(try Changes.grant(&$0)) }
+            case "lmid": answer.settledThrough = try MessageReader.count(&reader)
+            case "changes": try reader.array { answer.frames.append(try $0.raw()) }
+            case "more": answer.hasMore = try reader.boolean()
+            default: try reader.skip()
+            }
+        }
+        guard !answer.cursor.isEmpty else { throw WireError("pull answer: \"cur\" is required") }
+        return answer
+    }
+}

@@ -1,0 +1,36 @@
+import TidemarkModel
+
+/// The answer to `POST /v1/push` once every transaction of it is settled.
+package struct PushAnswer: Hashable, Sendable {
+    /// The client's last settled transaction.
+    package var settledThrough: Int64
+    /// The outcomes of the pushed transactions, in their order.
+    package var outcomes: [Settled.Outcome]
+
+    package init(settledThrough: Int64, outcomes: [Settled.Outcome]) {
+        self.settledThrough = settledThrough
+        self.outcomes = outcomes
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 48 + outcomes.count * 96)
+        writer.literal("{\"lmid\":")
+        writer.integer(settledThrough)
+        writer.literal(",\"res\":")
+        writer.array(outcomes) { $1.write(to: &$0) }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> PushAnswer {
+        var answer = PushAnswer(settledThrough: 0, outcomes: [])
+        try MessageReader.members(of: bytes, "push answer") { reader, key in
+            switch key {
+            case "lmid": answer.settledThrough = try MessageReader.count(&reader)
+            case "res": try reader.array { answer.outcomes.append(try Settled.outcome(&$0)) }
+            default: try reader.skip()
+            }
+        }
+        return answer
+    }
+}

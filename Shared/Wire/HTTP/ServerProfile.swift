@@ -1,0 +1,38 @@
+import TidemarkModel
+
+/// The answer to `GET /v1/info`: what a server is, before anyone has proved who they are.
+package struct ServerProfile: Hashable, Sendable {
+    /// Names the server process.
+    package var server: String
+    package var versions: [Int64]
+    package var schemaName: String
+    package var schemaVersion: Int64
+    package var limits: WireLimits
+
+    package init(
+        server: String, versions: [Int64] = WireVersion.supported, schemaName: String, schemaVersion: Int64,
+        limits: WireLimits
+    ) {
+        self.server = server
+        self.versions = versions
+        self.schemaName = schemaName
+        self.schemaVersion = schemaVersion
+        self.limits = limits
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 512)
+        writer.literal("{\"server\":")
+        writer.string(server)
+        writer.literal(",\"versions\":")
+        writer.array(versions) { $0.integer($1) }
+        writer.literal(",\"schema\":{\"name\":")
+        writer.string(schemaName)
+        writer.literal(",\"version\":")
+        writer.integer(schemaVersion)
+        writer.literal("},\"limits\":")
+        limits.write(to: &writer)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}

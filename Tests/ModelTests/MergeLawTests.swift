@@ -1,0 +1,118 @@
+import Testing
+import TidemarkModel
+
+/// Laws of the pure merge, over seeded random patches.
+@Suite struct `Merge laws` {
+    private static let collection: CollectionSchema = {
+        let json = #"""
+            {"tidemark": 1, "collections": {"notes": {"scope": {"shared": "all"}, "fields": {
+              "title": "string", "fixed": {"type": "string", "merge": "immutable"}, "tags": {"type": "set", "merge": "set"},
+              "people": {"type": "set", "merge": "elements"}, "count": {"type": "integer", "merge": "counter"},
+              "top": {"type": "integer", "merge": "max"}, "rank": {"type": "integer", "merge": "server"}}}}}
+            """#
+        do {
+            return try #require(try Schema(json: Array(json.utf8)).collection("notes"))
+        } catch {
+            preconditionFailure("the test's own schema: \(error)")
+        }
+    }()
+
+    private func fold(_ fields: Fields, _ patches: [NamedPatch], isService: Bool = false) throws(Rejection) -> Fields {
+        var result = fields
+        for patch in patches {
+            result = try RecordMerge.updated(result, [patch], in: Self.collection, isService: isService)
+        }
+        return result
+    }
+
+    private func words(_ random: inout SplitMix) -> [FieldValue] {
+        (0..<random.next() % 4).map { _ in .string(["a", "b", "c", "é", "😀"][Int(random.next() % 5)]) }
+    }
+
+    private func commuting(_ random: inout SplitMix) -> NamedPatch {
+        switch random.next() % 3 {
+        case 0: NamedPatch("tags", .add(words(&random)))
+        case 1: NamedPatch("count", .increment(.integer(Int64(random.next() % 100) - 50)))
+        default: NamedPatch("top", .max(.integer(Int64(random.next() % 100))))
+        }
+    }
+
+    @Test func `grow-only sets, counters and maxima come out the same in every order`() throws {
+        for seed in 0..<200 {
+            var random = SplitMix(seed: UInt64(seed))
+            let patches = (0..<8).map { _ in commuting(&random) }
+            let expected = try fold(Fields(), patches)
+            #expect(try fold(Fields(), patches.shuffled(using: &random)) == expected)
+        }
+    }
+
+    @Test func `set additions and maxima change nothing when they are repeated`() throws {
+        for seed in 0..<200 {
+            var random = SplitMix(seed: UInt64(seed))
+            let patches = [NamedPatch("tags", .add(words(&random))), NamedPatch("top", .max(.integer(Int64(random.next() % 9))))]
+            let once = try fold(Fields(), patches)
+            #expect(try fold(once, patches + patches) == once)
+        }
+    }
+
+    @Test func `a counter is the exact sum of its increments`() throws {
+        var random = SplitMix(seed: 3)
+        let steps = (0..<100).map { _ in Int64(random.next() % 2_000) - 1_000 }
+        let result = try fold(Fields(), steps.map { NamedPatch("count", .increment(.integer($0))) })
+        #expect(result["count"] == .integer(steps.reduce(0, +)))
+    }
+
+    @Test func `the last word on each element stands, and the last write of a plain field`() throws {
+        let result = try fold(
+            ["people": ["ann", "bob"], "title": "old"],
+            [
+                NamedPatch("people", .remove(["bob", "eve"])), NamedPatch("people", .add(["cyd", "bob"])),
+                NamedPatch("people", .remove(["ann"])), NamedPatch("title", .set("new")),
+            ])
+        #expect(result["people"] == ["bob", "cyd"])
+        #expect(result["title"] == "new")
+    }
+
+    @Test(arguments: [
+        (NamedPatch("fixed", .set("x")), "cannot change after creation"), (NamedPatch("rank", .set(1)), "only the server writes it"),
+        (NamedPatch("tags", .remove(["a"])), "only takes add"), (NamedPatch("count", .set(1)), "only takes increment"),
+        (NamedPatch("title", .increment(1)), "takes set and unset"), (NamedPatch("title", .set(1)), "must be string, not integer"),
+        (NamedPatch("nope", .set(1)), "no such field"), (NamedPatch("people", .set(["a"])), "takes add and remove"),
+        (NamedPatch("tags", .add([1])), "not a set of strings"),
+    ])
+    func `a patch that the rule does not take is refused with collection, field and reason`(
+        _ patch: NamedPatch, _ reason: String
+    ) {
+        let error = #expect(throws: Rejection.self) { try fold(["fixed": "y"], [patch]) }
+        #expect(error?.code == .invalid)
+        #expect(error?.message.hasPrefix("notes.\(patch.field): ") == true)
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `a counter that would overflow is refused instead of trapping`() {
+        #expect(throws: Rejection.self) {
+            try fold(["count": .integer(.max)], [NamedPatch("count", .increment(1))])
+        }
+    }
+
+    @Test func `a service writes what only the server may write`() throws {
+        #expect(try fold(Fields(), [NamedPatch("rank", .set(7))], isService: true)["rank"] == 7)
+    }
+
+    @Test func `a new record takes canonical form, and unknown or missing fields are refused`() throws {
+        let created = try RecordMerge.created(["people": ["b", "a", "b"], "title": .null], in: Self.collection, isService: false)
+        #expect(created == ["people": ["a", "b"]])
+        let error = #expect(throws: Rejection.self) {
+            try RecordMerge.created(["titel": "x"], in: Self.collection, isService: false)
+        }
+        #expect(error?.message == "notes.titel: no such field in the schema")
+    }
+
+    @Test func `sizes over the field's limit are refused as too large`() {
+        let error = #expect(throws: Rejection.self) {
+            try RecordMerge.created(
+                ["title": .string(String(repeating: "x", count: 65_537))], in: Self.collection, isService: false)
+        }
+        #expect(error?.code == .tooLarge)
+    }
+}

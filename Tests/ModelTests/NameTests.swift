@@ -1,0 +1,19 @@
+import Testing
+import TidemarkModel
+
+@Suite struct `Names` {
+    @Test func `two spellings of one character are two names`() {
+        let composed = ScopeID("caf\u{e9}")
+        let decomposed = ScopeID("cafe\u{301}")
+        #expect(composed.text == decomposed.text)
+        #expect(composed != decomposed)
+        #expect(Set([composed, decomposed]).count == 2)
+    }
+
+    @Test func `empty, long and controlling texts are no names`() {
+        #expect(UserID(checking: "") == nil)
+        #expect(UserID(checking: String(repeating: "x", count: 129)) == nil)
+        #expect(UserID(checking: "a\nb") == nil)
+        #expect(UserID(checking: String(repeating: "é", count: 64))?.text.count == 64)
+    }
+}

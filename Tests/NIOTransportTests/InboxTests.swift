@@ -1,0 +1,76 @@
+import Testing
+
+@testable import TidemarkNIOTransport
+
+@Suite struct InboxTests {
+    private struct Lost: Error {}
+
+    private func message(_ delivery: Inbox<Int>.Delivery?) -> [UInt8]? {
+        if case .message(let bytes)? = delivery { bytes } else { nil }
+    }
+
+    private func failure(_ delivery: Inbox<Int>.Delivery?) -> (any Error)? {
+        if case .failure(let error)? = delivery { error } else { nil }
+    }
+
+    @Test func `a message goes to the waiter, or waits its turn`() {
+        var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
+        let waits = inbox.take(1, 11)
+        #expect(waits == nil)
+        let resumed = inbox.deliver([1])
+        #expect(resumed == 11)
+        let stored = [[2], [3]].map { inbox.deliver($0) }
+        #expect(stored == [nil, nil])
+        let taken = [2, 3].map { message(inbox.take($0, 0)) }
+        #expect(taken == [[2], [3]])
+    }
+
+    @Test func `there is room until one of the bounds is reached`() {
+        var byCount = Inbox<Int>(messagesMax: 2, bytesMax: 99)
+        _ = byCount.deliver([1])
+        #expect(byCount.hasRoom)
+        _ = byCount.deliver([2])
+        #expect(!byCount.hasRoom)
+        _ = byCount.take(1, 0)
+        #expect(byCount.hasRoom)
+        var byBytes = Inbox<Int>(messagesMax: 9, bytesMax: 4)
+        _ = byBytes.deliver([1, 2, 3, 4])
+        #expect(!byBytes.hasRoom)
+        _ = byBytes.take(1, 0)
+        #expect(byBytes.hasRoom)
+    }
+
+    @Test func `stored messages come before the end, and the first end is the one that is told`() {
+        var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
+        _ = inbox.deliver([1])
+        _ = inbox.finish(TransportClosed(code: 4401, reason: ""))
+        _ = inbox.finish(Lost())
+        let late = inbox.deliver([2])
+        #expect(late == nil)
+        #expect(message(inbox.take(1, 0)) == [1])
+        #expect(failure(inbox.take(2, 0)) as? TransportClosed == TransportClosed(code: 4401, reason: ""))
+        #expect(failure(inbox.take(3, 0)) is TransportClosed)
+    }
+
+    @Test func `the end resumes the waiter`() {
+        var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
+        _ = inbox.take(1, 11)
+        let resumed = inbox.finish(Lost())
+        let again = inbox.finish(Lost())
+        #expect(resumed == 11)
+        #expect(again == nil)
+    }
+
+    @Test func `only the wait that was cancelled is resumed`() {
+        var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
+        _ = inbox.take(1, 11)
+        let second = failure(inbox.take(2, 22)) as? NIOTransportError
+        #expect(second?.code == .alreadyReceiving)
+        let stale = inbox.cancel(2)
+        let cancelled = inbox.cancel(1)
+        #expect(stale == nil)
+        #expect(cancelled == 11)
+        let stored = inbox.deliver([1])
+        #expect(stored == nil)
+    }
+}

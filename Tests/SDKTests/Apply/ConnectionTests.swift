@@ -1,0 +1,125 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct ConnectionTests {
+    private let room = RecordKey.room(1).scope
+    private let other = RecordKey.room(2).scope
+
+    @Test func `connections are counted for good and a client is new until it is welcomed`() throws {
+        let folder = try TemporaryFolder()
+        let bench = try Bench(path: folder.path("a"))
+        let first = try bench.database.beginConnection()
+        #expect(
+            first
+                == ConnectionStart(
+                    client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0))
+        try bench.database.welcomed(.make(added: [.init(scope: room, since: 4, role: .owner)]))
+        let again = try LocalDatabase.open(
+            path: folder.path("a"), account: Bench.user, schema: try TestSchema.schema(),
+            newClient: UniqueID(high: 1, low: 1))
+        #expect(
+            try again.beginConnection()
+                == ConnectionStart(
+                    client: Bench.client, isNewClient: false, connection: 2, cursor: "c0",
+                    scopes: [HeldScope(scope: room, since: 4)], ackedThrough: 0))
+    }
+
+    @Test func `a kept cursor is not moved by the welcome and settles nothing`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        try bench.write(1, .note(1))
+        try bench.database.welcomed(
+            .make(state: .ok, cursor: "c7", kept: [HeldScope(scope: room, since: 1)], settledThrough: 1))
+        #expect(try bench.database.beginConnection().cursor == "c0")
+        #expect(try bench.database.pendingCount() == 1)
+        #expect(try bench.state(.note(1)) == "pending")
+    }
+
+    @Test func `the welcome drops what is no longer granted and fills what is new`() throws {
+        let bench = try Bench()
+        try bench.join(room, other)
+        try bench.apply(.note(1, seq: 3), .note(2, in: 2, seq: 4))
+        try bench.write(1, .note(5))
+        try bench.write(2, .note(6, in: 2))
+        try bench.database.welcomed(
+            .make(state: .ok, purged: [room, other], added: [.init(scope: other, since: 9, role: .member)]))
+        #expect(try bench.row(.note(1)) == nil)
+        #expect(try bench.row(.note(2)) == nil)
+        #expect(try bench.row(.note(5)) == nil)
+        #expect(try bench.row(.note(6)) != nil)
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(1)])
+        #expect(try bench.database.nextPages(limit: 9).map(\.since) == [9, 9])
+    }
+
+    @Test func `resync drops the synced copy and keeps what is pending`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        try bench.apply(.note(1, seq: 3, ["text": "a"]), .note(2, seq: 4))
+        try bench.page(room, "notes")
+        try bench.write(1, .set(.note(1), "text", "mine"))
+        try bench.write(2, .note(5))
+        try bench.write(3, .delete(.note(2)))
+        try bench.database.welcomed(
+            .make(state: .resync, cursor: "d0", added: [.init(scope: room, since: 1, role: .member)]))
+        #expect(try bench.database.beginConnection().cursor == "d0")
+        #expect(try bench.fields(.note(1))?["text"] == "mine")
+        #expect(try bench.row(.note(5)) != nil)
+        #expect(try bench.row(.note(2)) == nil)
+        #expect(try bench.database.nextPages(limit: 9).count == 2)
+        // The restored server has an older state of the first note, and never heard of the second.
+        try bench.page(room, "notes", .note(1, seq: 2, ["text": "old"]))
+        #expect(try bench.fields(.note(1))?["text"] == "mine")
+        #expect(try bench.row(.note(1))?.seq == 2)
+        try bench.apply(
+            from: "d0", to: "d1", .note(1, seq: 7, born: 2, ["text": "mine"]), .note(5, seq: 8),
+            settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .notFound)]))
+        #expect(try bench.row(.note(2)) == nil)
+        #expect(try bench.count("notes") == 2)
+        #expect(try bench.count("tidemark_base") == 0)
+    }
+
+    @Test func `numbers that server and database do not agree on need a new client`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        try bench.write(1, .note(1))
+        try bench.write(2, .note(2))
+        try bench.apply(.note(1, seq: 8), settled: .accepted(1, 1))
+        let before = try bench.dump()
+        for settled: Int64 in [0, 3] {
+            let error = #expect(throws: StoreError.self) {
+                try bench.database.welcomed(.make(state: .resync, cursor: "x", settledThrough: settled))
+            }
+            #expect(error?.code == .clientForked)
+        }
+        #expect(try bench.dump() == before)
+        try bench.database.welcomed(.make(state: .ok, settledThrough: 1))
+    }
+
+    @Test func `a fork renumbers what is pending and keeps its ids`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        try bench.apply(.note(9, seq: 3, ["likes": 1]))
+        try bench.write(1, .note(1))
+        try bench.apply(from: "c1", to: "c2", .note(1, seq: 8), settled: .accepted(1, 1))
+        try bench.write(2, .update(.note(9), [NamedPatch("likes", .increment(1))]))
+        try bench.write(3, .set(.note(1), "text", "x"))
+        _ = try bench.database.nextPush(after: 1, maxTransactions: 9, maxBytes: 9_999)
+        try bench.write(4, .update(.note(9), [NamedPatch("likes", .increment(5))]))
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        let start = try bench.database.beginConnection()
+        #expect(start.client == UniqueID(high: 0xc2, low: 2))
+        #expect(start.isNewClient)
+        #expect(start.ackedThrough == 0)
+        #expect(start.cursor == "c2")
+        let push = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        #expect(push.map(\.number) == [1, 2])
+        #expect(push.map(\.entry.id) == [.transaction(3), .transaction(4)])
+        // Sending the increment again might count it twice: the app decides.
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
+        #expect(try bench.fields(.note(9))?["likes"] == 6)
+        #expect(try bench.write(5, .note(7)) == 3)
+    }
+}

@@ -1,0 +1,71 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct PushTests {
+    private func push(_ bench: Bench, after: Int64 = 0, count: Int = 99, bytes: Int = 99_999) throws -> [Int64] {
+        try bench.database.nextPush(after: after, maxTransactions: count, maxBytes: bytes).map(\.number)
+    }
+
+    @Test func `transactions are given out in order, bounded by count and bytes`() throws {
+        let bench = try Bench()
+        for number in 1...4 { try bench.write(UInt64(number), .room(UInt64(number))) }
+        #expect(try push(bench, count: 2) == [1, 2])
+        #expect(try push(bench, after: 2) == [3, 4])
+        #expect(try push(bench, after: 4) == [])
+        let bytes = try bench.database.nextPush(after: 0, maxTransactions: 1, maxBytes: 1)
+        #expect(bytes.map(\.number) == [1])
+        #expect(try push(bench, bytes: bytes[0].bytes * 2) == [1, 2])
+    }
+
+    @Test func `what is given out is the transaction as it was written`() throws {
+        let bench = try Bench()
+        try bench.write(7, .room(), .note(1, ["text": "é"]), ifSeq: 5)
+        let entry = try #require(try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999).first)
+        let expected = Transaction(
+            id: .transaction(7), mutations: [.room(), .note(1, ["text": "é"])], clientTime: 7, ifSeq: 5)
+        #expect(entry.entry == Push.Entry(expected))
+    }
+
+    @Test func `giving out marks as sending, once, and counts the attempts`() throws {
+        let bench = try Bench()
+        try bench.write(1, .room(1))
+        try bench.write(2, .room(2))
+        #expect(try push(bench, count: 1) == [1])
+        #expect(try push(bench, count: 1) == [1])
+        try bench.database.noteFailure("no network")
+        #expect(try bench.database.step(of: .transaction(1)) == .sending)
+        #expect(try bench.database.step(of: .transaction(2)) == .queued)
+        #expect(
+            try bench.string("SELECT group_concat(state || attempts || coalesce(last_error, '-')) FROM tidemark_outbox")
+                == "sending2no network,queued0-")
+        #expect(try bench.database.pendingCount() == 2)
+    }
+
+    @Test func `numbers go on after everything was settled and the file reopened`() throws {
+        let folder = try TemporaryFolder()
+        let first = try Bench(path: folder.path("a"))
+        try first.join()
+        try first.write(1, .room(1))
+        try first.apply(settled: .accepted(1, 1))
+        let second = try Bench(path: folder.path("a"))
+        #expect(try second.write(2, .room(2)) == 2)
+        #expect(try second.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+        #expect(try second.database.beginConnection().ackedThrough == 1)
+    }
+
+    @Test func `what was committed before a kill is there after it`() throws {
+        let folder = try TemporaryFolder()
+        let bench = try Bench(path: folder.path("a"))
+        try bench.write(1, .room(1))
+        try bench.write(2, .note(1, ["text": "kept"]))
+        // The files as they are on disk while the first database is open are what a killed process leaves.
+        for suffix in ["", "-wal"] { try folder.copy("a\(suffix)", to: "b\(suffix)") }
+        let revived = try Bench(path: folder.path("b"))
+        #expect(try revived.fields(.note(1))?["text"] == "kept")
+        #expect(try revived.database.pendingCount() == 2)
+        #expect(try revived.dump() == bench.dump())
+    }
+}

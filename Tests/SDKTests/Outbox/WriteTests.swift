@@ -1,0 +1,106 @@
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+@Suite struct WriteTests {
+    @Test func `a write is visible, pending and queued`() throws {
+        let bench = try Bench()
+        #expect(try bench.write(1, .room()) == 1)
+        #expect(try bench.write(2, .note(1, ["text": "hi"])) == 2)
+        let row = try #require(try bench.row(.note(1)))
+        #expect(row.fields == Fields(dictionaryLiteral: ("text", "hi")).inRoom(1))
+        #expect(row.scope == RecordKey.room(1).scope)
+        #expect(row.author == Bench.user)
+        #expect(row.born == nil)
+        #expect(row.seq == 0)
+        #expect(row.created == 2)
+        #expect(row.updated == nil)
+        #expect(try bench.state(.note(1)) == "pending")
+        #expect(try bench.database.step(of: .transaction(2)) == .queued)
+        #expect(try bench.database.pendingCount() == 2)
+    }
+
+    @Test func `several records are written together or not at all`() throws {
+        let bench = try Bench()
+        let before = try bench.dump()
+        #expect(bench.refusal(.room(), .note(1), .set(.note(2), "text", "x")) != nil)
+        #expect(try bench.dump() == before)
+        try bench.write(1, .room(), .note(1), .set(.note(1), "text", "x"), .delete(.room(1)))
+        #expect(try bench.fields(.note(1))?["text"] == "x")
+        #expect(try bench.row(.room(1)) == nil)
+        #expect(try bench.database.pendingCount() == 1)
+    }
+
+    @Test func `a refusal names collection, field and reason`() throws {
+        let bench = try Bench()
+        try bench.write(1, .room(), .note(1))
+        let id = RecordKey.note(1).id
+        let cases: [(Mutation, RejectionCode, String)] = [
+            (.set(.note(1), "text", 5), .invalid, "notes.text: must be string, not integer"),
+            (.set(.note(1), "room", "x"), .invalid, "notes.room: cannot change after creation"),
+            (.set(.note(1), "nope", 5), .invalid, "notes.nope: no such field in the schema"),
+            (.set(.note(1), "text", .string(.init(repeating: "x", count: 101))), .tooLarge, "notes.text: 101 is over the limit of 100"),
+            (.note(1), .idConflict, "notes/\(id): the record exists already"),
+            (.set(.note(9), "text", "x"), .notFound, "notes/\(RecordKey.note(9).id): no such record"),
+            (.undelete(.note(1), Fields()), .conflict, "notes/\(id): the record is not deleted"),
+            (
+                .create(RecordKey(collection: "boats", id: id), Fields()), .unknownCollection,
+                "boats: no such collection in the schema"
+            ),
+        ]
+        for (mutation, code, message) in cases {
+            let error = try #require(bench.refusal(mutation))
+            #expect(error.code == .refused(code))
+            #expect(error.message == message)
+        }
+        #expect(bench.refusal()?.message == "the transaction has no mutations")
+    }
+
+    @Test func `a transaction is bounded in mutations, bytes and record size`() throws {
+        var limits = LocalLimits()
+        limits.model.mutationsMax = 2
+        limits.model.recordBytesMax = 120
+        limits.model.transactionBytesMax = 250
+        let database = try LocalDatabase.inMemory(
+            account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits)
+        func write(_ mutations: [Mutation]) -> StoreError.Code? {
+            do {
+                try database.write(Transaction(id: .transaction(1), mutations: mutations, clientTime: 0))
+                return nil
+            } catch { return (error as? StoreError)?.code }
+        }
+        #expect(write([.room(1), .room(2), .room(3)]) == .refused(.tooLarge))
+        #expect(write([.note(1, ["text": .string(.init(repeating: "x", count: 90))])]) == .refused(.tooLarge))
+        #expect(write([.note(1), .note(2)]) == .refused(.tooLarge))
+        #expect(write([.room(1)]) == nil)
+    }
+
+    @Test func `merge rules fold writes as the server will`() throws {
+        let bench = try Bench()
+        try bench.write(1, .room(), .note(1, ["likes": 1, "tags": ["b"], "best": 1.5]))
+        try bench.write(
+            2,
+            .update(
+                .note(1),
+                [
+                    NamedPatch("likes", .increment(2)), NamedPatch("tags", .add(["a"])), NamedPatch("best", .max(1.0)),
+                    NamedPatch("weight", .set(3)),
+                ]))
+        try bench.write(3, .update(.note(1), [NamedPatch("tags", .remove(["b"])), NamedPatch("seen", .add(["ann"]))]))
+        let expected: Fields = ["likes": 3, "tags": ["a"], "best": 1.5, "weight": 3.0, "seen": ["ann"]]
+        #expect(try bench.fields(.note(1)) == expected.inRoom(1))
+    }
+
+    @Test func `a record that was deleted here can be brought back, also in the same transaction`() throws {
+        let bench = try Bench()
+        try bench.write(1, .room(), .note(1, ["text": "a"]))
+        try bench.write(2, .delete(.note(1)))
+        #expect(bench.refusal(.note(1))?.code == .refused(.gone))
+        #expect(bench.refusal(.set(.note(1), "text", "b"))?.code == .refused(.gone))
+        try bench.write(3, .undelete(.note(1), Fields(dictionaryLiteral: ("text", "b")).inRoom(1)))
+        #expect(try bench.fields(.note(1))?["text"] == "b")
+        try bench.write(4, .delete(.note(1)), .undelete(.note(1), Fields().inRoom(1)))
+        #expect(try bench.fields(.note(1)) == Fields().inRoom(1))
+    }
+}

@@ -1,0 +1,24 @@
+import Foundation
+
+/// A folder that goes with the last reference to it.
+final class TemporaryFolder: Sendable {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    func path(_ name: String) -> String { url.appending(path: name).path }
+
+    deinit {
+        // Nothing is lost when a temporary folder stays behind.
+        try? FileManager.default.removeItem(at: url)
+    }
+}
+
+extension TemporaryFolder {
+    func copy(_ from: String, to: String) throws {
+        try FileManager.default.copyItem(at: url.appending(path: from), to: url.appending(path: to))
+    }
+}

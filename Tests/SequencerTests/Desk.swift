@@ -1,0 +1,84 @@
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+/// A workspace at hand: the pure sequencer over tables in memory, without locks or time.
+struct Desk {
+    static let schema: Schema = {
+        let json = #"""
+            {"tidemark": 1, "collections": {
+              "rooms": {"scope": "self", "members": "members", "admins": "admins", "delete": ["owner"], "fields": {
+                "members": {"type": "set", "merge": "elements", "change": ["member"]},
+                "admins": {"type": "set", "merge": "elements"}, "title": "string"}},
+              "notes": {"scope": "room", "delete": ["author", "admin"], "fields": {
+                "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
+                "text": {"type": "string", "change": ["author"]}, "likes": {"type": "integer", "merge": "counter"}}},
+              "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
+            """#
+        do {
+            return try Schema(json: Array(json.utf8))
+        } catch {
+            preconditionFailure("the suite's own schema: \(error)")
+        }
+    }()
+    static let workspace = WorkspaceID("w")
+
+    let sequencer = Sequencer(schema: schema, limits: ModelLimits())
+    var tables = MemoryTables()
+    var now: Milliseconds = 1_000
+    private var nonce: UInt64 = 0
+
+    static func id(_ number: UInt64) -> UniqueID { UniqueID(high: 0, low: number) }
+
+    static func mutation(_ collection: String, _ id: UInt64, _ action: Mutation.Action) -> Mutation {
+        Mutation(key: RecordKey(collection: collection, id: Self.id(id)), action: action)
+    }
+
+    mutating func register(_ client: UInt64, _ user: String) throws {
+        _ = tables.register(Self.id(client), for: UserID(user), in: Self.workspace, now: now)
+    }
+
+    func submission(
+        _ client: UInt64, _ user: String, first: Int64, connection: Int64 = 1, acked: Int64 = 0, isService: Bool = false,
+        _ transactions: [(id: UInt64, mutations: [Mutation])]
+    ) -> Submission {
+        let principal = Principal(user: UserID(user), isService: isService)
+        let admission = Admission(schema: Self.schema, limits: ModelLimits())
+        let entries = transactions.map { transaction in
+            admission.admit(
+                Push.Entry(Transaction(id: Self.id(transaction.id), mutations: transaction.mutations, clientTime: 0)),
+                from: principal)
+        }
+        return Submission(
+            client: Self.id(client), principal: principal, connection: connection, ackedThrough: acked, first: first,
+            entries: entries, bytes: 100)
+    }
+
+    /// Plans and writes one batch.
+    @discardableResult
+    mutating func sequence(_ submissions: [Submission]) throws -> (batch: CommittedBatch?, outcomes: [PushOutcome]) {
+        nonce += 1
+        let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
+        let planned = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce)
+        if let batch = planned.batch { try tables.write(batch, in: Self.workspace) }
+        return planned
+    }
+
+    /// One transaction of one client as a batch of its own; its refusal, if it was refused.
+    mutating func settle(
+        _ client: UInt64, _ user: String, _ number: Int64, isService: Bool = false, _ mutations: Mutation...
+    ) throws -> RejectionCode? {
+        let transaction = (id: client * 1_000 + UInt64(number), mutations: mutations)
+        let planned = try sequence([submission(client, user, first: number, isService: isService, [transaction])])
+        return planned.outcomes.first?.firstRefusal
+    }
+}
+
+extension PushOutcome {
+    /// Why the first entry was refused; `internalRejected` when the submission was not settled at all.
+    var firstRefusal: RejectionCode? {
+        guard case .settled(_, let results) = self else { return .internalRejected }
+        return results.first?.rejection?.code
+    }
+}

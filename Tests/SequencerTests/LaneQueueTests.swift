@@ -1,0 +1,70 @@
+import Testing
+import TidemarkModel
+import TidemarkSequencer
+
+@Suite struct `Lane queue` {
+    private func submission(_ client: UInt64, _ first: Int64, count: Int = 1) -> Submission {
+        Submission(
+            client: Desk.id(client), principal: Principal(user: UserID("u")), connection: 1, ackedThrough: 0, first: first,
+            entries: Array(
+                repeating: AdmittedEntry(id: Desk.id(1), ifSeq: nil, steps: .success([])), count: count), bytes: 100)
+    }
+
+    private func expect(
+        _ queue: inout LaneQueue<Int>, gives tickets: [Int], _ location: SourceLocation = #_sourceLocation
+    ) {
+        let taken = queue.take().map(\.ticket)
+        #expect(taken == tickets, sourceLocation: location)
+    }
+
+    private func add(
+        _ queue: inout LaneQueue<Int>, _ submission: Submission, ticket: Int, isTaken: Bool = true,
+        _ location: SourceLocation = #_sourceLocation
+    ) {
+        let result = queue.append(submission, ticket: ticket)
+        #expect(result == isTaken, sourceLocation: location)
+    }
+
+    @Test func `clients take turns, and each keeps its own order`() {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = 4
+        var queue = LaneQueue<Int>(limits: limits)
+        for ticket in 1...4 { add(&queue, submission(1, Int64(ticket)), ticket: ticket) }
+        add(&queue, submission(2, 1), ticket: 20)
+        add(&queue, submission(3, 1), ticket: 30)
+        expect(&queue, gives: [1, 20, 30, 2])
+        expect(&queue, gives: [3, 4])
+        #expect(queue.isEmpty)
+    }
+
+    @Test func `a busy client leaves room for the others in each batch`() {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = 100
+        var queue = LaneQueue<Int>(limits: limits)
+        for ticket in 0..<10 { add(&queue, submission(1, Int64(ticket), count: 50), ticket: ticket) }
+        add(&queue, submission(2, 1, count: 50), ticket: 99)
+        expect(&queue, gives: [0, 99])
+        expect(&queue, gives: [1, 2])
+    }
+
+    @Test func `a submission larger than a batch goes alone instead of never`() {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = 10
+        var queue = LaneQueue<Int>(limits: limits)
+        add(&queue, submission(1, 1, count: 50), ticket: 1)
+        add(&queue, submission(2, 1), ticket: 2)
+        expect(&queue, gives: [1])
+        expect(&queue, gives: [2])
+    }
+
+    @Test func `a full queue refuses and takes again after a batch`() {
+        var limits = LaneLimits()
+        limits.queueTransactionsMax = 2
+        var queue = LaneQueue<Int>(limits: limits)
+        add(&queue, submission(1, 1), ticket: 1)
+        add(&queue, submission(1, 2), ticket: 2)
+        add(&queue, submission(2, 1), ticket: 3, isTaken: false)
+        expect(&queue, gives: [1, 2])
+        add(&queue, submission(2, 1), ticket: 3)
+    }
+}

@@ -1,0 +1,142 @@
+@testable import Tidemark
+import TidemarkModel
+import TidemarkWire
+
+/// Carries out the machine's effects as the product's engine does: in order, each answer before the next event.
+extension Device {
+    func feed(_ event: SyncEvent) {
+        var pending = [event]
+        while !pending.isEmpty, var machine {
+            let effects = machine.on(pending.removeFirst(), now: clock)
+            self.machine = machine
+            carrying: for effect in effects {
+                let answer: SyncEvent?
+                do {
+                    answer = try execute(effect)
+                } catch is Killed {
+                    return kill()
+                } catch {
+                    answer = .applyFailed("\(error)")
+                }
+                guard let answer else { continue }
+                pending.append(answer)
+                // What stands behind a failed write must not happen.
+                if case .applyFailed = answer { break carrying }
+            }
+        }
+    }
+
+    private func execute(_ effect: SyncEffect) throws -> SyncEvent? {
+        switch effect {
+        case .open: open()
+        case .close:
+            if let connection { world.network.closeFromClient(connection) }
+            connection = nil
+        case .send(let bytes):
+            if let connection { world.network.sendUp(connection, bytes) }
+        case .applyWelcome(let welcome):
+            log("welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)")
+            return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
+        case .applyChanges(let changes):
+            return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
+        case .applyPage(let page):
+            return try apply(.page(page)) { try $0.apply(page) }
+        case .loadPush(let after, let limits):
+            return .pushLoaded(
+                try transact {
+                    try $0.nextPush(
+                        after: after, maxTransactions: limits.pushTransactionsMax,
+                        maxBytes: limits.messageBytesMax / 2)
+                })
+        case .loadPages(let count):
+            return .pagesLoaded(try database.nextPages(limit: count))
+        case .fork:
+            world.broke(.exactlyOnce, "d\(number) was told to take another client id")
+        case .refreshToken:
+            later(20) { self.feed(.tokenRefreshed(self.token)) }
+        case .wake(let time):
+            guard let wait = alarm.set(time, now: clock) else { return nil }
+            later(wait) {
+                self.alarm.rang()
+                self.feed(.tick)
+            }
+        case .status(let phase): log("\(phase)")
+        }
+        return nil
+    }
+
+    private func apply(_ message: ServerMessage, _ body: (LocalDatabase) throws -> Void) throws -> SyncEvent {
+        do {
+            try transact(body)
+        } catch let error as StoreError {
+            world.broke(.contiguity, "d\(number) refused a message: \(error)")
+            throw error
+        } catch is Killed {
+            noteApplied(message)
+            throw Killed()
+        }
+        noteApplied(message)
+        return .applied
+    }
+
+    private func noteApplied(_ message: ServerMessage) {
+        if isReader { recording.append(message) }
+        watch.applied(message, on: self)
+    }
+
+    private var token: String { Token.issue(for: owner, expires: world.now + world.plan.tokenLife) }
+
+    private func open() {
+        later(world.network.dialDelay()) {
+            guard let node = self.world.network.dial(from: self) else { return self.feed(.openFailed("no answer")) }
+            let start: ConnectionStart
+            do {
+                start = try self.transact { try $0.beginConnection() }
+            } catch is Killed {
+                return self.kill()
+            } catch {
+                return self.feed(.openFailed("\(error)"))
+            }
+            let connection = self.world.network.connect(self, to: node, counter: start.connection)
+            self.log("connects to n\(node.number) as c\(connection.id)")
+            self.inbox = []
+            self.connection = connection
+            self.feed(.opened(token: self.token, start: start))
+        }
+    }
+
+    /// Something came off the wire; one message is taken after the other.
+    func arrived(_ arrival: Arrival, on connection: Connection) {
+        guard connection === self.connection else { return }
+        inbox.append(arrival)
+        drain()
+    }
+
+    private func drain() {
+        guard !isDraining, !inbox.isEmpty else { return }
+        isDraining = true
+        later(max(stalledUntil - world.now, 0)) {
+            self.isDraining = false
+            guard let connection = self.connection, !self.inbox.isEmpty else { return }
+            switch self.inbox.removeFirst() {
+            case .message(let bytes):
+                self.world.network.taken(bytes.count, from: connection)
+                self.feed(.received(bytes))
+            case .closed(let code, let reason):
+                self.log("sees c\(connection.id) closed \(code)")
+                self.world.network.closeFromClient(connection)
+                self.connection = nil
+                self.feed(.closed(code: code, reason: reason))
+            }
+            self.drain()
+        }
+    }
+
+    /// Runs later in this life of the process, or not at all.
+    func later(_ delay: Milliseconds, _ action: @escaping () -> Void) {
+        let life = life
+        world.after(delay) {
+            if self.life == life, self.machine != nil { action() }
+        }
+    }
+}

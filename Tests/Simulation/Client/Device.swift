@@ -1,0 +1,156 @@
+import GRDB
+@testable import Tidemark
+import TidemarkModel
+import TidemarkWire
+
+/// One installed app: the real sync machine over the real local database, on a connection of the simulated network.
+final class Device {
+    /// What comes off the wire.
+    enum Arrival {
+        case message([UInt8])
+        case closed(UInt16, String)
+    }
+
+    /// The process was ended by the system.
+    struct Killed: Error {}
+    /// The disk refused.
+    struct DiskFull: Error {}
+
+    let number: Int
+    let owner: UserID
+    let isReader: Bool
+    unowned let world: World
+    var random: SplitMix
+    private(set) var database: LocalDatabase
+    var clockOffset: Milliseconds = 0
+
+    /// Changes with every start of the process; what an earlier one scheduled means nothing any more.
+    private(set) var life = 0
+    var machine: SyncMachine?
+    var alarm = Alarm()
+    var connection: Connection?
+    var inbox: [Arrival] = []
+    var isDraining = false
+    var stalledUntil: Milliseconds = 0
+    private(set) var isInBackground = false
+    var watch: CopyWatch
+    /// What was applied, for a replay; kept by readers only.
+    var recording: [ServerMessage] = []
+
+    init(_ number: Int, owner: UserID, isReader: Bool, _ world: World) throws {
+        self.number = number
+        self.owner = owner
+        self.isReader = isReader
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "device\(number)")
+        let client = UniqueID.version7(milliseconds: World.beginning, random: (random.next(), random.next()))
+        database = try LocalDatabase.inMemory(
+            account: owner, schema: world.schema, newClient: client, limits: world.plan.local)
+        watch = CopyWatch()
+        self.client = client
+    }
+
+    /// The client id; a second one would mean that the server took an honest client for a copy.
+    let client: ClientID
+
+    var clock: Milliseconds { world.now + clockOffset }
+
+    func log(_ text: @autoclosure () -> String) { world.log("d\(number) \(text())") }
+
+    // MARK: Life
+
+    func launch(after delay: Milliseconds) {
+        let life = life
+        world.after(delay) {
+            guard self.life == life, self.machine == nil else { return }
+            self.boot()
+        }
+    }
+
+    private func boot() {
+        do {
+            database = try LocalDatabase(
+                database.writer, account: owner, schema: world.schema, newClient: UniqueID(high: 1, low: 1),
+                limits: world.plan.local)
+        } catch {
+            return world.broke(.conservation, "d\(number) does not open its database again: \(error)")
+        }
+        log("launches")
+        machine = SyncMachine(timing: world.plan.engine, seed: random.next())
+        alarm = Alarm()
+        feed(.start)
+    }
+
+    /// Ends the process; what is in the database stays.
+    func kill() {
+        log("is killed")
+        life += 1
+        machine = nil
+        inbox = []
+        isDraining = false
+        if let connection { world.network.closeFromClient(connection) }
+        connection = nil
+        launch(after: random.within(50...4_000))
+    }
+
+    func enterBackground(for length: Milliseconds) {
+        guard machine != nil, !isInBackground else { return }
+        log("goes to the background")
+        isInBackground = true
+        feed(.stop)
+        let life = life
+        pushInBackground()
+        world.after(length) {
+            self.isInBackground = false
+            if self.life == life { self.feed(.start) }
+        }
+    }
+
+    func stall(for length: Milliseconds) { stalledUntil = max(stalledUntil, world.now + length) }
+
+    /// The faults are over.
+    func heal() {
+        clockOffset = max(-5_000, min(5_000, clockOffset))
+        if machine == nil { launch(after: 0) }
+    }
+
+    /// Runs one local transaction, after which the process may be gone.
+    func transact<Result>(_ body: (LocalDatabase) throws -> Result) throws -> Result {
+        let faults = world.plan.faults
+        if world.isChaotic, random.chance(faults.diskFails) { throw DiskFull() }
+        let result = try body(database)
+        if world.isChaotic, world.killsLeft > 0, random.chance(faults.kill) {
+            world.killsLeft -= 1
+            throw Killed()
+        }
+        return result
+    }
+
+    // MARK: Where it stands
+
+    /// The number that its cursor names.
+    func position() -> SequenceNumber {
+        let cursor = try? database.writer.read { db in try Meta.cursor.text(db) }
+        return cursor.flatMap { world.seal.open($0, workspace: World.workspace.text)?.seq } ?? 0
+    }
+
+    /// Nothing to send, nothing to fetch, connected and consistent.
+    var isSettled: Bool {
+        guard let machine, machine.isLive, inbox.isEmpty else { return false }
+        return entryCount == 0 && (try? database.nextPages(limit: 1).isEmpty) == true
+    }
+
+    private var entryCount: Int {
+        (try? database.writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM tidemark_outbox") }) ?? -1
+    }
+
+    var unrest: String {
+        let pages = (try? database.nextPages(limit: 9))?.map { "\($0.scope)/\($0.collection)<\($0.before ?? -1)" } ?? []
+        return """
+            d\(number) live \(machine?.isLive ?? false) link \(machine.map { "\($0.link)" } ?? "none") \
+            entries \(entryCount) sent \(machine?.sentThrough ?? -1) settled \(machine?.settledThrough ?? -1) \
+            pushes \(machine?.pushes ?? []) loading \(machine?.isLoadingPush ?? false) pages \(pages) \
+            asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position())
+            """
+    }
+}

@@ -1,0 +1,37 @@
+/// A seeded stream of numbers (SplitMix64; Steele, Lea and Flood 2014). Each component has one of its own, so that one
+/// draw more in one place does not shift all the others.
+struct SplitMix {
+    private var state: UInt64
+
+    init(seed: UInt64, _ label: String) {
+        // FNV-1a over the label keeps the streams of one seed apart.
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in label.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3 }
+        state = seed &* 0x9e37_79b9_7f4a_7c15 ^ hash
+        _ = next()
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+
+    /// A number from 0 up to, and without, `count`; 0 when there is none.
+    mutating func below(_ count: Int) -> Int { count > 0 ? Int(next() % UInt64(count)) : 0 }
+
+    mutating func within(_ range: ClosedRange<Int64>) -> Int64 {
+        range.lowerBound + Int64(next() % UInt64(range.upperBound - range.lowerBound + 1))
+    }
+
+    /// True so many times of a thousand.
+    mutating func chance(_ perMille: Int) -> Bool { below(1_000) < perMille }
+
+    mutating func pick<Element>(_ elements: [Element]) -> Element? {
+        elements.isEmpty ? nil : elements[below(elements.count)]
+    }
+
+    /// A few of the elements, in their order; perhaps none.
+    mutating func some<Element>(_ elements: [Element]) -> [Element] { elements.filter { _ in chance(500) } }
+}

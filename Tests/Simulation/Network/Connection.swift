@@ -1,0 +1,37 @@
+import TidemarkModel
+import TidemarkSession
+
+/// One socket between a device and a node: two ordered channels, and what each end believes of it.
+final class Connection {
+    let id: SessionID
+    let device: Device
+    let node: ServerNode
+    let user: UserID
+    /// The client's connection counter.
+    let counter: Int64
+    /// Each end's own belief; a cut is noticed by the two at different times.
+    var isOpenAtClient = true
+    var isOpenAtServer = true
+    /// Messages in this direction vanish.
+    var isUpDead = false
+    var isDownDead = false
+    /// Arrival of the last message in each direction: channels keep their order.
+    var upArrival: Milliseconds = 0
+    var downArrival: Milliseconds = 0
+    /// Bytes on the way to the client: the server's socket buffer.
+    var buffered = 0
+    var isBlocked = false
+    /// Pushes that have not arrived, by the order of their sending.
+    var pushesUnderWay: [(number: Int, bytes: [UInt8])] = []
+    var pushesSent = 0
+    /// What the delivery checks know of it.
+    var watch = DeliveryWatch()
+
+    init(id: SessionID, device: Device, node: ServerNode, counter: Int64) {
+        self.id = id
+        self.device = device
+        self.node = node
+        self.counter = counter
+        user = device.owner
+    }
+}

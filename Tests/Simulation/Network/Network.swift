@@ -1,0 +1,160 @@
+import TidemarkModel
+import TidemarkSession
+import TidemarkWire
+
+/// Carries messages with delays and faults. Inside one connection nothing overtakes anything.
+final class Network {
+    private unowned let world: World
+    private var random: SplitMix
+    private var lastID: SessionID = 0
+    private var faults: FaultRates { world.plan.faults }
+
+    init(_ world: World) {
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "network")
+    }
+
+    /// Reaches some node, or none.
+    func dial(from device: Device) -> ServerNode? {
+        let up = world.nodes.filter { $0.isUp }
+        if world.isChaotic, random.chance(faults.dialFails) { return nil }
+        return random.pick(up)
+    }
+
+    func dialDelay() -> Milliseconds { random.within(5...200) }
+
+    func connect(_ device: Device, to node: ServerNode, counter: Int64) -> Connection {
+        lastID += 1
+        let connection = Connection(id: lastID, device: device, node: node, counter: counter)
+        node.opened(connection)
+        return connection
+    }
+
+    // MARK: Messages
+
+    func sendUp(_ connection: Connection, _ bytes: [UInt8]) {
+        guard connection.isOpenAtClient else { return }
+        let number = note(bytes, connection)
+        perhapsBreak(connection)
+        guard !connection.isUpDead else { return }
+        connection.upArrival = max(connection.upArrival, world.now + delay())
+        world.after(connection.upArrival - world.now) {
+            // A message that left before the loss may still be read by a server that does not know of it.
+            guard connection.isOpenAtServer, !connection.isUpDead else { return }
+            connection.pushesUnderWay.removeAll { $0.number == number }
+            connection.node.received(connection, bytes)
+        }
+    }
+
+    func sendDown(_ connection: Connection, _ bytes: [UInt8]) {
+        guard connection.isOpenAtServer else { return }
+        perhapsBreak(connection)
+        connection.buffered += bytes.count
+        connection.node.noteBuffer(connection)
+        guard !connection.isDownDead else { return }
+        connection.downArrival = max(connection.downArrival, world.now + delay())
+        world.after(connection.downArrival - world.now) {
+            guard connection.isOpenAtClient, !connection.isDownDead else { return }
+            connection.device.arrived(.message(bytes), on: connection)
+        }
+    }
+
+    /// The client took the message off the wire.
+    func taken(_ count: Int, from connection: Connection) {
+        connection.buffered -= count
+        connection.node.noteBuffer(connection)
+    }
+
+    // MARK: Ends
+
+    func closeFromServer(_ connection: Connection, code: CloseCode, reason: String) {
+        guard connection.isOpenAtServer else { return }
+        connection.isOpenAtServer = false
+        guard !connection.isDownDead else { return }
+        connection.downArrival = max(connection.downArrival, world.now + delay())
+        world.after(connection.downArrival - world.now) {
+            guard connection.isOpenAtClient, !connection.isDownDead else { return }
+            connection.device.arrived(.closed(code.rawValue, reason), on: connection)
+        }
+    }
+
+    /// The client let go of it: the server hears of it after what was sent before, or not for a long time.
+    func closeFromClient(_ connection: Connection) {
+        guard connection.isOpenAtClient else { return }
+        connection.isOpenAtClient = false
+        let isSilent = world.isChaotic && random.chance(300)
+        connection.upArrival = max(connection.upArrival, world.now + delay())
+        noticeAtServer(connection, after: connection.upArrival - world.now + (isSilent ? random.within(0...60_000) : 0))
+    }
+
+    /// The node's process is gone.
+    func vanished(_ connection: Connection) {
+        connection.isOpenAtServer = false
+        connection.isUpDead = true
+        connection.isDownDead = true
+        noticeAtClient(connection, after: random.within(1...3_000))
+    }
+
+    private func perhapsBreak(_ connection: Connection) {
+        guard world.isChaotic, !connection.isUpDead, !connection.isDownDead else { return }
+        if random.chance(faults.cut) {
+            world.log("cut c\(connection.id)")
+            connection.isDownDead = true
+            // Either everything on the way is lost, or what the client sent arrives although it gave up.
+            connection.isUpDead = random.chance(500)
+            noticeAtClient(connection, after: random.within(0...2_000))
+            noticeAtServer(connection, after: random.within(0...20_000))
+            haunt(connection)
+        } else if random.chance(faults.halfOpen) {
+            world.log("half-open c\(connection.id)")
+            if random.chance(500) { connection.isUpDead = true } else { connection.isDownDead = true }
+            // Silence for 60 seconds ends a connection at either end.
+            noticeAtClient(connection, after: random.within(1_000...60_000))
+            noticeAtServer(connection, after: random.within(1_000...60_000))
+        }
+    }
+
+    private func note(_ bytes: [UInt8], _ connection: Connection) -> Int? {
+        guard bytes.starts(with: #"{"t":"push""#.utf8) else { return nil }
+        connection.pushesSent += 1
+        connection.pushesUnderWay.append((connection.pushesSent, bytes))
+        return connection.pushesSent
+    }
+
+    /// What was on its way up arrives late all the same, at any node, as if a proxy had held it.
+    private func haunt(_ connection: Connection) {
+        guard connection.isUpDead else { return }
+        for (_, push) in connection.pushesUnderWay where random.chance(faults.ghost) {
+            guard let call = Self.call(push, connection), let node = random.pick(world.nodes) else { continue }
+            world.after(random.within(10...15_000)) { [user = connection.user] in
+                guard node.isUp else { return }
+                node.received(call, from: user) { _ in }
+            }
+        }
+    }
+
+    private static func call(_ push: [UInt8], _ connection: Connection) -> PushCall? {
+        guard case .push(let push)? = try? ClientMessage.decode(push) else { return nil }
+        return PushCall(client: connection.device.client, connection: connection.counter, push: push)
+    }
+
+    private func noticeAtClient(_ connection: Connection, after delay: Milliseconds) {
+        world.after(delay) {
+            guard connection.isOpenAtClient else { return }
+            connection.isDownDead = true
+            connection.device.arrived(.closed(1006, "lost"), on: connection)
+        }
+    }
+
+    private func noticeAtServer(_ connection: Connection, after delay: Milliseconds) {
+        world.after(delay) {
+            guard connection.isOpenAtServer else { return }
+            connection.isOpenAtServer = false
+            connection.node.lost(connection)
+        }
+    }
+
+    private func delay() -> Milliseconds {
+        random.chance(30) ? random.within(100...1_500) : random.within(1...40)
+    }
+}

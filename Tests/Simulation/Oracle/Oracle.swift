@@ -1,0 +1,110 @@
+import TidemarkModel
+import TidemarkStore
+
+/// What the server's state must be: an independent fold of the accepted transactions, in the order of their commits.
+///
+/// It knows what apps wrote, not what the server made of it, and is told of each batch at its commit point.
+struct Oracle {
+    /// A transaction as its device wrote it.
+    struct Written {
+        let transaction: Transaction
+        let user: UserID
+        /// What the device had applied when it wrote.
+        let after: SequenceNumber
+    }
+
+    private(set) var head = Head.start
+    /// Every batch, in order.
+    private(set) var batches: [CommittedBatch] = []
+    private(set) var state: OracleState
+    private(set) var accepted: Set<TransactionID> = []
+    private(set) var refused: Set<TransactionID> = []
+    private var written: [TransactionID: Written] = [:]
+    private var settledThrough: [ClientID: Int64] = [:]
+    private var connections: [ClientID: Int64] = [:]
+
+    init(schema: Schema, limits: ModelLimits) { state = OracleState(schema: schema, limits: limits) }
+
+    mutating func wrote(_ transaction: Transaction, by user: UserID, after: SequenceNumber) {
+        if written[transaction.id] == nil {
+            written[transaction.id] = Written(transaction: transaction, user: user, after: after)
+        }
+    }
+
+    /// Folds one committed batch in, and compares everything that it says.
+    mutating func committed(
+        _ batch: CommittedBatch, from steps: [SubmittedStep], poison: Set<TransactionID>
+    ) throws(Violation) {
+        try check(batch.low == head.seq + 1 && batch.head.seq >= batch.low, .tiling, "\(batch.low) after \(head.seq)")
+        try check(batch.head.time >= head.time, .time, "\(batch.head.time) after \(head.time)")
+        var results: [ClientID: [Int64: ResultRow]] = [:]
+        var resultCount = 0
+        for settlement in batch.settlements {
+            for result in settlement.results {
+                results[settlement.client.id, default: [:]][result.number] = result
+                resultCount += 1
+            }
+        }
+        state.begin(batch.low, time: batch.head.time)
+        var judged = 0
+        for step in steps {
+            // Repetitions, what stands behind a gap, and ghosts of older connections have no effect.
+            guard step.number == settledThrough[step.client, default: 0] + 1,
+                step.connection >= connections[step.client, default: 0]
+            else { continue }
+            guard let result = results[step.client]?[step.number] else {
+                // Of a client that is not registered.
+                continue
+            }
+            judged += 1
+            settledThrough[step.client] = step.number
+            connections[step.client] = step.connection
+            try judge(step, result, poison)
+        }
+        try check(judged == resultCount, .clientOrder, "\(resultCount) results for \(judged) transactions in order")
+        for settlement in batch.settlements {
+            let own = settledThrough[settlement.client.id, default: 0]
+            try check(settlement.client.settledThrough == own, .clientOrder, "settled through \(own)")
+        }
+        try check(max(state.last, batch.low) == batch.head.seq, .tiling, "ends at \(state.last)")
+        try state.compare(with: batch)
+        head = batch.head
+        batches.append(batch)
+    }
+
+    private mutating func judge(
+        _ step: SubmittedStep, _ result: ResultRow, _ poison: Set<TransactionID>
+    ) throws(Violation) {
+        let id = step.transaction
+        try check(result.transaction == id, .clientOrder, "\(step.client) \(step.number): another transaction")
+        guard let written = written[id], !written.transaction.mutations.isEmpty else {
+            return try check(result.rejection != nil, .terminality, "\(id): what nobody wrote took effect")
+        }
+        if step.isRefused {
+            try check(result.rejection != nil && poison.contains(id), .terminality, "\(id): refused without a reason")
+            refused.insert(id)
+            return
+        }
+        try check(written.user == step.user, .writeAccess, "\(id): pushed by another user")
+        let before = state.last
+        if let refusal = state.apply(written.transaction, by: written.user) {
+            let invariant: Invariant = refusal.code == .forbidden || refusal.code == .notFound ? .writeAccess : .merge
+            try check(result.rejection != nil, invariant, "\(id) took effect; it should be \(refusal.code): \(refusal.message)")
+            refused.insert(id)
+        } else {
+            let message = result.rejection.map { "\($0.code): \($0.message)" } ?? ""
+            try check(result.rejection == nil, .terminality, "\(id) was refused, and should not be: \(message)")
+            try check(accepted.insert(id).inserted, .exactlyOnce, "\(id) took effect twice")
+            let hasEffect = state.last > before
+            try check(!hasEffect || result.seq == state.last, .merge, "\(id): result says \(result.seq)")
+            try check(!hasEffect || before + 1 > written.after, .causality, "\(id) at \(before + 1), after \(written.after)")
+        }
+    }
+}
+
+/// Throws the violation when `holds` is false.
+func check(
+    _ holds: Bool, _ invariant: Invariant, _ message: @autoclosure () -> String
+) throws(Violation) {
+    if !holds { throw Violation(invariant: invariant, message: message()) }
+}

@@ -1,0 +1,115 @@
+import TidemarkModel
+
+extension OracleState {
+    /// One mutation under the rules of access and merging, as the protocol states them.
+    mutating func apply(_ mutation: Mutation, ifSeq: SequenceNumber?, by user: UserID) throws(Rejection) {
+        guard let collection = schema.collection(mutation.key.collection) else {
+            throw Rejection(.unknownCollection, mutation.key.collection)
+        }
+        let existing = current(mutation.key)
+        switch mutation.action {
+        case .create(let fields):
+            let fields = try admitted(fields, collection)
+            let scope = try collection.scope(of: mutation.key.id, fields: fields)
+            try create(mutation.key, fields, scope, existing, by: user, collection)
+        case .undelete(let fields):
+            let fields = try admitted(fields, collection)
+            let scope = try collection.scope(of: mutation.key.id, fields: fields)
+            guard let existing, existing.scope == scope else { throw Rejection(.notFound, "undelete of nothing") }
+            let role = role(of: user, in: scope, collection) ?? restorerRole(existing, user, collection)
+            guard let role else { throw Rejection(.notFound, "not a member") }
+            guard existing.isDeleted else { throw Rejection(.conflict, "not deleted") }
+            try precondition(ifSeq, existing)
+            try allow(collection.delete, restorerRole(existing, user, collection) ?? role, existing.author == user)
+            put(mutation.key, scope: scope, fields: fields, author: existing.author, collection)
+        case .update(let patches):
+            let (record, role) = try living(existing, by: user, ifSeq, collection)
+            for patch in patches {
+                let accessors = collection.field(patch.field)?.change ?? collection.change
+                try allow(accessors, role, record.author == user)
+            }
+            let fields = try RecordMerge.updated(record.fields, patches, in: collection, isService: false)
+            if case .field(let name) = collection.scope, fields[name] != record.fields[name] {
+                throw Rejection(.invalid, "another scope")
+            }
+            try size(fields)
+            put(mutation.key, scope: record.scope, fields: fields, author: record.author, collection)
+        case .delete:
+            let (record, role) = try living(existing, by: user, ifSeq, collection)
+            try allow(collection.delete, role, record.author == user)
+            put(mutation.key, scope: record.scope, fields: nil, author: record.author, collection)
+        }
+    }
+
+    private mutating func create(
+        _ key: RecordKey, _ fields: Fields, _ scope: ScopeID, _ existing: Change?, by user: UserID,
+        _ collection: CollectionSchema
+    ) throws(Rejection) {
+        let role = role(of: user, in: scope, collection)
+        let opensScope = collection.scope == .ownRecord
+        if let existing {
+            // The same author's repetition counts as done; anyone else only learns that the id is taken.
+            guard existing.author == user, existing.scope == scope, role != nil || opensScope else {
+                throw Rejection(.idConflict, "taken")
+            }
+            if existing.isDeleted { throw Rejection(.gone, "deleted") }
+            return
+        }
+        if opensScope {
+            guard let memberField = collection.memberField, case .array(let members)? = fields[memberField],
+                members.contains(.string(user.text))
+            else { throw Rejection(.invalid, "must list the creator") }
+        } else {
+            guard let role else { throw Rejection(.forbidden, "not a member") }
+            try allow(collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []), role, true)
+        }
+        put(key, scope: scope, fields: fields, author: user, collection)
+    }
+
+    /// The role that access rules see; everybody is a member of a shared scope.
+    private func role(of user: UserID, in scope: ScopeID, _ collection: CollectionSchema) -> Role? {
+        if case .shared = collection.scope { return .member }
+        return timeline.grant(of: user, in: scope)?.role
+    }
+
+    /// The author of a deleted scope has no membership left, and may still bring it back.
+    private func restorerRole(_ record: Change, _ user: UserID, _ collection: CollectionSchema) -> Role? {
+        collection.scope == .ownRecord && record.author == user ? .owner : nil
+    }
+
+    private func living(
+        _ record: Change?, by user: UserID, _ ifSeq: SequenceNumber?, _ collection: CollectionSchema
+    ) throws(Rejection) -> (Change, Role) {
+        guard let record, let role = role(of: user, in: record.scope, collection) else {
+            throw Rejection(.notFound, "no such record")
+        }
+        if record.isDeleted { throw Rejection(.gone, "deleted") }
+        try precondition(ifSeq, record)
+        return (record, role)
+    }
+
+    private func precondition(_ ifSeq: SequenceNumber?, _ record: Change) throws(Rejection) {
+        if let ifSeq, record.seq > ifSeq { throw Rejection(.conflict, "changed since") }
+    }
+
+    private func allow(_ accessors: Set<Accessor>, _ role: Role, _ isAuthor: Bool) throws(Rejection) {
+        if accessors.contains(.anyone) || isAuthor && accessors.contains(.author) { return }
+        let roles: Set<Accessor>
+        switch role {
+        case .member: roles = [.member]
+        case .admin: roles = [.member, .admin]
+        case .owner: roles = [.member, .admin, .owner]
+        }
+        if accessors.isDisjoint(with: roles) { throw Rejection(.forbidden, "not permitted") }
+    }
+
+    private func admitted(_ fields: Fields, _ collection: CollectionSchema) throws(Rejection) -> Fields {
+        let fields = try RecordMerge.created(fields, in: collection, isService: false)
+        try size(fields)
+        return fields
+    }
+
+    private func size(_ fields: Fields) throws(Rejection) {
+        if fields.canonicalBytes.count > limits.recordBytesMax { throw Rejection(.tooLarge, "too large") }
+    }
+}

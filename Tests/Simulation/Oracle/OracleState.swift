@@ -1,0 +1,103 @@
+import TidemarkModel
+import TidemarkStore
+
+/// All versions of all records, and who was a member when.
+struct OracleState {
+    let schema: Schema
+    let limits: ModelLimits
+    /// The last number given.
+    private(set) var last: SequenceNumber = 0
+    private(set) var history: [RecordKey: [Change]] = [:]
+    private(set) var timeline = MembershipTimeline()
+    private var time: Milliseconds = 0
+    /// Records that the current batch touched.
+    private var touched: Set<RecordKey> = []
+
+    init(schema: Schema, limits: ModelLimits) {
+        self.schema = schema
+        self.limits = limits
+    }
+
+    var keys: [RecordKey] { history.keys.sorted() }
+
+    func current(_ key: RecordKey) -> Change? { history[key]?.last }
+
+    /// The record as of a number; `nil` when it was not born yet.
+    func version(of key: RecordKey, at seq: SequenceNumber) -> Change? { history[key]?.last { $0.seq <= seq } }
+
+    mutating func begin(_ low: SequenceNumber, time: Milliseconds) {
+        last = low - 1
+        self.time = time
+        touched = []
+    }
+
+    /// Applies a whole transaction, or nothing.
+    ///
+    /// - Returns: why it must be refused.
+    mutating func apply(_ transaction: Transaction, by user: UserID) -> Rejection? {
+        var trial = self
+        do throws(Rejection) {
+            for mutation in transaction.mutations { try trial.apply(mutation, ifSeq: transaction.ifSeq, by: user) }
+        } catch {
+            return error
+        }
+        self = trial
+        return nil
+    }
+
+    /// Gives the record its next state.
+    mutating func put(_ key: RecordKey, scope: ScopeID, fields: Fields?, author: UserID, _ collection: CollectionSchema) {
+        last += 1
+        let before = current(key)
+        history[key, default: []].append(
+            Change(
+                key: key, scope: scope, seq: last, born: before?.born ?? last, isDeleted: fields == nil, author: author,
+                created: before?.created ?? time, updated: time, fields: fields ?? Fields()))
+        touched.insert(key)
+        guard let memberField = collection.memberField else { return }
+        timeline.replace(
+            scope, with: Self.roles(fields, memberField, collection.adminField, author: author), at: last)
+    }
+
+    private static func roles(
+        _ fields: Fields?, _ memberField: String, _ adminField: String?, author: UserID
+    ) -> [UserID: Role] {
+        let members = texts(fields?[memberField])
+        let admins = texts(adminField.flatMap { fields?[$0] })
+        var roles: [UserID: Role] = [:]
+        for member in members {
+            roles[UserID(member)] = member == author.text ? .owner : admins.contains(member) ? .admin : .member
+        }
+        return roles
+    }
+
+    private static func texts(_ value: FieldValue?) -> [String] {
+        guard case .array(let elements)? = value else { return [] }
+        return elements.compactMap { if case .string(let text) = $0 { text } else { nil } }
+    }
+
+    /// Compares what the batch wrote with what the fold gave.
+    func compare(with batch: CommittedBatch) throws(Violation) {
+        let keys = Set(batch.records.map(\.key))
+        try check(keys == touched, .merge, "batch \(batch.low) wrote other records than it accepted")
+        for record in batch.records { try compare(record) }
+    }
+
+    /// Compares a stored record with the fold's last version of it.
+    func compare(_ record: StoredRecord) throws(Violation) {
+        guard let expected = current(record.key) else {
+            throw Violation(invariant: .stability, message: "\(record.key) came from nowhere")
+        }
+        try check(
+            record.scope == expected.scope && record.born == expected.born, .record, "\(record.key) moved")
+        try check(record.seq == expected.seq, .record, "\(record.key) at \(record.seq), not \(expected.seq)")
+        let body = expected.isDeleted ? [] : expected.fields.canonicalBytes
+        try check(
+            record.isDeleted == expected.isDeleted && record.body == body, .merge,
+            "\(record.key) at \(record.seq): \(String(decoding: record.body, as: UTF8.self)), not \(String(decoding: body, as: UTF8.self))"
+        )
+        try check(
+            record.author == expected.author && record.created == expected.created
+                && record.updated == expected.updated, .merge, "\(record.key): author or times")
+    }
+}

@@ -1,0 +1,117 @@
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+extension ServerNode {
+    /// Carries effects out in order. Sessions are independent of each other: sorting by session takes the unspecified
+    /// order of sets out of the trace.
+    func carryOut(_ effects: [SessionEffect]) {
+        let ordered = effects.enumerated().sorted { ($0.element.session, $0.offset) < ($1.element.session, $1.offset) }
+        for (_, effect) in ordered {
+            if perhapsCrash() { return }
+            switch effect {
+            case .send(let id, let frame): send(frame, to: id)
+            case .close(let id, let code, let reason): close(id, code, reason)
+            case .load(let id, let request): load(id, request)
+            case .readWindow(let id, let request): readWindow(id, request)
+            case .readPage(let id, _, let request): readPage(id, request)
+            case .submit(let id, _, let submission):
+                if lane.append(submission, ticket: .session(id)) {
+                    sequence()
+                } else {
+                    advance { $0.settled(id, .unavailable, isLast: submission.isLast, into: &$1) }
+                }
+            }
+        }
+    }
+
+    private func send(_ frame: Frame, to id: SessionID) {
+        guard let connection = connections[id] else { return }
+        connection.watch.sent(frame, on: connection, world)
+        world.network.sendDown(connection, frame.bytes)
+    }
+
+    private func close(_ id: SessionID, _ code: CloseCode, _ reason: String) {
+        guard let connection = connections.removeValue(forKey: id) else { return }
+        world.log("n\(number) closes c\(id) \(code.rawValue) \(reason)")
+        if code == .protocolViolation || code == .clientForked || code == .clientUnknown {
+            world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
+        }
+        world.network.closeFromServer(connection, code: code, reason: reason)
+        fanOut.lost(id)
+    }
+
+    // MARK: Reads
+
+    private func load(_ id: SessionID, _ request: LoadRequest) {
+        guard tail != nil else { return whenFollowed.append { self.load(id, request) } }
+        let lease = lease
+        var registration: Registration?
+        // Three calls, each with a state of its own, as over a pool of connections.
+        let finish = { (lineage: Head?) in
+            self.world.database.call(
+                lease,
+                { $0.session(for: request.user, client: request.client, in: request.workspace) }
+            ) { snapshot in
+                guard let snapshot else { return self.loadFailed(id) }
+                let answer = LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+                self.advance { [clock = self.clock] in $0.loaded(id, answer, now: clock, into: &$1) }
+            }
+        }
+        let trace = {
+            guard let seq = request.lineage else { return finish(nil) }
+            self.world.database.call(lease, { $0.batch(holding: seq, in: request.workspace) }) { lineage in
+                guard let lineage else { return self.loadFailed(id) }
+                finish(lineage)
+            }
+        }
+        guard request.registers else { return trace() }
+        let now = clock
+        world.database.call(
+            lease, { $0.register(request.client, for: request.user, in: request.workspace, now: now) }
+        ) { answer in
+            guard let answer else { return self.loadFailed(id) }
+            registration = answer
+            trace()
+        }
+    }
+
+    private func loadFailed(_ id: SessionID) {
+        advance { [clock] in $0.loadFailed(id, now: clock, into: &$1) }
+    }
+
+    private func readWindow(_ id: SessionID, _ request: WindowRequest) {
+        world.database.call(
+            lease,
+            { $0.window(scopes: request.scopes, after: request.after, span: request.span, in: request.workspace) }
+        ) { window in
+            guard let window else { return self.loadFailed(id) }
+            self.advance { [clock = self.clock] in $0.windowRead(id, window, now: clock, into: &$1) }
+        }
+    }
+
+    private func readPage(_ id: SessionID, _ request: PageRequest) {
+        world.database.call(
+            lease,
+            {
+                $0.page(
+                    scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                    limit: request.limit, in: World.workspace)
+            }
+        ) { page in
+            self.advance { [clock = self.clock] in $0.pageRead(id, request, page, now: clock, into: &$1) }
+        }
+    }
+}
+
+extension SessionEffect {
+    var session: SessionID {
+        switch self {
+        case .send(let id, _), .close(let id, _, _), .load(let id, _), .readWindow(let id, _), .readPage(let id, _, _),
+            .submit(let id, _, _):
+            id
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import TidemarkModel
+@testable import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+extension ServerNode {
+    typealias Element = LaneQueue<Ticket>.Element
+
+    /// A push over HTTP; `answer` hears of each submission's outcome unless the node dies first.
+    func received(_ call: PushCall, from user: UserID, answer: @escaping (PushOutcome) -> Void) {
+        let principal = Principal(user: user)
+        let entries = call.push.entries.map { context.admission.admit($0, from: principal) }
+        let submission = Submission(
+            client: call.client, principal: principal, connection: call.connection,
+            ackedThrough: call.push.ackedThrough, first: call.push.first, entries: entries, bytes: 100 * entries.count)
+        lastCall += 1
+        guard lane.append(submission, ticket: .call(lastCall)) else { return answer(.unavailable) }
+        calls[lastCall] = answer
+        sequence()
+    }
+
+    /// Group commit: while one batch is in the database, the next one gathers.
+    func sequence() {
+        guard !isSequencing, !lane.isEmpty else { return }
+        isSequencing = true
+        let lease = lease
+        world.after(0) {
+            guard lease.isHeld else { return }
+            self.commit(self.lane.take(), attempt: 1) {
+                self.isSequencing = false
+                self.sequence()
+            }
+        }
+    }
+
+    private func commit(
+        _ elements: [Element], attempt: Int, refusing: Bool = false, then next: @escaping () -> Void
+    ) {
+        let submissions = elements.map(\.submission)
+        var outcomes: [PushOutcome] = []
+        let step = ModelDatabase.Step(
+            lease: lease, reads: sequencer.reads(for: submissions),
+            steps: SubmittedStep.steps(of: submissions, refusing: refusing),
+            plan: { [self] reads in
+                let planned = sequencer.plan(
+                    submissions, reads: reads, now: clock, nonce: random.next(), refusing: refusing)
+                outcomes = planned.outcomes
+                return planned.batch
+            },
+            done: { [self] result in
+                if perhapsCrash() { return }
+                switch result {
+                case .success(let batch):
+                    finish(elements, outcomes, batch)
+                    if isUp { next() }
+                case .failure(let error):
+                    recover(elements, attempt, error, then: next)
+                }
+            })
+        world.database.sequence(step)
+    }
+
+    private func recover(_ elements: [Element], _ attempt: Int, _ error: StoreError, then next: @escaping () -> Void) {
+        switch error.kind {
+        case .invariant: world.broke(.tiling, error.description)
+        case .unavailable:
+            guard attempt < world.plan.lane.attemptsMax else {
+                for element in elements { settle(element, .unavailable) }
+                return next()
+            }
+            let lease = lease
+            world.after(random.within(10...300)) {
+                if lease.isHeld { self.commit(elements, attempt: attempt + 1, then: next) }
+            }
+        case .data: bisect(elements, then: next)
+        }
+    }
+
+    /// Finds the entry that the database will not store, and refuses it alone.
+    private func bisect(_ elements: [Element], then next: @escaping () -> Void) {
+        if elements.count > 1 {
+            let half = elements.count / 2
+            return commit(Array(elements[..<half]), attempt: 1) {
+                self.commit(Array(elements[half...]), attempt: 1, then: next)
+            }
+        }
+        guard let element = elements.first else { return next() }
+        guard element.submission.entries.count > 1 else {
+            return commit([element], attempt: 1, refusing: true, then: next)
+        }
+        let singles = element.submission.singles
+        commitOneByOne(singles[...], ticket: element.ticket, then: next)
+    }
+
+    private func commitOneByOne(
+        _ singles: ArraySlice<Submission>, ticket: Ticket, then next: @escaping () -> Void
+    ) {
+        guard var single = singles.first else { return next() }
+        single.isLast = single.isLast && singles.count == 1
+        commit([(single, ticket)], attempt: 1) {
+            self.commitOneByOne(singles.dropFirst(), ticket: ticket, then: next)
+        }
+    }
+
+    private func finish(_ elements: [Element], _ outcomes: [PushOutcome], _ batch: CommittedBatch?) {
+        // Sessions may hear of the outcome before or after the rows reach them.
+        let settlesFirst = random.chance(500)
+        if settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
+        if isUp, let batch { delivered(batch) }
+        if isUp, !settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
+    }
+
+    private func settle(_ element: Element, _ outcome: PushOutcome) {
+        if case .forked = outcome {
+            world.broke(.exactlyOnce, "a delayed duplicate of \(element.submission.client) was taken for a fork")
+        }
+        switch element.ticket {
+        case .session(let id):
+            advance { $0.settled(id, outcome, isLast: element.submission.isLast, into: &$1) }
+        case .call(let call): calls.removeValue(forKey: call)?(outcome)
+        }
+    }
+}

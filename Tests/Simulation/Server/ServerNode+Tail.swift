@@ -1,0 +1,89 @@
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+
+extension ServerNode {
+    private static let tailLimit = 8
+
+    /// Registers for the workspace's batches; the first answer starts delivery, later ones renew.
+    func follow() {
+        let lease = lease
+        let now = clock
+        world.database.call(lease, { $0.follow(World.workspace, node: UInt64(self.number), now: now) }) { head in
+            if let head, self.tail == nil {
+                self.tail = Tail(head: head)
+                self.fanOut.follow(World.workspace, from: head)
+                let waiting = self.whenFollowed
+                self.whenFollowed = []
+                for each in waiting { each() }
+                self.poll()
+            }
+            // A failed first attempt is repeated soon.
+            let wait = self.tail == nil ? 200 : self.world.plan.store.followLifetime / 3
+            self.world.after(wait) { if lease.isHeld { self.follow() } }
+        }
+    }
+
+    private func poll() {
+        let lease = lease
+        world.after(random.within(1_000...2_000)) {
+            guard lease.isHeld else { return }
+            self.readTail()
+            self.poll()
+        }
+    }
+
+    /// Another node committed something, says a hint; it may be late, lost, or come twice.
+    func hinted() {
+        if isUp { readTail() }
+    }
+
+    private func readTail() {
+        guard let tail else { return }
+        guard !isReadingTail else { return mustReadAgain = true }
+        isReadingTail = true
+        mustReadAgain = false
+        let after = tail.head.seq
+        world.database.call(lease, { $0.tail(after: after, limit: Self.tailLimit, in: World.workspace) }) { batches in
+            self.isReadingTail = false
+            guard let batches else { return }
+            let outputs = self.tail?.read(batches) ?? []
+            self.deliver(outputs)
+            guard self.isUp else { return }
+            let isBehind = batches.count == Self.tailLimit || self.mustReadAgain || self.tail?.hasGap == true
+            if isBehind { self.readTail() }
+        }
+    }
+
+    /// A batch that this node committed.
+    func delivered(_ batch: CommittedBatch) {
+        deliver(tail?.committed(batch) ?? [])
+        guard isUp else { return }
+        if tail?.hasGap == true { readTail() }
+        for other in world.nodes where other.number != number { hint(other) }
+    }
+
+    private func deliver(_ outputs: [Tail.Output]) {
+        for output in outputs {
+            if perhapsCrash() { return }
+            switch output {
+            case .batch(let batch):
+                let ready = DeliveryBatch(
+                    batch, cursor: world.seal.cursor(batch.head, workspace: World.workspace.text))
+                advance { [clock] in $0.committed(ready, in: World.workspace, now: clock, into: &$1) }
+            case .missed(let head):
+                world.log("n\(number) missed up to \(head.seq)")
+                advance { [clock] in $0.missed(upTo: head, in: World.workspace, now: clock, into: &$1) }
+            }
+            guard isUp else { return }
+        }
+    }
+
+    private func hint(_ other: ServerNode) {
+        let faults = world.plan.faults
+        if world.isChaotic, random.chance(faults.hintLost) { return }
+        let copies = world.isChaotic && random.chance(faults.hintTwice) ? 2 : 1
+        for _ in 0..<copies { world.after(random.within(5...120)) { other.hinted() } }
+    }
+}

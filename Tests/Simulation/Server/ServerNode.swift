@@ -1,0 +1,149 @@
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkStore
+
+/// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
+final class ServerNode {
+    /// Who waits for the outcome of a submission.
+    enum Ticket: Sendable {
+        case session(SessionID)
+        case call(Int)
+    }
+
+    let number: Int
+    unowned let world: World
+    private(set) var incarnation = 0
+    private(set) var isUp = false
+    var clockOffset: Milliseconds = 0
+    var random: SplitMix
+    let context: SessionContext
+    let sequencer: Sequencer
+
+    var fanOut: FanOut
+    var tail: Tail?
+    var lane: LaneQueue<Ticket>
+    var isSequencing = false
+    var isReadingTail = false
+    var mustReadAgain = false
+    /// What waits until the workspace is followed.
+    var whenFollowed: [() -> Void] = []
+    var connections: [SessionID: Connection] = [:]
+    /// HTTP calls that wait for an answer.
+    var calls: [Int: (PushOutcome) -> Void] = [:]
+    var lastCall = 0
+
+    init(_ number: Int, _ world: World) {
+        self.number = number
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "node\(number)")
+        context = SessionContext(
+            serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
+            sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
+        sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model)
+        fanOut = FanOut(context: context, limits: world.plan.fanOut)
+        lane = LaneQueue(limits: world.plan.lane)
+    }
+
+    var clock: Milliseconds { world.now + clockOffset }
+    var lease: Lease { Lease(node: self, incarnation: incarnation) }
+    var isIdle: Bool { isUp && !isSequencing && lane.isEmpty && tail?.hasGap != true }
+
+    // MARK: Life
+
+    func start() {
+        guard !isUp else { return }
+        incarnation += 1
+        isUp = true
+        world.log("n\(number) starts")
+        fanOut = FanOut(context: context, limits: world.plan.fanOut)
+        lane = LaneQueue(limits: world.plan.lane)
+        tail = nil
+        isSequencing = false
+        isReadingTail = false
+        mustReadAgain = false
+        whenFollowed = []
+        connections = [:]
+        calls = [:]
+        follow()
+        tick()
+    }
+
+    /// The process dies, with everything in its memory.
+    func crash() {
+        guard isUp else { return }
+        world.log("n\(number) crashes")
+        isUp = false
+        for id in connections.keys.sorted() { if let lost = connections[id] { world.network.vanished(lost) } }
+        connections = [:]
+        world.after(random.within(50...6_000)) { self.start() }
+    }
+
+    /// Stops in an orderly way, and is started anew.
+    func drain() {
+        guard isUp else { return }
+        world.log("n\(number) drains")
+        advance { $0.drain(into: &$1) }
+        let lease = lease
+        world.after(random.within(500...8_000)) { if lease.isHeld { self.crash() } }
+    }
+
+    /// A chance to die between any two effects.
+    func perhapsCrash() -> Bool {
+        guard world.isChaotic, world.crashesLeft > 0, random.chance(world.plan.faults.crash) else { return false }
+        world.crashesLeft -= 1
+        crash()
+        return true
+    }
+
+    // MARK: Sockets
+
+    func opened(_ connection: Connection) {
+        connections[connection.id] = connection
+        advance { [clock] in $0.opened(connection.id, headerToken: nil, now: clock, into: &$1) }
+    }
+
+    func received(_ connection: Connection, _ bytes: [UInt8]) {
+        guard isUp, connections[connection.id] != nil else { return }
+        connection.watch.received(bytes)
+        advance { [clock] in $0.received(connection.id, bytes, now: clock, into: &$1) }
+    }
+
+    func lost(_ connection: Connection) {
+        guard connections.removeValue(forKey: connection.id) != nil else { return }
+        world.log("n\(number) lost c\(connection.id)")
+        fanOut.lost(connection.id)
+    }
+
+    /// The socket's buffer filled up or emptied.
+    func noteBuffer(_ connection: Connection) {
+        let most = world.plan.socketBytesMax
+        let isBlocked = connection.isBlocked ? connection.buffered > most / 2 : connection.buffered > most
+        guard isBlocked != connection.isBlocked else { return }
+        connection.isBlocked = isBlocked
+        // Writability is reported on a later turn of the loop, as sockets do.
+        let lease = lease
+        world.after(0) {
+            guard lease.isHeld, self.connections[connection.id] != nil, connection.isBlocked == isBlocked else { return }
+            self.advance { [clock = self.clock] in
+                $0.writabilityChanged(connection.id, isWritable: !isBlocked, now: clock, into: &$1)
+            }
+        }
+    }
+
+    // MARK: Time
+
+    private func tick() {
+        advance { [clock] in $0.tick(now: clock, into: &$1) }
+        let lease = lease
+        world.after(1_000) { if lease.isHeld { self.tick() } }
+    }
+
+    /// Runs the machine and carries out what it wants.
+    func advance(_ event: (inout FanOut, inout [SessionEffect]) -> Void) {
+        var effects: [SessionEffect] = []
+        event(&fanOut, &effects)
+        carryOut(effects)
+    }
+}

@@ -1,0 +1,25 @@
+import TidemarkModel
+import TidemarkSequencer
+
+/// One entry of a submission as the oracle hears of it: whose, which number, which transaction.
+struct SubmittedStep {
+    let client: ClientID
+    let user: UserID
+    /// The client's connection counter.
+    let connection: Int64
+    let number: Int64
+    let transaction: TransactionID
+    /// The sequencer was told to refuse it, since the database will not store it.
+    let isRefused: Bool
+
+    static func steps(of submissions: [Submission], refusing: Bool) -> [SubmittedStep] {
+        submissions.flatMap { submission in
+            submission.entries.enumerated().map { offset, entry in
+                SubmittedStep(
+                    client: submission.client, user: submission.principal.user,
+                    connection: submission.connection, number: submission.first + Int64(offset),
+                    transaction: entry.id, isRefused: refusing)
+            }
+        }
+    }
+}

@@ -1,0 +1,15 @@
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+
+/// Bearer tokens of the simulation: the user and the end, in plain text.
+enum Token {
+    static func issue(for user: UserID, expires: Milliseconds) -> String { "\(user) \(expires)" }
+
+    static let verify: @Sendable (String, Milliseconds) -> Identity? = { token, now in
+        let parts = token.split(separator: " ")
+        guard parts.count == 2, let expires = Int64(parts[1]), now < expires else { return nil }
+        return Identity(
+            principal: Principal(user: UserID(String(parts[0]))), workspace: World.workspace, expires: expires)
+    }
+}

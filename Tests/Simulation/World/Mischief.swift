@@ -1,0 +1,39 @@
+import TidemarkModel
+
+/// Faults that come on their own account: background suspensions, stalls, drains, clock jumps.
+final class Mischief {
+    private unowned let world: World
+    private var random: SplitMix
+
+    init(_ world: World) {
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "mischief")
+    }
+
+    func schedule() {
+        let faults = world.plan.faults
+        var time: Milliseconds = 500
+        while time < world.plan.chaosTime {
+            let device = world.devices[random.below(world.devices.count)]
+            let node = world.nodes[random.below(world.nodes.count)]
+            if random.chance(faults.background) {
+                let length = random.within(100...6_000)
+                world.after(time) { device.enterBackground(for: length) }
+            }
+            if random.chance(faults.stall) {
+                let length = random.within(200...9_000)
+                world.after(time) { device.stall(for: length) }
+            }
+            if random.chance(faults.clockJump) {
+                let jump = random.within(-15_000...15_000)
+                if random.chance(500) {
+                    world.after(time) { device.clockOffset = jump }
+                } else {
+                    world.after(time) { node.clockOffset = jump }
+                }
+            }
+            if random.chance(faults.drain) { world.after(time) { node.drain() } }
+            time += random.within(200...2_000)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import Tidemark
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// Everything that a seed decides before its run begins.
+struct SimulationPlan {
+    let seed: UInt64
+    let nodeCount: Int
+    let users: [UserID]
+    /// One owner for each device.
+    let owners: [UserID]
+    /// Devices that never write: what they received can be replayed.
+    let readers: Set<Int>
+    /// How long faults and writes go on.
+    let chaosTime: Milliseconds
+    let actionCount: Int
+    let faults: FaultRates
+    let tokenLife: Milliseconds
+    let socketBytesMax: Int
+    private(set) var wire = WireLimits()
+    private(set) var fanOut = FanOutLimits()
+    private(set) var lane = LaneLimits()
+    private(set) var store = StoreLimits()
+    private(set) var local = LocalLimits()
+    private(set) var session = SessionTiming()
+    private(set) var engine = EngineTiming()
+
+    /// Virtual time within which everything must be settled after the faults stop.
+    static let healingMax: Milliseconds = 600_000
+
+    init(seed: UInt64) {
+        self.seed = seed
+        var random = SplitMix(seed: seed, "plan")
+        nodeCount = 1 + random.below(3)
+        users = ["ann", "bob", "cyd"].prefix(2 + random.below(2)).map { UserID($0) }
+        var owners = users
+        for user in users where random.chance(450) { owners.append(user) }
+        let hasReader = random.chance(300)
+        if hasReader { owners.append(users[random.below(users.count)]) }
+        self.owners = owners
+        readers = hasReader ? [owners.count - 1] : []
+        chaosTime = random.within(8_000...30_000)
+        actionCount = 30 + random.below(50)
+        faults = FaultRates(&random)
+        tokenLife = random.chance(300) ? 100_000 : 3_600_000
+        socketBytesMax = random.chance(300) ? 600 : 65_536
+        buggify(&random)
+    }
+
+    /// Tiny limits: most bugs live at the boundaries.
+    private mutating func buggify(_ random: inout SplitMix) {
+        func tiny(_ limit: inout Int, _ most: Int) { if random.chance(350) { limit = 1 + random.below(most) } }
+        tiny(&wire.pageRowsMax, 3)
+        tiny(&wire.windowFramesMax, 3)
+        tiny(&wire.pushesInFlightMax, 1)
+        tiny(&wire.pushTransactionsMax, 3)
+        tiny(&wire.pagesInFlightMax, 1)
+        tiny(&wire.transactionsBurst, 5)
+        tiny(&lane.batchTransactionsMax, 4)
+        tiny(&lane.submissionTransactionsMax, 2)
+        tiny(&lane.batchClientsMax, 1)
+        tiny(&lane.attemptsMax, 2)
+        tiny(&fanOut.ringBytesMax, 2_000)
+        tiny(&store.readBytesMax, 400)
+        tiny(&wire.windowBytesMax, 3_000)
+        tiny(&wire.changesBytesTarget, 300)
+        tiny(&engine.ackFrames, 2)
+        if wire.transactionsBurst < 10 { wire.transactionsPerSecond = 4 }
+        if random.chance(250) { store.tailSpan = random.within(1...10) }
+        if random.chance(250) { store.followLifetime = random.within(2_000...8_000) }
+        if random.chance(350) { local.pageRows = 1 + random.below(3) }
+        if random.chance(200) { session.ackMax = 5_000 }
+        if random.chance(300) { session.progress = 1_000 }
+    }
+}

@@ -1,0 +1,40 @@
+import TidemarkModel
+
+extension World {
+    /// The whole course of one seed: chaos, healing, and the state of peace in which everything is compared.
+    func runCourse() {
+        for node in nodes { node.start() }
+        for device in devices { device.launch(after: Milliseconds(device.number) * 40) }
+        raw.begin()
+        Workload(self).schedule()
+        Mischief(self).schedule()
+        run(until: Self.beginning + plan.chaosTime)
+        guard violation == nil else { return }
+        heal()
+        let deadline = now + SimulationPlan.healingMax
+        while violation == nil, now < deadline {
+            run(until: now + 1_000)
+            if isAtPeace { break }
+        }
+        guard violation == nil else { return }
+        require(isAtPeace, .convergence, unrest)
+        EndCheck(self).run()
+    }
+
+    private func heal() {
+        log("heal")
+        isChaotic = false
+        for node in nodes where !node.isUp { node.start() }
+        for device in devices { device.heal() }
+    }
+
+    /// Nothing is under way any more.
+    private var isAtPeace: Bool {
+        raw.isDone && nodes.allSatisfy(\.isIdle) && devices.allSatisfy(\.isSettled)
+    }
+
+    private var unrest: String {
+        let devices = devices.filter { !$0.isSettled }.map(\.unrest)
+        return (devices + (raw.isDone ? [] : [raw.unrest])).joined(separator: "; ")
+    }
+}

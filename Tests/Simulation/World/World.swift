@@ -1,0 +1,87 @@
+import Crypto
+import Tidemark
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+
+/// One run: a single thread, virtual time, and every part of the system that decides anything.
+final class World {
+    static let workspace = WorkspaceID("shop")
+    /// Virtual time begins in the middle of a real epoch, so that ids and times look like themselves.
+    static let beginning: Milliseconds = 1_760_000_000_000
+
+    let plan: SimulationPlan
+    let schema: Schema
+    let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+    private(set) var now = beginning
+    private(set) var events = 0
+    private var queue: EventQueue
+    var trace = Trace()
+    private(set) var violation: Violation?
+    /// Faults strike only while this is true.
+    var isChaotic = true
+    /// How many more times a node may crash and a device be killed, so that work gets done in between.
+    var crashesLeft = 4
+    var killsLeft = 8
+
+    private(set) var oracle: Oracle
+    private(set) lazy var database = ModelDatabase(self)
+    private(set) lazy var network = Network(self)
+    private(set) lazy var nodes = (0..<plan.nodeCount).map { ServerNode($0, self) }
+    private(set) var devices: [Device] = []
+    private(set) lazy var raw = RawClient(self)
+    /// Transactions that the database itself refuses to store.
+    var poison: Set<TransactionID> = []
+
+    init(seed: UInt64, schema: Schema) throws {
+        plan = SimulationPlan(seed: seed)
+        self.schema = schema
+        queue = EventQueue(seed: seed)
+        oracle = Oracle(schema: schema, limits: plan.wire.model)
+        for (number, owner) in plan.owners.enumerated() {
+            devices.append(try Device(number, owner: owner, isReader: plan.readers.contains(number), self))
+        }
+    }
+
+    /// Runs `action` after so many milliseconds.
+    func after(_ delay: Milliseconds, _ action: @escaping EventQueue.Action) {
+        queue.insert(at: now + max(0, delay), action)
+    }
+
+    func log(_ text: @autoclosure () -> String) { trace.append(now - Self.beginning, text()) }
+
+    /// Notes the first broken invariant; the run ends with it.
+    func broke(_ invariant: Invariant, _ message: String) {
+        guard violation == nil else { return }
+        violation = Violation(invariant: invariant, message: message)
+        log("VIOLATION \(invariant.rawValue): \(message)")
+    }
+
+    func require(_ holds: Bool, _ invariant: Invariant, _ message: @autoclosure () -> String) {
+        if !holds { broke(invariant, message()) }
+    }
+
+    /// Handles events until `time`, or until an invariant is broken.
+    func run(until time: Milliseconds) {
+        while violation == nil, let (due, action) = queue.next() {
+            guard due <= time else {
+                queue.insert(at: due, action)
+                break
+            }
+            now = max(now, due)
+            events += 1
+            action()
+        }
+        now = max(now, time)
+    }
+
+    /// Judges the batch at its commit point.
+    func committed(_ batch: CommittedBatch, from steps: [SubmittedStep]) {
+        log("commit \(batch.low)...\(batch.head.seq) rows \(batch.records.count) clients \(batch.settlements.count)")
+        do {
+            try oracle.committed(batch, from: steps, poison: poison)
+        } catch {
+            broke(error.invariant, error.message)
+        }
+    }
+}

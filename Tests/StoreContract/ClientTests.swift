@@ -1,0 +1,110 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@Suite struct ClientTests {
+    @Test(arguments: StoreKind.available)
+    func `registering again gives the same row with what happened since`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let row = try await under.register(.numbered(50), for: .ann)
+            #expect(row == ClientRow(id: .numbered(50), user: .ann))
+            #expect(try await under.register(.numbered(50), for: .ann) == row)
+            try await under.commit { $0.settle(row, through: 4) }
+            #expect(try await under.register(.numbered(50), for: .ann).settledThrough == 4)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a client id of another user is taken`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            _ = try await under.register(.numbered(50), for: .ann)
+            let answer = try await under.store.register(.numbered(50), for: .bob, in: under.workspace, now: 2)
+            #expect(answer == .taken)
+            let session = try await under.store.session(for: .bob, client: .numbered(50), in: under.workspace)
+            #expect(session.client == nil)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a user may register only so many clients, and keeps those`(_ kind: StoreKind) async throws {
+        var limits = StoreLimits()
+        limits.clientsPerUserMax = 2
+        try await kind.withStore(limits: limits) { under in
+            let first = try await under.register(.numbered(1), for: .ann)
+            _ = try await under.register(.numbered(2), for: .ann)
+            let answer = try await under.store.register(.numbered(3), for: .ann, in: under.workspace, now: 2)
+            #expect(answer == .tooMany)
+            #expect(try await under.register(.numbered(1), for: .ann) == first)
+            _ = try await under.register(.numbered(3), for: .bob)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `one client registered by many tasks at once is one client`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let answers = try await withThrowingTaskGroup(of: Registration.self) { group in
+                for number in 0..<20 {
+                    group.addTask {
+                        try await under.store.register(
+                            .numbered(7), for: number.isMultiple(of: 2) ? .ann : .bob, in: under.workspace, now: 1)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(answers.count { $0 == .taken } == 10)
+            #expect(Set(answers).count == 2)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `results are kept until they are acknowledged`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let row = try await under.register(.numbered(50), for: .ann)
+            let batch = try await under.commit { $0.settle(row, through: 5, refusing: [2]) }
+            let results = batch.settlements.flatMap(\.results)
+            var reads = ReadSet()
+            reads.clients = [.init(client: row.id, first: 1, last: 100)]
+            #expect(try await under.read(reads).results[row.id]?.values.sorted { $0.number < $1.number } == results)
+
+            var acked = row
+            acked.settledThrough = 5
+            acked.ackedThrough = 3
+            acked.connection = 9
+            let stored = acked
+            try await under.commit { $0.settle(stored, through: 5) }
+            let found = try await under.read(reads)
+            #expect(found.clients[row.id] == stored)
+            #expect(found.results[row.id]?.keys.sorted() == [4, 5])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a session starts from head, client, unacknowledged results and grants`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            var row = try await under.register(.numbered(50), for: .ann)
+            let other = try await under.register(.numbered(51), for: .ann)
+            let start = row
+            let first = try await under.commit { draft in
+                draft.grant(.ann, .b)
+                draft.grant(.bob, .c)
+                draft.grant(.ann, .a, .owner)
+                draft.settle(start, through: 4, refusing: [1, 3, 4])
+                draft.settle(other, through: 1, refusing: [1])
+            }
+            row.settledThrough = 4
+            row.ackedThrough = 2
+            let acked = row
+            let last = try await under.commit { $0.settle(acked, through: 4) }
+            let session = try await under.store.session(for: .ann, client: row.id, in: under.workspace)
+            #expect(session.head == last.head)
+            #expect(session.client == acked)
+            #expect(session.results == first.settlements.first?.results.filter { $0.number > 2 })
+            #expect(
+                session.grants == [
+                    Grant(scope: .a, since: 3, role: .owner), Grant(scope: .b, since: 1, role: .member),
+                ])
+            let stranger = try await under.store.session(for: .ann, client: .numbered(99), in: under.workspace)
+            #expect(stranger.client == nil && stranger.results.isEmpty && stranger.grants.count == 2)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+import TidemarkEmbeddedStore
+import TidemarkModel
+import TidemarkStore
+
+/// What a killed process or a power cut leaves: the file and its log as they were at some moment, perhaps torn.
+@Suite struct EmbeddedCrashTests {
+    private static let batchCount: Int64 = 40
+
+    /// Copies the open file with its log, keeping only `keptBytes` of the log.
+    private func copy(_ path: String, to target: TemporaryFile, keptBytes: Int? = nil) throws {
+        try FileManager.default.createDirectory(at: target.folder, withIntermediateDirectories: true)
+        try FileManager.default.copyItem(atPath: path, toPath: target.path)
+        let log = try Data(contentsOf: URL(fileURLWithPath: path + "-wal"))
+        try log.prefix(keptBytes ?? log.count).write(to: URL(fileURLWithPath: target.path + "-wal"))
+    }
+
+    private func fill(_ under: StoreUnderTest) async throws -> [CommittedBatch] {
+        var batches: [CommittedBatch] = []
+        for round in 0..<Self.batchCount {
+            batches.append(
+                try await under.commit { draft in
+                    for number: Int64 in 0..<3 { draft.put(.numbered(round * 3 + number)) }
+                    draft.put(.numbered(round * 3), born: round * 4 + 1)
+                    draft.tamper { $0.records.remove(at: 0) }
+                })
+        }
+        return batches
+    }
+
+    @Test func `a copy taken while the store is open has every answered commit`() async throws {
+        let source = TemporaryFile()
+        let store = try EmbeddedStore(path: source.path)
+        let under = StoreUnderTest(store: store)
+        let batches = try await fill(under)
+        let target = TemporaryFile()
+        try copy(source.path, to: target)
+        let survivor = try EmbeddedStore(path: target.path)
+        let tail = try await survivor.tail(after: 0, limit: 100, in: under.workspace)
+        #expect(tail.map(\.head) == batches.map(\.head))
+        let next = try await StoreUnderTest(store: survivor, workspace: under.workspace).commit { $0.skip() }
+        #expect(next.low == (batches.last?.head.seq ?? 0) + 1)
+        try survivor.close()
+        try store.close()
+        try source.remove()
+        try target.remove()
+    }
+
+    @Test func `a torn log opens at the end of a whole batch`() async throws {
+        let source = TemporaryFile()
+        let store = try EmbeddedStore(path: source.path)
+        let under = StoreUnderTest(store: store)
+        let batches = try await fill(under)
+        let size = try Data(contentsOf: URL(fileURLWithPath: source.path + "-wal")).count
+        var reached = Set<Int>()
+        for part in 1...24 {
+            let target = TemporaryFile()
+            // Primes, so that cuts fall inside frames too.
+            try copy(source.path, to: target, keptBytes: size * part / 24 - part * 131)
+            let survivor = StoreUnderTest(store: try EmbeddedStore(path: target.path), workspace: under.workspace)
+            let tail = try await survivor.store.tail(after: 0, limit: 100, in: under.workspace)
+            #expect(tail.map(\.head) == batches.prefix(tail.count).map(\.head))
+            let records = try await survivor.windows([.a], span: 7).flatMap(\.records)
+            #expect(records == batches.prefix(tail.count).flatMap(\.records))
+            reached.insert(tail.count)
+            try target.remove()
+        }
+        #expect(reached.count > 10, "the cuts must fall at different places")
+        try store.close()
+        try source.remove()
+    }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import TidemarkEmbeddedStore
+import TidemarkModel
+import TidemarkStore
+
+/// The implementations of the contract. Every contract test runs against each that is available.
+enum StoreKind: String, CaseIterable, Sendable {
+    case memory, embedded, postgres
+
+    /// PostgreSQL takes part when the environment names a server in `TIDEMARK_TEST_POSTGRES`.
+    static var available: [StoreKind] {
+        allCases.filter { $0 != .postgres || ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"] != nil }
+    }
+
+    /// Runs `body` with a store of its own, or at least a workspace of its own, and closes it afterwards.
+    func withStore(
+        limits: StoreLimits = StoreLimits(), _ body: (StoreUnderTest) async throws -> Void
+    ) async throws {
+        let under = try await make(limits)
+        do {
+            try await body(under)
+        } catch {
+            try await under.close()
+            throw error
+        }
+        try await under.close()
+    }
+
+    private func make(_ limits: StoreLimits) async throws -> StoreUnderTest {
+        switch self {
+        case .memory:
+            return StoreUnderTest(store: InMemoryStore(MemoryTables(limits: limits)))
+        case .embedded:
+            let file = TemporaryFile()
+            var options = EmbeddedStore.Options()
+            options.limits = limits
+            let store = try EmbeddedStore(path: file.path, options: options)
+            return StoreUnderTest(store: store) {
+                try store.close()
+                try file.remove()
+            }
+        case .postgres:
+            return try await StoreUnderTest.makePostgres(limits)
+        }
+    }
+}
+
+/// A database file in a folder of its own that does not exist yet.
+struct TemporaryFile: Sendable {
+    let folder: URL
+    var path: String { folder.appendingPathComponent("store.sqlite").path }
+
+    init() {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID().uuidString)")
+    }
+
+    func remove() throws { try FileManager.default.removeItem(at: folder) }
+}

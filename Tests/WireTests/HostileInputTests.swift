@@ -1,0 +1,108 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@Suite struct `Hostile input` {
+    private let frames = GoldenFrames.client.map { $0.0.encode() } + GoldenFrames.server.map { $0.0.encode() }
+
+    private func decodeBoth(_ bytes: [UInt8]) -> Int {
+        var accepted = 0
+        do {
+            _ = try ClientMessage.decode(bytes)
+            accepted += 1
+        } catch {}
+        do {
+            _ = try ServerMessage.decode(bytes)
+            accepted += 1
+        } catch {}
+        return accepted
+    }
+
+    @Test func `a message cut anywhere is an error`() {
+        for frame in frames {
+            for end in 0..<frame.count { #expect(decodeBoth(Array(frame[..<end])) == 0) }
+        }
+    }
+
+    @Test func `messages with damaged bytes never trap`() {
+        var random = SystemSeed(state: 11)
+        var refused = 0
+        for frame in frames {
+            for _ in 0..<2_000 {
+                var damaged = frame
+                for _ in 0...random.next() % 3 {
+                    damaged[Int(random.next() % UInt64(damaged.count))] = UInt8(truncatingIfNeeded: random.next())
+                }
+                if decodeBoth(damaged) == 0 { refused += 1 }
+            }
+        }
+        #expect(refused > 1_000)
+    }
+
+    @Test(arguments: [
+        "", "null", "[]", "{}", #"{"t":1}"#, #"{"t":"push"}"#, #"{"t":"nope"}"#, #"{"t":"push","first":0,"m":[{}]}"#,
+        #"{"t":"push","first":-1,"m":[{}]}"#, #"{"t":"push","first":99999999999999999999,"m":[{}]}"#,
+        #"{"t":"push","first":1.5,"m":[{}]}"#, #"{"t":"push","first":1,"m":{}}"#, #"{"t":"push","first":1,"m":[]}"#,
+        #"{"t":"hello","client":"x","conn":1}"#, #"{"t":"hello","client":"018f3a2b-0000-7000-8000-000000000001"}"#,
+        #"{"t":"hello","client":"018f3a2b-0000-7000-8000-000000000001","conn":1,"scopes":[["a"]]}"#,
+        #"{"t":"hello","client":"018f3a2b-0000-7000-8000-000000000001","conn":1,"scopes":[["",1]]}"#,
+        #"{"t":"ack","frames":-1}"#, #"{"t":"page","rid":1,"scope":"s","coll":"c","limit":0}"#, #"{"t":"auth"}"#,
+    ])
+    func `what breaks the protocol is refused whole`(_ text: String) {
+        #expect(throws: WireError.self) { try ClientMessage.decode(Array(text.utf8)) }
+    }
+
+    @Test func `a bad transaction is refused alone, under its own id where that can be read`() throws {
+        let good = String(decoding: TransactionCoding.encode(GoldenFrames.transaction), as: UTF8.self)
+        let id = GoldenFrames.second.description
+        let key = #""c":"notes","i":"\#(id)""#
+        let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+        let bad: [(String, RejectionCode)] = [
+            ("null", .invalid), ("{}", .invalid), ("7", .invalid), (#"{"id":"\#(id)"}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[]}"#, .invalid), (#"{"id":"\#(id)","ops":[{}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"drop",\#(key)}]}"#, .unknownOperation),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"where":"1=1"}]}"#, .unknownOperation),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":\#(deep)}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":1e999}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":1,"a":2}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":"\ud800"}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"patch",\#(key),"add":{"a":1}}]}"#, .invalid),
+            (
+                #"{"id":"\#(id)","ops":["# + Array(repeating: #"{"o":"del",\#(key)}"#, count: 65).joined(separator: ",")
+                    + "]}", .tooLarge
+            ),
+            (
+                #"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":""# + String(repeating: "x", count: 300_000)
+                    + #""}}]}"#, .tooLarge
+            ),
+        ]
+        for (text, code) in bad {
+            let frame = #"{"t":"push","first":1,"acked":0,"m":[\#(good),\#(text),\#(good)]}"#
+            guard case .push(let push) = try ClientMessage.decode(Array(frame.utf8)) else {
+                Issue.record("not a push")
+                continue
+            }
+            #expect(push.entries.count == 3)
+            #expect(push.entries[0] == Push.Entry(GoldenFrames.transaction))
+            #expect(push.entries[2] == Push.Entry(GoldenFrames.transaction))
+            guard case .failure(let rejection) = push.entries[1].content else {
+                Issue.record("accepted: \(text.prefix(80))")
+                continue
+            }
+            #expect(rejection.code == code, "\(rejection.message)")
+            #expect(push.entries[1].id == (text.contains(id) ? GoldenFrames.second : nil))
+        }
+    }
+}
+
+/// A seeded generator (SplitMix64).
+private struct SystemSeed: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var word = (state ^ (state >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
+        return word ^ (word >> 31)
+    }
+}
