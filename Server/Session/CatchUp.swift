@@ -20,6 +20,10 @@ struct CatchUp: Sendable {
     static let spanMax: Int64 = 1 << 20
     static let spanMin: Int64 = 64
 
+    /// True for what changed under the grant. A client may hold a grant that is younger than its position; what came
+    /// before the grant comes with the scope's pages, and was not for this user when it happened (I-11).
+    func isDue(_ scope: ScopeID, at seq: SequenceNumber) -> Bool { seq >= grants[scope]?.since ?? 0 }
+
     /// Halves or doubles the span so that windows come near the frame target.
     mutating func adapt(to bytes: Int, target: Int) {
         if bytes > target {

@@ -53,7 +53,7 @@ extension Session {
             return pump(ring, now: now, into: &effects)
         }
         readThrough = max(readThrough, read.head.seq)
-        let groups = DeliveryBatch.groups(read.records)
+        let groups = DeliveryBatch.groups(read.records.filter { catchUp.isDue($0.scope, at: $0.seq) })
         let bytes = groups.reduce(0) { $0 + $1.rows.count }
         catchUp.adapt(to: bytes, target: context.limits.changesBytesTarget)
         self.catchUp = catchUp

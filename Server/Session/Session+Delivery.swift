@@ -41,7 +41,7 @@ extension Session {
         guard phase == .streaming, !isLive, !isLoading, !isBlocked else { return }
         guard window.isHalfFree(limits: context.limits) else { return }
         while phase == .streaming {
-            if let catchUp, position.seq >= catchUp.target.seq {
+            if let catchUp, position.seq >= catchUp.target.seq || catchUp.scopes.isEmpty {
                 guard arrive(catchUp, ring, now: now, into: &effects) else { return }
                 continue
             }
@@ -67,7 +67,10 @@ extension Session {
         var changes: [Changes.GrantChange] = []
         if let catchUp {
             let scopes = Set(catchUp.scopes)
-            groups = batch.groups.indices.filter { scopes.contains(batch.groups[$0].scope) }
+            groups = batch.groups.indices.filter { index in
+                let scope = batch.groups[index].scope
+                return scopes.contains(scope) && catchUp.isDue(scope, at: batch.head.seq)
+            }
         } else {
             changes = membershipChanges(in: batch)
             settled = batch.settlements.first { $0.client.id == client }?.wire
@@ -101,6 +104,7 @@ extension Session {
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
         let frame = Frame(splice.finish(settled: arrived.settled, grants: arrived.changes))
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
+        position = arrived.target
         adopt(arrived.grants)
         catchUp = nil
         emit(frame, cursor: cursor, seq: arrived.target.seq, isConsistent: isConsistent, now: now, into: &effects)

@@ -1,1 +1,57 @@
+import Foundation
 import Testing
+import TidemarkModel
+
+/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from a fixed start.
+@Suite struct SimulationTests {
+    private static let firstSeed: UInt64 = 1
+    /// Seeds that may fail before a run is given up.
+    private static let brokenMax = 20
+    private let schema: Schema
+
+    init() throws { schema = try WorkloadSchema.load() }
+
+    @Test func `every seed keeps every invariant and converges`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        if let seed = environment["SEED"].flatMap({ UInt64($0) }) { return report(try course(of: seed), seed) }
+        let rounds = environment["ROUNDS"].flatMap { UInt64($0) } ?? 100
+        var broken: [(seed: UInt64, violation: Violation)] = []
+        for seed in Self.firstSeed..<Self.firstSeed + rounds where broken.count < Self.brokenMax {
+            let world = try course(of: seed)
+            guard let violation = world.violation else { continue }
+            if broken.isEmpty { report(world, seed) }
+            broken.append((seed, violation))
+        }
+        for (seed, violation) in broken.dropFirst() {
+            Issue.record("seed \(seed) broke \(violation.invariant.rawValue): \(violation.message)")
+        }
+    }
+
+    @Test(arguments: [3, 14, 159] as [UInt64]) func `the same seed takes the same course`(_ seed: UInt64) throws {
+        let first = try course(of: seed)
+        let second = try course(of: seed)
+        #expect(first.trace.hash == second.trace.hash)
+        #expect(first.trace.count == second.trace.count && first.trace.count > 100)
+    }
+
+    private func course(of seed: UInt64) throws -> World {
+        let world = try World(seed: seed, schema: schema)
+        world.runCourse()
+        return world
+    }
+
+    private func report(_ world: World, _ seed: UInt64) {
+        guard let violation = world.violation else {
+            print("seed \(seed): \(world.events) events, trace \(String(world.trace.hash, radix: 16))")
+            return
+        }
+        let lines = world.trace.tail.suffix(40).joined(separator: "\n")
+        Issue.record(
+            """
+            seed \(seed) broke \(violation.invariant.rawValue)
+            \(violation.message)
+            \(lines)
+            replay with: SEED=\(seed) swift test --filter Simulation
+            """)
+    }
+}

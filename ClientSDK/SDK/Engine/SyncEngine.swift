@@ -51,7 +51,10 @@ package final class SyncEngine: Sendable {
                         guard let answer else { continue }
                         pending.append(answer)
                         // What stands behind a failed write must not happen.
-                        if case .applyFailed = answer { break carrying }
+                        switch answer {
+                        case .applyFailed, .forkFound: break carrying
+                        default: break
+                        }
                     }
                 }
                 if Task.isCancelled { break }
@@ -147,6 +150,9 @@ package final class SyncEngine: Sendable {
     private func load(_ read: @escaping @Sendable () throws -> SyncEvent) async -> SyncEvent {
         do {
             return try await lane.run(read)
+        } catch let error as StoreError where error.code == .clientForked {
+            logger.warning("taking a new client id", metadata: ["error": "\(error)"])
+            return .forkFound("\(error)")
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
             return .applyFailed("\(error)")

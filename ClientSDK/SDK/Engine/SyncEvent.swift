@@ -29,6 +29,8 @@ package enum SyncEvent: Sendable {
     case applied
     /// The database could not take it.
     case applyFailed(String)
+    /// The database found that another installation uses its client id.
+    case forkFound(String)
     /// A fresh token.
     case tokenRefreshed(String)
     /// No token was to be had.

@@ -81,6 +81,10 @@ package struct SyncMachine: Sendable {
             guard isStreaming else { break }
             effects.append(.close(.normal))
             retry(reason, now: now, &effects)
+        case .forkFound(let reason):
+            guard isStreaming else { break }
+            effects += [.close(.normal), .fork]
+            retry(reason, now: now, &effects)
         case .tokenRefreshed(let token):
             isRefreshing = false
             if isStreaming { effects.append(.send(ClientMessage.auth(Auth(token: token)).encode())) }

@@ -65,10 +65,7 @@ extension LocalDatabase {
 
     /// Transactions that are written and not settled.
     package func pendingCount() throws -> Int {
-        try writer.read { db in
-            let sql = "SELECT count(*) FROM tidemark_outbox WHERE state IN ('queued', 'sending')"
-            return try Int(db.first(sql)?.integer(0) ?? 0)
-        }
+        try writer.read { db in try OutboxTable(db: db).pendingCount() }
     }
 
     /// What became of a transaction written here; `nil` for an unknown id, or one committed long ago.

@@ -15,35 +15,39 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `notFound`, or `refused` when the payload no longer applies; it then stays parked.
     @discardableResult
     package func retryParked(_ id: TransactionID, newID: TransactionID) throws -> TransactionID {
-        try writer.write { db in
-            let parking = Parking(db: db)
-            let transaction = try parking.parked(id).transaction
-            let records = RecordTable(db, self)
-            for key in Set(transaction.mutations.map(\.key)) { try records.mark(key, failed: false) }
-            try parking.delete(id)
-            if let entry = try OutboxTable(db: db).entry(id), entry.state == .held {
-                try restore(entry, transaction, records)
-                return id
-            }
-            var draft = try WriteDraft(self, db, time: transaction.clientTime)
-            for mutation in transaction.mutations { try draft.stage(mutation) }
-            _ = try draft.enqueue(newID, ifSeq: transaction.ifSeq)
-            return newID
+        try writer.write { db in try retryParked(id, newID: newID, db) }
+    }
+
+    func retryParked(_ id: TransactionID, newID: TransactionID, _ db: Database) throws -> TransactionID {
+        let parking = Parking(db: db)
+        let transaction = try parking.parked(id).transaction
+        let records = RecordTable(db, self)
+        for key in Set(transaction.mutations.map(\.key)) { try records.mark(key, failed: false) }
+        try parking.delete(id)
+        if let entry = try OutboxTable(db: db).entry(id), entry.state == .held {
+            try restore(entry, transaction, records)
+            return id
         }
+        var draft = try WriteDraft(self, db, time: transaction.clientTime)
+        for mutation in transaction.mutations { try draft.stage(mutation) }
+        _ = try draft.enqueue(newID, ifSeq: transaction.ifSeq)
+        return newID
     }
 
     /// Gives a parked transaction up.
     ///
     /// - Throws: `StoreError` with `notFound`.
     package func discardParked(_ id: TransactionID) throws {
-        try writer.write { db in
-            let parking = Parking(db: db)
-            let records = RecordTable(db, self)
-            for key in Set(try parking.parked(id).transaction.mutations.map(\.key)) {
-                try records.mark(key, failed: false)
-            }
-            try parking.delete(id)
+        try writer.write { db in try discardParked(id, db) }
+    }
+
+    func discardParked(_ id: TransactionID, _ db: Database) throws {
+        let parking = Parking(db: db)
+        let records = RecordTable(db, self)
+        for key in Set(try parking.parked(id).transaction.mutations.map(\.key)) {
+            try records.mark(key, failed: false)
         }
+        try parking.delete(id)
     }
 
     private func restore(_ entry: OutboxEntry, _ transaction: Transaction, _ records: RecordTable) throws {

@@ -39,6 +39,12 @@ struct OutboxTable {
             .map { try OutboxEntry($0) }
     }
 
+    /// Entries that are written and not settled.
+    func pendingCount() throws -> Int {
+        let sql = "SELECT count(*) FROM tidemark_outbox WHERE state IN ('queued', 'sending')"
+        return try Int(db.first(sql)?.integer(0) ?? 0)
+    }
+
     /// Entries after one number and up to another, in order.
     func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
         let sql = """

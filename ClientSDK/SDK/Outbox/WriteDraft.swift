@@ -18,6 +18,9 @@ struct WriteDraft {
         number = try (Meta.lastNumber.integer(db) ?? 0) + 1
     }
 
+    /// True when nothing was staged.
+    var isEmpty: Bool { mutations.isEmpty }
+
     /// The record as this transaction has left it so far; `nil` when there is none to see.
     func visible(_ key: RecordKey) throws -> LocalRecord? { try records.visible(key) }
 

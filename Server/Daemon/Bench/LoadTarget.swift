@@ -36,9 +36,12 @@ final class LoadTarget: Sendable {
         raiseFileLimit()
         let workspace = WorkspaceID("bench-\(wallClock())")
         if let text = options.server {
-            guard let address = ServerAddress(in: text) else { throw BenchError("--server: \(text) is not http://host:port") }
+            guard let address = ServerAddress(in: text) else {
+                throw BenchError("--server: \(text) is not http://host:port")
+            }
             return LoadTarget(
-                address: address, workspace: workspace, secret: try options.signing.secret(), processID: options.serverProcess,
+                address: address, workspace: workspace, secret: try options.signing.secret(),
+                processID: options.serverProcess,
                 settings: nil, server: nil, folder: nil)
         }
         let folder = try TemporaryFolder("tidemark-bench")
@@ -111,7 +114,8 @@ final class LoadTarget: Sendable {
 extension TokenSecret {
     /// A new secret, with the text that `TIDEMARK_SECRET` takes for it.
     static func random() throws -> (secret: TokenSecret, text: String) {
-        let text = (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+        let text =
+            (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
             + "0123456789abcdef0123456789abcdef"
         guard let secret = TokenSecret(Array(text.utf8)) else { throw BenchError("a random secret is too short") }
         return (secret, text)

@@ -1,5 +1,6 @@
 import Hummingbird
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
 import TidemarkWire

@@ -1,5 +1,6 @@
 import Hummingbird
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
 import TidemarkWire
@@ -17,7 +18,9 @@ extension API {
         let deadline = node.now() + body.wait
         if body.wait > 0 { try await node.follow(identity.workspace) }
         while true {
-            let pulled = try await node.readGate.pass { () async throws in try await read(body, identity) }
+            let pulled = try await node.readGate.pass { () async throws -> Pulled in
+                try await read(body, identity)
+            }
             let left = deadline - node.now()
             guard pulled.isQuiet, left > 0, !node.isDraining, polls.enter() else {
                 return Response(json: pulled.answer.encode())

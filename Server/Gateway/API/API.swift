@@ -2,8 +2,9 @@ import HTTPTypes
 package import Hummingbird
 package import NIOCore
 import TidemarkModel
-package import TidemarkSession
-package import TidemarkWire
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkWire
 
 /// The calls over HTTP: the same conversation as on the socket, for programs without one (PROTOCOL.md, "HTTP").
 package struct API: Sendable {

@@ -1,5 +1,5 @@
 package import Hummingbird
-package import NIOCore
+import NIOCore
 
 /// What a route knows of its request besides the request itself.
 package struct APIContext: RequestContext {

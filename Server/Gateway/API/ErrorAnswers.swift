@@ -2,13 +2,14 @@ import Hummingbird
 import Logging
 import NIOCore
 import TidemarkStore
+import TidemarkWire
 
 /// Turns every error of a route, or of the router, into the one form of our refusals.
 struct ErrorAnswers: RouterMiddleware {
     let retryAfter: Int64
 
-    func handle(
-        _ request: Request, context: APIContext, next: (Request, APIContext) async throws -> Response
+    @concurrent func handle(
+        _ request: Request, context: APIContext, next: @concurrent (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         do {
             return try await next(request, context)

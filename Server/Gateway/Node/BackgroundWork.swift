@@ -22,7 +22,7 @@ final class BackgroundWork: Service {
     func run() async {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                for await job in jobs { group.addTask(operation: job) }
+                for await job in jobs { group.addTask { await job() } }
             }
         } onGracefulShutdown: {
             self.continuation.finish()

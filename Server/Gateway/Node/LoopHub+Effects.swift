@@ -1,6 +1,7 @@
 import NIOCore
 import TidemarkFanOut
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkSession
 import TidemarkWire
 

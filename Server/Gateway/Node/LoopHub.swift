@@ -1,4 +1,4 @@
-package import NIOCore
+import NIOCore
 import TidemarkFanOut
 import TidemarkModel
 import TidemarkSession

@@ -11,7 +11,9 @@ extension Node {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
                 try await follow(request.workspace)
-                let answer = try await loadGate.pass { () async throws(StoreError) in try await answer(to: request) }
+                let answer = try await loadGate.pass { () async throws(StoreError) -> LoadAnswer in
+                    try await self.answer(to: request)
+                }
                 inbox.post(.loaded(id, answer))
             } catch {
                 report(error, "Could not read what a connection starts from", request.workspace)
@@ -50,7 +52,7 @@ extension Node {
     func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: LoopInbox) {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
-                let window = try await readGate.pass { () async throws(StoreError) in
+                let window = try await readGate.pass { () async throws(StoreError) -> Window in
                     try await store.window(
                         scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
                 }
@@ -76,7 +78,7 @@ extension Node {
     }
 
     func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
-        try await readGate.pass { () async throws(StoreError) in
+        try await readGate.pass { () async throws(StoreError) -> Page in
             try await store.page(
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,
                 limit: request.limit, in: workspace)

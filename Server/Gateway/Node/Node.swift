@@ -1,12 +1,13 @@
 import Logging
 package import NIOCore
-import ServiceLifecycle
+package import ServiceLifecycle
 import Synchronization
 package import TidemarkFanOut
-package import TidemarkModel
+import TidemarkModel
 package import TidemarkSequencer
 package import TidemarkSession
 package import TidemarkStore
+import TidemarkWire
 
 /// One server process: binds store, sequencer and fan-out to the event loops that serve the sockets.
 ///
@@ -70,7 +71,7 @@ package final class Node: Sendable {
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
         self.feeds = feeds
-        census = Census(connectionsPerUserMax: parts.limits.connectionsPerUserMax)
+        census = Census(connectionsPerUserMax: parts.context.limits.connectionsPerUserMax)
         loadGate = ReadGate(permits: parts.limits.loadsMax)
         readGate = ReadGate(permits: parts.limits.readsMax)
         let sequencer = Sequencer(schema: parts.context.admission.schema, limits: parts.context.limits.model)
@@ -119,10 +120,8 @@ package final class Node: Sendable {
         guard let inbox = inboxes[ObjectIdentifier(eventLoop)] else {
             preconditionFailure("the edge runs on an event loop that the node was not given")
         }
-        guard let hub = inbox.hub.value else {
-            preconditionFailure("a node that has stopped serves no sockets")
-        }
-        return hub
+        // Without a hub the node has stopped: a server that is cancelled may still accept for a moment.
+        return inbox.hub.value ?? ClosedDoor()
     }
 
     /// Stops welcoming clients and tells those that are here.

@@ -1,7 +1,5 @@
 /// Bounds and periods of one server process.
 package struct NodeLimits: Hashable, Sendable {
-    /// Connections of one user to this process; one more is closed with 4429.
-    package var connectionsPerUserMax = 20
     /// Handshakes that read from the store at once; more wait in order.
     package var loadsMax = 8
     /// Catch-up windows, pages and pulls that read at once; more wait in order.

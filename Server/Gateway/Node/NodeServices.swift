@@ -3,6 +3,7 @@ import NIOCore
 import ServiceLifecycle
 import TidemarkFanOut
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkStore
 
 /// Lives as long as any loop may have a hub, then takes the hubs from the loops.

@@ -1,5 +1,5 @@
 package import Logging
-package import ServiceLifecycle
+import ServiceLifecycle
 import Synchronization
 package import TidemarkModel
 package import TidemarkStore

@@ -11,6 +11,8 @@ struct Bench {
     static let user = UserID("ann")
     static let client = UniqueID(high: 0xc1, low: 1)
 
+    init(database: LocalDatabase) { self.database = database }
+
     init(_ schema: String = TestSchema.text) throws {
         database = try LocalDatabase.inMemory(
             account: Self.user, schema: try TestSchema.schema(schema), newClient: Self.client)

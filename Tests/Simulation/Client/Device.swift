@@ -1,6 +1,8 @@
 import GRDB
 @testable import Tidemark
 import TidemarkModel
+import TidemarkSession
+import TidemarkStore
 import TidemarkWire
 
 /// One installed app: the real sync machine over the real local database, on a connection of the simulated network.

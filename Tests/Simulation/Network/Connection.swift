@@ -15,8 +15,10 @@ final class Connection {
     /// Messages in this direction vanish.
     var isUpDead = false
     var isDownDead = false
-    /// Arrival of the last message in each direction: channels keep their order.
+    /// What is on the way, and when the last of it arrives: channels keep their order.
+    var up: [(number: Int?, bytes: [UInt8])] = []
     var upArrival: Milliseconds = 0
+    var down: [Device.Arrival] = []
     var downArrival: Milliseconds = 0
     /// Bytes on the way to the client: the server's socket buffer.
     var buffered = 0

@@ -37,8 +37,10 @@ final class Network {
         let number = note(bytes, connection)
         perhapsBreak(connection)
         guard !connection.isUpDead else { return }
+        connection.up.append((number, bytes))
         connection.upArrival = max(connection.upArrival, world.now + delay())
         world.after(connection.upArrival - world.now) {
+            let (number, bytes) = connection.up.removeFirst()
             // A message that left before the loss may still be read by a server that does not know of it.
             guard connection.isOpenAtServer, !connection.isUpDead else { return }
             connection.pushesUnderWay.removeAll { $0.number == number }
@@ -51,11 +53,17 @@ final class Network {
         perhapsBreak(connection)
         connection.buffered += bytes.count
         connection.node.noteBuffer(connection)
+        put(.message(bytes), on: connection)
+    }
+
+    private func put(_ arrival: Device.Arrival, on connection: Connection) {
         guard !connection.isDownDead else { return }
+        connection.down.append(arrival)
         connection.downArrival = max(connection.downArrival, world.now + delay())
         world.after(connection.downArrival - world.now) {
+            let arrival = connection.down.removeFirst()
             guard connection.isOpenAtClient, !connection.isDownDead else { return }
-            connection.device.arrived(.message(bytes), on: connection)
+            connection.device.arrived(arrival, on: connection)
         }
     }
 
@@ -70,12 +78,7 @@ final class Network {
     func closeFromServer(_ connection: Connection, code: CloseCode, reason: String) {
         guard connection.isOpenAtServer else { return }
         connection.isOpenAtServer = false
-        guard !connection.isDownDead else { return }
-        connection.downArrival = max(connection.downArrival, world.now + delay())
-        world.after(connection.downArrival - world.now) {
-            guard connection.isOpenAtClient, !connection.isDownDead else { return }
-            connection.device.arrived(.closed(code.rawValue, reason), on: connection)
-        }
+        put(.closed(code.rawValue, reason), on: connection)
     }
 
     /// The client let go of it: the server hears of it after what was sent before, or not for a long time.

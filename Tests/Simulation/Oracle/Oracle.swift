@@ -77,7 +77,7 @@ struct Oracle {
     ) throws(Violation) {
         let id = step.transaction
         try check(result.transaction == id, .clientOrder, "\(step.client) \(step.number): another transaction")
-        guard let written = written[id], !written.transaction.mutations.isEmpty else {
+        guard let written = written[id], !step.isVoid else {
             return try check(result.rejection != nil, .terminality, "\(id): what nobody wrote took effect")
         }
         if step.isRefused {

@@ -1,3 +1,4 @@
+import TidemarkFanOut
 import TidemarkModel
 import TidemarkSequencer
 import TidemarkSession
@@ -21,7 +22,7 @@ extension ServerNode {
                 if lane.append(submission, ticket: .session(id)) {
                     sequence()
                 } else {
-                    advance { $0.settled(id, .unavailable, isLast: submission.isLast, into: &$1) }
+                    advance { $0.settled(id, .overloaded, isLast: submission.isLast, into: &$1) }
                 }
             }
         }
@@ -101,6 +102,7 @@ extension ServerNode {
                     limit: request.limit, in: World.workspace)
             }
         ) { page in
+            if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
             self.advance { [clock = self.clock] in $0.pageRead(id, request, page, now: clock, into: &$1) }
         }
     }

@@ -1,5 +1,7 @@
+import TidemarkFanOut
 import TidemarkModel
 @testable import TidemarkSequencer
+import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -14,7 +16,7 @@ extension ServerNode {
             client: call.client, principal: principal, connection: call.connection,
             ackedThrough: call.push.ackedThrough, first: call.push.first, entries: entries, bytes: 100 * entries.count)
         lastCall += 1
-        guard lane.append(submission, ticket: .call(lastCall)) else { return answer(.unavailable) }
+        guard lane.append(submission, ticket: .call(lastCall)) else { return answer(.overloaded) }
         calls[lastCall] = answer
         sequence()
     }

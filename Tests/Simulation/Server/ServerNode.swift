@@ -3,6 +3,7 @@ import TidemarkModel
 import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
+import TidemarkWire
 
 /// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
 final class ServerNode {
@@ -106,7 +107,7 @@ final class ServerNode {
 
     func received(_ connection: Connection, _ bytes: [UInt8]) {
         guard isUp, connections[connection.id] != nil else { return }
-        connection.watch.received(bytes)
+        connection.watch.received(bytes, world)
         advance { [clock] in $0.received(connection.id, bytes, now: clock, into: &$1) }
     }
 

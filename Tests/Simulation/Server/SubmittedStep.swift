@@ -9,16 +9,20 @@ struct SubmittedStep {
     let connection: Int64
     let number: Int64
     let transaction: TransactionID
+    /// The device parked it before it was sent: only its number came, with nothing in it.
+    let isVoid: Bool
     /// The sequencer was told to refuse it, since the database will not store it.
     let isRefused: Bool
 
     static func steps(of submissions: [Submission], refusing: Bool) -> [SubmittedStep] {
         submissions.flatMap { submission in
             submission.entries.enumerated().map { offset, entry in
-                SubmittedStep(
+                var isVoid = false
+                if case .failure(let rejection) = entry.steps { isVoid = rejection.message.contains("no mutations") }
+                return SubmittedStep(
                     client: submission.client, user: submission.principal.user,
                     connection: submission.connection, number: submission.first + Int64(offset),
-                    transaction: entry.id, isRefused: refusing)
+                    transaction: entry.id, isVoid: isVoid, isRefused: refusing)
             }
         }
     }

@@ -3,6 +3,7 @@ import Tidemark
 import TidemarkModel
 import TidemarkSession
 import TidemarkStore
+import TidemarkWire
 
 /// One run: a single thread, virtual time, and every part of the system that decides anything.
 final class World {
@@ -73,6 +74,11 @@ final class World {
             action()
         }
         now = max(now, time)
+    }
+
+    /// Tells the oracle what an app wrote.
+    func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
+        oracle.wrote(transaction, by: user, after: seq)
     }
 
     /// Judges the batch at its commit point.

@@ -48,8 +48,8 @@ final class Conversations: LoadPeer {
         }
         var first: Int64 = 1
         // Long member lists: few to a push, so that none exceeds the size of a message.
-        for start in stride(from: 0, to: entries.count, by: 40) {
-            let piece = Array(entries[start..<min(start + 40, entries.count)])
+        for start in stride(from: 0, to: entries.count, by: 100) {
+            let piece = Array(entries[start..<min(start + 100, entries.count)])
             let push = Push(first: first, ackedThrough: 0, entries: piece)
             first += Int64(piece.count)
             socket.send { $0.writeBytes(ClientMessage.push(push).encode()) }
@@ -57,7 +57,9 @@ final class Conversations: LoadPeer {
     }
 
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
-        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through >= plans.count else { return }
+        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through >= plans.count else {
+            return
+        }
         promise.succeed()
     }
 

@@ -76,13 +76,36 @@ final class LoadCrew {
 }
 
 extension NIOLoopBound where Value == LoadCrew {
-    /// Opens peers in waves and returns when all are welcomed.
-    func open<Peer: Sendable>(
-        _ ground: LoadGround, count: Int, atOnce: Int = LoadGround.openingAtOnce,
-        _ make: @escaping @Sendable (Int) throws -> Peer, add: @escaping @Sendable (LoadCrew, [Peer]) throws -> Void
+    /// Opens publishers in waves and returns when all are welcomed. `make` runs on the loop.
+    func openPublishers(
+        _ count: Int, on ground: LoadGround, _ make: @escaping @Sendable (Int) throws -> Publisher
     ) async throws {
-        for start in stride(from: 0, to: count, by: atOnce) {
-            let wave = try (start..<min(start + atOnce, count)).map(make)
+        try await open(count, on: ground) { crew, wave in crew.add(try wave.map(make)) }
+    }
+
+    /// Opens subscribers in waves and returns when all are welcomed. `make` runs on the loop.
+    func openSubscribers(
+        _ count: Int, on ground: LoadGround, _ make: @escaping @Sendable (Int) throws -> Subscriber
+    ) async throws {
+        try await open(count, on: ground) { crew, wave in crew.add(try wave.map(make)) }
+    }
+
+    /// Waits until `condition` holds, or fails with the first failure of any socket.
+    func wait(
+        on ground: LoadGround, for what: String, atMost limit: TimeAmount,
+        _ condition: @escaping @Sendable (LoadCrew) -> Bool
+    ) async throws {
+        try await ground.wait(for: what, atMost: limit) { promise in
+            let crew = value
+            crew.wait(until: { condition(crew) }, promise)
+        }
+    }
+
+    private func open(
+        _ count: Int, on ground: LoadGround, _ add: @escaping @Sendable (LoadCrew, Range<Int>) throws -> Void
+    ) async throws {
+        for start in stride(from: 0, to: count, by: LoadGround.openingAtOnce) {
+            let wave = start..<min(start + LoadGround.openingAtOnce, count)
             try await ground.wait(for: "opening \(count) sockets", atMost: LoadGround.openingMax) { promise in
                 let crew = value
                 do { try add(crew, wave) } catch { return promise.fail(error) }

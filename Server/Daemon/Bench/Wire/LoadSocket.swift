@@ -159,8 +159,9 @@ final class LoadSocket: ChannelInboundHandler {
         case 0x1: payload.withUnsafeReadableBytes { accept($0) }
         case 0x8:
             let code: UInt16 = payload.getInteger(at: payload.readerIndex) ?? 1005
-            let reason = payload.getString(
-                at: payload.readerIndex + 2, length: max(0, payload.readableBytes - 2)) ?? ""
+            let reason =
+                payload.getString(
+                    at: payload.readerIndex + 2, length: max(0, payload.readableBytes - 2)) ?? ""
             end("closed with \(code) \(reason)")
             context?.close(promise: nil)
         case 0x9:

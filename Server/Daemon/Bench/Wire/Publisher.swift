@@ -85,7 +85,9 @@ final class Publisher: LoadPeer {
     }
 
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
-        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through > settledThrough else { return }
+        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through > settledThrough else {
+            return
+        }
         acknowledged += through - settledThrough
         settledThrough = through
         // A refusal is the outcome of a transaction too, but not one that a benchmark may count.

@@ -1,0 +1,49 @@
+import NIOCore
+import NIOPosix
+public import Tidemark
+
+/// The transport of platforms whose URLSession has no WebSockets: SwiftNIO.
+///
+///     try await store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
+public struct NIOTransport: Transport {
+    /// Bytes of one inbound message; longer ones end the connection.
+    private let messageBytesMax: Int
+    /// PEM file of the authorities to trust instead of the system's.
+    private let trustRootsFile: String?
+
+    /// - Parameter trustRootsFile: PEM file of the authorities to trust instead of the system's.
+    public init(messageBytesMax: Int = 4 * 1_048_576, trustRootsFile: String? = nil) {
+        self.messageBytesMax = messageBytesMax
+        self.trustRootsFile = trustRootsFile
+    }
+
+    /// Opens the sync socket of the server at `url`.
+    ///
+    /// - Throws: `ServerAddress.Malformed` for an unusable address, otherwise why the server was not reached.
+    public func connect(to url: String) async throws -> any TransportConnection {
+        let address = try ServerAddress(url)
+        let socket = try await NIOWebSocketClient.connect(
+            host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS, headers: [],
+            maxMessageBytes: messageBytesMax, group: MultiThreadedEventLoopGroup.singleton,
+            trustRootsFile: trustRootsFile)
+        return NIOTransportConnection(socket: socket)
+    }
+}
+
+private final class NIOTransportConnection: TransportConnection {
+    private let socket: NIOWebSocketConnection
+
+    init(socket: NIOWebSocketConnection) { self.socket = socket }
+
+    func send(_ message: [UInt8]) async throws { try await socket.send(message) }
+
+    func receive() async throws -> [UInt8] {
+        do {
+            return try await socket.receive()
+        } catch let closed as TransportClosed {
+            throw Tidemark.TransportClosed(code: closed.code, reason: closed.reason)
+        }
+    }
+
+    func close(code: UInt16) async { await socket.close(code: code, reason: "") }
+}

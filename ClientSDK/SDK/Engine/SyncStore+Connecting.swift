@@ -1,0 +1,76 @@
+import Foundation
+public import Logging
+import TidemarkModel
+
+extension SyncStore {
+    /// Keeps the store in step with a server from now on, through every loss of the network; returns at once.
+    ///
+    ///     store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
+    ///
+    /// - Parameters:
+    ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one ends.
+    ///   - logger: the SDK never logs above `info`, except that the local database itself fails.
+    /// - Throws: `ServerAddress.Malformed`, the only thing that waiting would not mend.
+    public func connect(
+        to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
+        token: @escaping @Sendable () async throws -> String
+    ) throws {
+        _ = try ServerAddress(url)
+        let engine = engine(url, transport, logger, token)
+        // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
+        let task = Task { [self] in await run(engine) }
+        _ = syncing.replace(engine: engine, task: task)
+    }
+
+    /// Like `connect`, as long as the calling task lives: for programs that keep their tasks in order.
+    public func sync(
+        with url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
+        token: @escaping @Sendable () async throws -> String
+    ) async throws {
+        _ = try ServerAddress(url)
+        let engine = engine(url, transport, logger, token)
+        _ = syncing.replace(engine: engine, task: nil)
+        await run(engine)
+    }
+
+    /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
+    public func disconnect() async {
+        await syncing.replace(engine: nil, task: nil)?.value
+    }
+
+    /// Tries to connect now instead of at the end of the current wait.
+    public func syncNow() { syncing.hurry() }
+
+    /// The status now and after each change.
+    public var status: AsyncStream<SyncStatus> { syncing.values() }
+
+    /// The status at this moment.
+    public var currentStatus: SyncStatus { syncing.status }
+
+    private func engine(
+        _ url: String, _ transport: any Transport, _ logger: Logger,
+        _ token: @escaping @Sendable () async throws -> String
+    ) -> SyncEngine {
+        let syncing = syncing
+        let environment = environment
+        return SyncEngine(
+            database: database,
+            configuration: EngineConfiguration(
+                url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
+                seed: environment.random().0, report: { phase in syncing.update { $0.phase = phase } },
+                synced: { time in
+                    syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
+                }), logger: logger)
+    }
+
+    private func run(_ engine: SyncEngine) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { [localWrites] in
+                for await _ in localWrites.values() { engine.wrote() }
+            }
+            await engine.run()
+            group.cancelAll()
+        }
+        syncing.update { $0.phase = .stopped }
+    }
+}

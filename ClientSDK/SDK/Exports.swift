@@ -1,0 +1,2 @@
+// An app that imports the SDK has the nouns: Schema, FieldValue, ScopeID, UserID, Rejection.
+@_exported public import TidemarkModel

@@ -1,0 +1,91 @@
+public import TidemarkModel
+
+/// Which records of a collection are meant. Fields go by their names in the schema, and `id`, `serverID`, `serverTime`,
+/// `author` and `syncState` name what every record has; a name or a value's type that does not fit is an error when the
+/// filter is used. Values never become part of SQL text.
+///
+///     .equals("status", "ready").and(.atLeast("sentAt", .date(yesterday)))
+public struct Filter: Hashable, Sendable {
+    enum Comparison: String, Hashable, Sendable {
+        case less = "<"
+        case atMost = "<="
+        case equal = "="
+        case notEqual = "IS NOT"
+        case atLeast = ">="
+        case greater = ">"
+    }
+
+    indirect enum Node: Hashable, Sendable {
+        case compare(String, Comparison, FieldValue)
+        case isMissing(String)
+        case contains(String, String)
+        case and(Node, Node)
+        case or(Node, Node)
+        case not(Node)
+    }
+
+    let node: Node
+
+    /// The field is set to this value; for `null`, is not set.
+    public static func equals(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: value == .null ? .isMissing(field) : .compare(field, .equal, value))
+    }
+
+    /// The field is not set, or to another value.
+    public static func differs(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: value == .null ? .not(.isMissing(field)) : .compare(field, .notEqual, value))
+    }
+
+    /// The field is set and smaller.
+    public static func less(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: .compare(field, .less, value))
+    }
+
+    /// The field is set and smaller or equal.
+    public static func atMost(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: .compare(field, .atMost, value))
+    }
+
+    /// The field is set and larger.
+    public static func greater(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: .compare(field, .greater, value))
+    }
+
+    /// The field is set and larger or equal.
+    public static func atLeast(_ field: String, _ value: FieldValue) -> Filter {
+        Filter(node: .compare(field, .atLeast, value))
+    }
+
+    /// The set field has this element.
+    public static func contains(_ field: String, _ element: String) -> Filter {
+        Filter(node: .contains(field, element))
+    }
+
+    /// Both hold.
+    public func and(_ other: Filter) -> Filter { Filter(node: .and(node, other.node)) }
+    /// At least one holds.
+    public func or(_ other: Filter) -> Filter { Filter(node: .or(node, other.node)) }
+    /// The filter does not hold.
+    public var negated: Filter { Filter(node: .not(node)) }
+}
+
+/// The order of a list of records.
+public struct RecordOrder: Hashable, Sendable {
+    enum Key: Hashable, Sendable {
+        case creation
+        case field(String)
+    }
+
+    let key: Key
+    let isDescending: Bool
+
+    /// As the server numbered the creations; what it has not seen comes last, in the order of writing.
+    public static let oldestFirst = RecordOrder(key: .creation, isDescending: false)
+    /// The other way round.
+    public static let newestFirst = RecordOrder(key: .creation, isDescending: true)
+
+    /// By a field's value; records without one come first.
+    public static func ascending(_ field: String) -> RecordOrder { RecordOrder(key: .field(field), isDescending: false) }
+    /// By a field's value, largest first; records without one come last.
+    public static func descending(_ field: String) -> RecordOrder { RecordOrder(key: .field(field), isDescending: true) }
+}

@@ -1,0 +1,52 @@
+import TidemarkModel
+
+/// The way between an app's model and a record's fields.
+struct ModelCoding<Model: SyncModel> {
+    let collection: CollectionSchema
+
+    /// - Throws: `StoreError` with `coding` when the model cannot hold the record, e.g. lacks a value that it requires.
+    func model(_ record: LocalRecord, _ state: RecordState) throws -> Model {
+        var fields = record.fields
+        for column in EnvelopeColumn.allCases where collection.field(column.rawValue) == nil {
+            fields[column.rawValue] = column.value(record, state)
+        }
+        do {
+            return try FieldDecoder.decode(Model.self, from: .object(fields))
+        } catch {
+            throw StoreError(.coding, "\(record.key): \(Self.reason(error))")
+        }
+    }
+
+    /// The fields that the model sets.
+    func fields(_ model: Model) throws -> Fields {
+        let value: FieldValue
+        do {
+            value = try FieldEncoder.encode(model)
+        } catch {
+            throw StoreError(.coding, "\(collection.name): \(Self.reason(error))")
+        }
+        guard case .object(let encoded) = value else {
+            throw StoreError(.coding, "\(collection.name): the model does not encode as an object")
+        }
+        var fields = Fields()
+        for entry in encoded.entries where entry.value != .null {
+            if collection.field(entry.name) == nil, EnvelopeColumn(rawValue: entry.name) != nil { continue }
+            fields[entry.name] = collection.field(entry.name)?.type.canonical(entry.value) ?? entry.value
+        }
+        return fields
+    }
+
+    func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
+
+    private static func reason(_ error: any Error) -> String {
+        switch error {
+        case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is not set, and the model requires it"
+        case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.valueNotFound(_, let context):
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
+        case EncodingError.invalidValue(_, let context):
+            "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"
+        default: "\(error)"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+public import Foundation
+import GRDB
+public import TidemarkModel
+
+/// The records of one collection as an app's models. Reads see what is written here at once, and what others wrote as
+/// soon as it has arrived; nothing waits for the network.
+public struct Repository<Model: SyncModel>: Sendable {
+    let store: SyncStore
+
+    // MARK: Reading
+
+    /// The record of that id.
+    public func read(_ id: UUID) async throws -> Model? {
+        let coding = try store.database.coding(Model.self)
+        let key = coding.key(id)
+        let row = try await store.database.writer.read { [database = store.database] db in
+            try RecordQuery.one(key, db, database)
+        }
+        return try row.map { try coding.model($0.record, $0.state) }
+    }
+
+    /// The records that fit.
+    ///
+    /// - Parameter scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not fit the schema.
+    public func readAll(
+        where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil,
+        in scope: ScopeID? = nil
+    ) async throws -> [Model] {
+        let coding = try store.database.coding(Model.self)
+        let query = try query(filter, order, limit, scope)
+        let rows = try await store.database.writer.read { db in try query.fetch(db) }
+        return try rows.map { try coding.model($0.record, $0.state) }
+    }
+
+    // MARK: Observing
+
+    /// All records, oldest first, now and after each change.
+    public func observe() -> LiveValues<[Model]> { observe(where: nil) }
+
+    /// The record of that id, now and after each change; `nil` while there is none.
+    public func observe(id: UUID) -> LiveValues<Model?> {
+        let database = store.database
+        let key = RecordKey(collection: Model.collection, id: UniqueID(id))
+        return LiveValues(
+            database.writer, fetch: { try RecordQuery.one(key, $0, database) },
+            map: { row in try row.map { try database.coding(Model.self).model($0.record, $0.state) } })
+    }
+
+    /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
+    public func observe(
+        where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil
+    ) -> LiveValues<[Model]> {
+        let database = store.database
+        return LiveValues(
+            database.writer, fetch: { [self] db in try query(filter, order, limit, scope).fetch(db) },
+            map: { rows in
+                let coding = try database.coding(Model.self)
+                return try rows.map { try coding.model($0.record, $0.state) }
+            })
+    }
+
+    // MARK: Writing
+
+    /// Creates the record under the model's id; returns after the local commit.
+    @discardableResult
+    public func create(_ model: Model) async throws -> WriteReceipt {
+        try await store.write { $0.create(model) }
+    }
+
+    /// Writes what differs between the model and the stored record; see `WriteBatch.update(_:)` for its limits.
+    ///
+    /// - Returns: a receipt without steps when nothing differs.
+    @discardableResult
+    public func update(_ model: Model) async throws -> WriteReceipt {
+        try await store.write { $0.update(model) }
+    }
+
+    /// Writes what differs between two states of a model.
+    @discardableResult
+    public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {
+        try await store.write { $0.update(model, from: original) }
+    }
+
+    /// Edits the stored record: `change` sees its latest state.
+    @discardableResult
+    public func update(
+        _ id: UUID, _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) async throws -> WriteReceipt {
+        try await store.write { $0.update(Model.self, id, change) }
+    }
+
+    /// Deletes the record.
+    @discardableResult
+    public func delete(_ id: UUID) async throws -> WriteReceipt {
+        try await store.write { $0.delete(Model.self, id) }
+    }
+
+    private func query(
+        _ filter: Filter?, _ order: RecordOrder, _ limit: Int?, _ scope: ScopeID?
+    ) throws -> RecordQuery {
+        try RecordQuery(
+            try store.database.table(Model.collection), where: filter, orderBy: order, limit: limit, in: scope)
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+public import TidemarkModel
+
+/// Where time and chance come from. The only place of the store that asks the system for either.
+public struct StoreEnvironment: Sendable {
+    /// Milliseconds since 1970.
+    public var now: @Sendable () -> Milliseconds
+    /// Two random words.
+    public var random: @Sendable () -> (UInt64, UInt64)
+
+    public init(
+        now: @escaping @Sendable () -> Milliseconds, random: @escaping @Sendable () -> (UInt64, UInt64)
+    ) {
+        self.now = now
+        self.random = random
+    }
+
+    /// The device's clock and generator.
+    public static let system = StoreEnvironment(
+        now: { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) },
+        random: { (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)) })
+
+    /// A fresh id that sorts by time.
+    package func newID() -> UniqueID { .version7(milliseconds: now(), random: random()) }
+}

@@ -1,0 +1,93 @@
+public import Foundation
+public import GRDB
+public import TidemarkModel
+
+/// One account's records on this device: reads and writes go to the local database and never wait for the network.
+///
+///     let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
+///     let messages = store.repository(Message.self)
+///     try await messages.create(Message(text: "hi"))
+public final class SyncStore: Sendable {
+    package let database: LocalDatabase
+    /// Fires after each local write.
+    package let localWrites = WriteSignal()
+    package let environment: StoreEnvironment
+    let syncing = SyncControl()
+
+    package init(database: LocalDatabase, environment: StoreEnvironment) {
+        self.database = database
+        self.environment = environment
+    }
+
+    /// Opens the account's database in a folder, or makes it; works without a network.
+    ///
+    /// Open a database once a process and keep the store.
+    /// - Throws: `StoreError` when the file is not this account's or the schema changed beyond additions; GRDB's
+    ///   `DatabaseError` when the file cannot be read.
+    @concurrent public static func open(
+        account: UserID, at folder: URL, schema: Schema, environment: StoreEnvironment = .system
+    ) async throws -> SyncStore {
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let database = try LocalDatabase.open(
+            path: folder.appending(path: DatabaseFile.name(account)).path, account: account, schema: schema,
+            newClient: environment.newID())
+        return SyncStore(database: database, environment: environment)
+    }
+
+    /// A store that ends with the process: previews and tests.
+    public static func inMemory(
+        account: UserID, schema: Schema, environment: StoreEnvironment = .system
+    ) throws -> SyncStore {
+        let database = try LocalDatabase.inMemory(account: account, schema: schema, newClient: environment.newID())
+        return SyncStore(database: database, environment: environment)
+    }
+
+    /// Whose records these are.
+    public var account: UserID { database.account }
+
+    /// What the records look like.
+    public var schema: Schema { database.schema }
+
+    /// For reading with SQL; collections are tables, fields columns. Writes around the store would never be sent.
+    public var reader: any DatabaseReader { database.writer }
+
+    /// The records of a model's collection.
+    public func repository<Model: SyncModel>(_ model: Model.Type) -> Repository<Model> { Repository(store: self) }
+
+    /// What waits to be sent, and what was refused.
+    public var outbox: Outbox { Outbox(store: self) }
+
+    /// Writes several records, of several collections if need be, atomically here and at the server.
+    ///
+    ///     try await store.write { t in
+    ///         t.update(order, \.status, .ready)
+    ///         t.create(note)
+    ///     }
+    ///
+    /// - Returns: the receipt, after the local commit; it has no steps when nothing had changed.
+    /// - Throws: `StoreError` that names collection, field and reason; nothing is then written.
+    @discardableResult
+    public func write(_ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
+        var batch = WriteBatch()
+        try body(&batch)
+        let id = environment.newID()
+        let isWritten = try await database.writer.write { [database, steps = batch.steps, time = environment.now()] db in
+            var draft = try WriteDraft(database, db, time: time)
+            for step in steps { try step(&draft, database) }
+            guard !draft.isEmpty else { return false }
+            _ = try draft.enqueue(id)
+            return true
+        }
+        if isWritten { localWrites.send() }
+        return WriteReceipt(id, database)
+    }
+
+    /// The receipt of an earlier write; `nil` when the store does not know it or has forgotten it since it was committed
+    /// long ago.
+    public func receipt(for id: UUID) async throws -> WriteReceipt? {
+        let transaction = UniqueID(id)
+        let step = try await database.writer.read { db in try ReceiptTable(db: db).step(transaction) }
+        return step == nil ? nil : WriteReceipt(transaction, database)
+    }
+}

@@ -1,0 +1,40 @@
+public import Foundation
+public import TidemarkModel
+
+extension UniqueID {
+    /// The same 128 bits as Foundation's type.
+    init(_ uuid: UUID) {
+        let (high, low) = withUnsafeBytes(of: uuid.uuid) { bytes in
+            (
+                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+        self.init(high: high, low: low)
+    }
+}
+
+extension UUID {
+    /// The same 128 bits as Tidemark's type.
+    init(_ id: UniqueID) {
+        var bytes = uuid_t(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &bytes) { bytes in
+            bytes.storeBytes(of: id.high.bigEndian, as: UInt64.self)
+            bytes.storeBytes(of: id.low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+        self.init(uuid: bytes)
+    }
+}
+
+extension ScopeID {
+    /// The scope that a record opens, by the record's id.
+    public init(record id: UUID) { self.init(record: UniqueID(id)) }
+}
+
+extension FieldValue {
+    /// A reference to a record, as reference and string fields hold it.
+    public static func id(_ id: UUID) -> FieldValue { .string(UniqueID(id).description) }
+
+    /// A moment, as timestamp fields hold it. Moments outside of 292 million years are `null`.
+    public static func date(_ date: Date) -> FieldValue { date.fieldValue ?? .null }
+}

@@ -1,0 +1,89 @@
+public import Foundation
+public import TidemarkModel
+
+/// The writes of one atomic transaction, noted in order and carried out together; what is wrong with one of them is
+/// thrown by `SyncStore.write(_:)`, and then none happens.
+public struct WriteBatch: Sendable {
+    typealias Step = @Sendable (inout WriteDraft, LocalDatabase) throws -> Void
+    private(set) var steps: [Step] = []
+
+    /// Creates the record under the model's id.
+    public mutating func create<Model: SyncModel>(_ model: Model) {
+        steps.append { draft, database in
+            let coding = try database.coding(Model.self)
+            try draft.stage(Mutation(key: coding.key(model.id), action: .create(try coding.fields(model))))
+        }
+    }
+
+    /// Changes one property.
+    public mutating func update<Model: SyncModel, Value>(
+        _ model: Model, _ property: WritableKeyPath<Model, Value>, _ value: Value
+    ) {
+        var changed = model
+        changed[keyPath: property] = value
+        update(changed, from: model)
+    }
+
+    /// Changes what differs between two states of a model; others' changes of other fields stay.
+    public mutating func update<Model: SyncModel>(_ model: Model, from original: Model) {
+        steps.append { draft, database in
+            let coding = try database.coding(Model.self)
+            let change = ModelChange(collection: coding.collection, key: coding.key(model.id))
+            let mutations = try change.mutations(from: try coding.fields(original), to: try coding.fields(model))
+            for mutation in mutations { try draft.stage(mutation) }
+        }
+    }
+
+    /// Changes what differs between the model and the stored record. A model that was read a while ago takes back what
+    /// changed meanwhile: prefer the other forms.
+    public mutating func update<Model: SyncModel>(_ model: Model) {
+        update(Model.self, model.id) { $0 = model }
+    }
+
+    /// Reads the record inside the transaction, lets `change` edit it and writes what differs.
+    public mutating func update<Model: SyncModel>(
+        _ type: Model.Type, _ id: UUID, _ change: @escaping @Sendable (inout Model) throws -> Void
+    ) {
+        steps.append { draft, database in
+            let coding = try database.coding(Model.self)
+            let key = coding.key(id)
+            guard let record = try draft.visible(key) else {
+                throw StoreError(Rejection(.notFound, "\(key): no such record"))
+            }
+            let current = try coding.model(record, .pending)
+            var changed = current
+            try change(&changed)
+            let difference = ModelChange(collection: coding.collection, key: key)
+            let mutations = try difference.mutations(from: try coding.fields(current), to: try coding.fields(changed))
+            for mutation in mutations { try draft.stage(mutation) }
+        }
+    }
+
+    /// Deletes the record.
+    public mutating func delete<Model: SyncModel>(_ model: Model) { delete(Model.self, model.id) }
+
+    /// Deletes the record of that id.
+    public mutating func delete<Model: SyncModel>(_ type: Model.Type, _ id: UUID) {
+        steps.append { draft, database in
+            try draft.stage(Mutation(key: try database.coding(Model.self).key(id), action: .delete))
+        }
+    }
+
+    /// Brings a deleted record back as the model has it.
+    public mutating func undelete<Model: SyncModel>(_ model: Model) {
+        steps.append { draft, database in
+            let coding = try database.coding(Model.self)
+            try draft.stage(Mutation(key: coding.key(model.id), action: .undelete(try coding.fields(model))))
+        }
+    }
+
+    /// Any mutation, for records without a model.
+    public mutating func apply(_ mutation: Mutation) { steps.append { draft, _ in try draft.stage(mutation) } }
+}
+
+extension LocalDatabase {
+    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    func coding<Model: SyncModel>(_ type: Model.Type) throws -> ModelCoding<Model> {
+        ModelCoding(collection: try table(Model.collection).collection)
+    }
+}

@@ -1,0 +1,78 @@
+import NIOCore
+import TidemarkModel
+
+/// Acknowledged durable writes a second: each writer has one transaction in flight and sends the next when it hears that
+/// the last is settled.
+struct WritesRun {
+    /// Writers of one conversation: each write is delivered to so many members.
+    static let writersPerConversation = 8
+    /// Before the measurement, for the caches of server and database.
+    static let warmUp: TimeAmount = .seconds(1)
+
+    var writers = 256
+    var seconds = 8
+    var textBytes = 100
+
+    func run(on target: LoadTarget) async throws -> BenchReport {
+        let ground = target.ground
+        let conversations = try await makeConversations(target)
+        let crew = try await ground.make { LoadCrew(ground) }
+        let seed = UInt64.random(in: 0 ... .max)
+        let textBytes = textBytes
+        try await crew.openPublishers(writers, on: ground) { index in
+            let id = conversations[index / Self.writersPerConversation]
+            var seeds = SplitMix(state: seed &+ UInt64(index))
+            return Publisher(
+                hello: try target.hello(Self.user(index)),
+                template: PushTemplate(conversation: id, seed: seeds.next(), textBytes: textBytes), plan: .init())
+        }
+        try await ground.run { for publisher in crew.value.publishers { publisher.start() } }
+        try await ground.pause(Self.warmUp)
+        let started = try await ground.run {
+            for publisher in crew.value.publishers { publisher.beginMeasuring() }
+            return NIODeadline.now()
+        }
+        try await ground.pause(.seconds(Int64(seconds)))
+        let (acknowledged, latencies, elapsed, failure) = try await ground.run {
+            let elapsed = NIODeadline.now() - started
+            var latencies = LatencyLog()
+            var acknowledged: Int64 = 0
+            for publisher in crew.value.publishers {
+                publisher.stop()
+                acknowledged += publisher.acknowledged
+                latencies.append(publisher.latencies)
+            }
+            return (acknowledged, latencies, elapsed, crew.value.failure)
+        }
+        try await ground.run { crew.value.disband() }
+        if let failure { throw BenchError(failure) }
+        return report(Double(acknowledged) / elapsed.seconds, latencies)
+    }
+
+    private func report(_ rate: Double, _ latencies: LatencyLog) -> BenchReport {
+        var report = BenchReport("writes")
+        report.note("writers", .integer(Int64(writers)), "writers")
+        report.note("writers_per_conversation", .integer(Int64(Self.writersPerConversation)), "of one conversation")
+        report.note("seconds", .integer(Int64(seconds)), "seconds")
+        report.add("writes_per_s", rate, "acknowledged writes a second")
+        report.add(latencies, "write → settled")
+        return report
+    }
+
+    private static func user(_ index: Int) -> String { "bench-writer-\(index)" }
+
+    private func makeConversations(_ target: LoadTarget) async throws -> [LocalID] {
+        let plans = stride(from: 0, to: writers, by: Self.writersPerConversation).map { start in
+            Conversations.Plan(
+                id: LoadTarget.newClient(),
+                members: (start..<min(start + Self.writersPerConversation, writers)).map(Self.user))
+        }
+        try await Conversations.make(plans, at: target)
+        return plans.map(\.id)
+    }
+}
+
+extension TimeAmount {
+    /// As a number, for rates.
+    var seconds: Double { Double(nanoseconds) / 1e9 }
+}

@@ -1,0 +1,187 @@
+import ArgumentParser
+import Foundation
+
+/// `tidemark bench`: figures of this machine, over the real wire.
+struct BenchCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Measure a server over its real wire: writes, fan-out, catch-up, idle connections.",
+        discussion: """
+            The load generator is one thread of this process with sockets of its own; it starts a server process on a new
+            database unless --server names one. Build with '-c release' before you believe a figure.
+
+            EXAMPLES
+              tidemark bench writes --writers 256 --seconds 10
+              tidemark bench writes --database postgres://tidemark@localhost/bench --json
+              tidemark bench fanout --subscribers 100 --rate 1000
+              tidemark bench catchup --records 200000 --clients 4
+              tidemark bench idle --connections 10000
+            """,
+        subcommands: [
+            BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchAll.self,
+        ])
+}
+
+/// Which server a benchmark runs against, and how it tells the outcome.
+struct BenchTargetOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Measure this server instead of starting one: http://host:port.",
+            discussion: "Tokens are then signed with the secret of --secret-file, or of the environment."))
+    var server: String?
+
+    @Option(help: ArgumentHelp("The process id of that server, to read its memory.", valueName: "pid"))
+    var serverProcess: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "What the started server stores in: sqlite:PATH or postgres://….",
+            discussion: "Default: a new SQLite file in a temporary folder."))
+    var database: String?
+
+    @Flag(help: "End with one line that holds the figures as a JSON object.")
+    var json = false
+
+    @OptionGroup var signing: SigningOptions
+
+    func validate() throws {
+        if server != nil, database != nil { throw ValidationError("--server and --database exclude each other.") }
+        if let server, ServerAddress(in: server) == nil {
+            throw ValidationError("--server must be http://host:port, not '\(server)'.")
+        }
+    }
+
+    /// Runs one benchmark on a prepared server, shows its report, and stops the server.
+    func measure(_ run: (LoadTarget) async throws -> BenchReport) async throws {
+        defer { ChildProcess.endAll() }
+        let target = try await LoadTarget.prepare(self)
+        let report = try await run(target)
+        try await target.end()
+        report.show(json: json)
+    }
+}
+
+/// `tidemark bench writes`.
+struct BenchWrites: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "writes", abstract: "Acknowledged durable writes a second, one in flight for each writer.")
+
+    @Option(help: "Writers, each with a connection, a user and a client id of its own; eight share a conversation.")
+    var writers = 256
+    @Option(help: "Length of the measurement, after a second of warm-up.")
+    var seconds = 8
+    @Option(help: "Bytes of each message's text.")
+    var bytes = 100
+    @OptionGroup var target: BenchTargetOptions
+
+    func validate() throws {
+        try bound(writers, "--writers", 1...8_000)
+        try bound(seconds, "--seconds", 1...600)
+        try bound(bytes, "--bytes", 21...60_000)
+    }
+
+    func run() async throws {
+        let run = WritesRun(writers: writers, seconds: seconds, textBytes: bytes)
+        try await target.measure { try await run.run(on: $0) }
+    }
+}
+
+/// `tidemark bench fanout`.
+struct BenchFanOut: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fanout",
+        abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.")
+
+    @Option(help: "Connections that read.")
+    var subscribers = 500
+    @Option(help: "Connections that write.")
+    var writers = 32
+    @Option(help: "Length of the measurement, after a second of warm-up.")
+    var seconds = 8
+    @Option(help: "Writes a second over all writers; without it they write as fast as they are settled.")
+    var rate: Int?
+    @Option(help: "Bytes of each message's text.")
+    var bytes = 100
+    @OptionGroup var target: BenchTargetOptions
+
+    func validate() throws {
+        try bound(subscribers, "--subscribers", 1...9_000)
+        try bound(writers, "--writers", 1...900)
+        try bound(seconds, "--seconds", 1...600)
+        try bound(bytes, "--bytes", 21...60_000)
+        if let rate { try bound(rate, "--rate", 1...1_000_000) }
+    }
+
+    func run() async throws {
+        let run = FanOutRun(
+            subscribers: subscribers, writers: writers, seconds: seconds, rate: rate, textBytes: bytes)
+        try await target.measure { try await run.run(on: $0) }
+    }
+}
+
+/// `tidemark bench catchup`.
+struct BenchCatchUp: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "catchup", abstract: "Records a second that clients pull who were away.")
+
+    @Option(help: "Records to load and then to pull.")
+    var records = 100_000
+    @Option(help: "Clients that pull at the same time, each all of the records.")
+    var clients = 1
+    @Option(help: "Bytes of each message's text.")
+    var bytes = 100
+    @OptionGroup var target: BenchTargetOptions
+
+    func validate() throws {
+        try bound(records, "--records", 1...10_000_000)
+        try bound(clients, "--clients", 1...200)
+        try bound(bytes, "--bytes", 21...60_000)
+    }
+
+    func run() async throws {
+        let run = CatchUpRun(records: records, clients: clients, textBytes: bytes)
+        try await target.measure { try await run.run(on: $0) }
+    }
+}
+
+/// `tidemark bench idle`.
+struct BenchIdle: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "idle", abstract: "Server memory of a connection that says nothing.")
+
+    @Option(help: "Connections to open and welcome.")
+    var connections = 5_000
+    @OptionGroup var target: BenchTargetOptions
+
+    func validate() throws { try bound(connections, "--connections", 1...19_000) }
+
+    func run() async throws {
+        let run = IdleRun(connections: connections)
+        try await target.measure { try await run.run(on: $0) }
+    }
+}
+
+/// `tidemark bench all`.
+struct BenchAll: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "all", abstract: "Every benchmark with its default size, one after the other, on new servers.")
+
+    @OptionGroup var target: BenchTargetOptions
+
+    func run() async throws {
+        try await target.measure { try await WritesRun().run(on: $0) }
+        try await target.measure { try await FanOutRun().run(on: $0) }
+        try await target.measure { try await FanOutRun(subscribers: 100, rate: 1_000).run(on: $0) }
+        try await target.measure { try await CatchUpRun().run(on: $0) }
+        if target.server == nil || target.serverProcess != nil {
+            try await target.measure { try await IdleRun().run(on: $0) }
+        }
+    }
+}
+
+/// Refuses a number outside of its bounds: exit status 64.
+func bound(_ value: Int, _ name: String, _ range: ClosedRange<Int>) throws {
+    guard range.contains(value) else {
+        throw ValidationError("\(name) must be from \(range.lowerBound) to \(range.upperBound), not \(value).")
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import TidemarkGateway
+
+/// `tidemark token`: a token for a user or a program, printed alone on one line.
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token",
+        abstract: "Print a signed token for a user or for a program of yours.",
+        discussion: """
+            The token opens one workspace for one user. Whoever has the secret can make any token: keep it on the server.
+
+            EXAMPLES
+              tidemark token --user ann --secret-file secret
+              tidemark token --user backup --service --ttl 10m --workspace acme
+              curl -H "Authorization: Bearer $(tidemark token --user ann --dev)" http://127.0.0.1:8080/v1/info
+            """)
+
+    @Option(help: "The user whom the token is for: its \"sub\".")
+    var user: String
+
+    @Option(help: "The workspace that the token opens: its \"ws\".")
+    var workspace = "default"
+
+    @Option(help: "How long the token lives, at most 24h: a number with s, m or h.")
+    var ttl = TimeSpan(.seconds(24 * 3_600))
+
+    @Flag(help: "For a program that acts for the operator: passes every access rule.")
+    var service = false
+
+    @OptionGroup var signing: SigningOptions
+
+    func validate() throws {
+        for (name, value) in [("--user", user), ("--workspace", workspace)]
+        where !(1...128).contains(value.utf8.count) || value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
+            throw ValidationError("\(name) must have 1 to 128 bytes and no control characters.")
+        }
+        guard ttl.duration <= TokenPolicy().lifetimeMax else { throw ValidationError("--ttl is at most 24h.") }
+    }
+
+    func run() throws {
+        let issuer = TokenIssuer(secret: try signing.secret(), now: wallClock)
+        print(
+            try issuer.issue(user: user, workspace: workspace, lifetime: ttl.duration, isService: service))
+    }
+}

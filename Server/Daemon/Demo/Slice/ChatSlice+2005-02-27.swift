@@ -1,0 +1,395 @@
+extension ChatSlice {
+    /// #ubuntu on 2005-02-27.
+    static let day20050227 = #"""
+        04:59=ra ok, so try apt-get install ssh
+        04:59+robertj
+        05:00=robertj aha!
+        05:00=robertj one last problem with my laptop
+        05:00=farruinn ssh is already installed
+        05:00=bascule ubuntu2u: friendly word, if you can't work out how to install it, stay awy from it for a bit, you have all the entertainment you need on that ubuntu machine
+        05:00=robertj if I put my laptop to sleep, the only button which will wake it is the power button'
+        05:00+shad0w1e
+        05:00=shad0w1e well I finally tried out fluxbox like everyone said i should....
+        05:00=robertj and that causes the machine to shut down ;)
+        05:00=shad0w1e and I think it should come built into every distro of linux
+        05:00=bascule learn how to use the shell, all telnet will do is get you another one, it *so* old that you'll get trouble all the time with it
+        05:00=Pluk robertj, you have fglrx installed?
+        05:00+marcin_ant
+        05:01=shad0w1e nope
+        05:01=shad0w1e its installed, but no 3d
+        05:01=GammaRay fluxbox.. yawn
+        05:01=plagerism thats strange, gedit uses the gnome-print stuff which works with cups, why doesnt abiword use this gui as well??
+        05:01=shad0w1e well it sucks
+        05:01=shad0w1e but it should still come build into every distro
+        05:01=lavigj farruinn: shoot... I don't think that even has it
+        05:01=ubuntu2u bascule, i dunno i read some article about port surfing and it said to do this and it is legal... i dunno lol
+        05:01=robertj Pluk: what's that?
+        05:01=Pluk the ati 3d driver
+        05:01=shad0w1e like solaris comes with openwin
+        05:01=GammaRay shad0w1e: why is that?
+        05:01=mpq will I have to restart to upgrade to hoary?
+        05:01=shad0w1e because its like 100KB window system
+        05:02=shad0w1e with the basic: a window system
+        05:02=GammaRay shad0w1e: icewm would be a betetr choice
+        05:02=bascule port sufring with telnet i old news, it just raises alarms and gets you in trouble
+        05:02=robertj Pluk: this is an nvidia laptop
+        05:02=farruinn lavigj: that sucks :/
+        05:02=robertj err adapater
+        05:02=GammaRay shad0w1e: it's lighter than flux
+        05:02=|QuaD| once hula includes ical, it is going to be awesome
+        05:02=shad0w1e it's good to have when everything else is dead
+        05:02=farruinn shad0w1e: I concur, fluxbox rox
+        05:02=Pluk maybe nvidia;s 3d is bugging acpi too
+        05:02=shad0w1e fluxbox can't rock
+        05:02=shad0w1e its a window system
+        05:02=shad0w1e thats it
+        05:02=bascule although it is leagal, it is an unfriendly gesture, like walking about a night with a torch looking in windows
+        05:02=lavigj farruinn: yeah..... I think I need greater than 1.2.8 for ffmpeg
+        05:02=marcin_ant hi
+        05:02=shad0w1e It's good to have, but not to use
+        05:02=robertj Pluk: it works
+        05:02+mre
+        05:03=robertj its just that pressing the power button signals it to shut down
+        05:03=Pluk cuz i had the same problem sleep and 3d didnt work at the same time
+        05:03=marcin_ant does ubuntu use ~/.bash_profile ?
+        05:03=robertj but my laptop wont wake the machine unless the power button is pressed
+        05:03=farruinn shad0w1e: whatever, I used to use it all the time
+        05:03=Pluk same here robertj
+        05:03=GammaRay and I actually kinda enjoy using icewm :-P
+        05:03=stuNNed jdub: i mean to burn mpg/ogg/flac to cd as cd tracks
+        05:03=shad0w1e I'm considdering changing distros to get my stupid fglrx working, unless someone's got some newer tips....
+        05:03=mre Having a problem with CUPS.  Anyone knowledgable about security issues?
+        05:03=Pluk only diff is that ia have an ati card
+        05:03=LinuxJones marcin_ant, yes
+        05:03=marcin_ant I switched from fedora but I would like to delete this file from ~/
+        05:03=marcin_ant LinuxJones:
+        05:03+rlinfati
+        05:03=mre CUPS, anyone?
+        05:03=shad0w1e can you stick a menu onto flux ??
+        05:04=Pluk and now using the non 3d driver from x.org, now it works like a charm
+        05:04+dr_willis
+        05:04=marcin_ant LinuxJones: but I cannot see these variables in "export"
+        05:04=Pluk dont play games at all anyway
+        05:04=GammaRay shad0w1e: it got one.. click on the background
+        05:04=farruinn shad0w1e: in hoary, menu-xdg or something like that
+        05:04-icerogue
+        05:04=marcin_ant LinuxJones: so I'm not sure if it is safe to remove this file
+        05:04=lavigj farruinn: maybe this will do it - I think I found a less cutting edge one available
+        05:04=LinuxJones marcin_ant, what are you trying to do ?
+        05:04=mre Trying to get past the default CUPS installation security.
+        05:04=ubuntu2u linuxjones, i want to use telnet for port surfing cuz i read an atricle on it. how do i get net send to work?
+        05:04=mre Anyone know what user to use?
+        05:04=Pluk mre, adduser cupsys shadow
+        05:05=marcin_ant LinuxJones: hmm I just have for example JAVA_HOME in this file
+        05:05=lavigj farruinn: bingo
+        05:05=stuNNed oops
+        05:05=mre cupsys already exists
+        05:05+caravena
+        05:05=lavigj farruinn: thanks for the helpt though
+        05:05=farruinn lavigj: no problem, glad you found a solution =)
+        05:05=lavigj farruinn: me too :)
+        05:05=Pluk you want to login to localhost:631 right?
+        05:05=shad0w1e I meant a menu that I can add shortcuts onto, heh heh
+        05:05=mre yes
+        05:05=marcin_ant LinuxJones: but I don't have JAVA_HOME in export's output
+        05:05=GammaRay shad0w1e: edit the file :-P
+        05:05=Pluk then you have to add cupsys to the shadow group
+        05:05+caravena
+        05:05=marcin_ant LinuxJones: and this is why I wonder if ubuntu uses file
+        05:05=farruinn shad0w1e: go read the fluxbos website or something
+        05:06=shad0w1e andalso get rid of that stupid thing on top of all the windows. i hate that thing
+        05:06=Pluk that way cupsys can check the password and allows login
+        05:06=mpq will I have to restart the computer once I'm done downloading the hoary upgrade?
+        05:06=LinuxJones ubuntu2u, don't use telnet use ssh, search gogle for it there are thousands of how-to's for Linux + ssh
+        05:06=shad0w1e hmm prob a good idea
+        05:06=mre let me see if there's a group 'shadow'
+        05:07+aru
+        05:07=shad0w1e man fluxbox looks rad cool from the site, but crap on my own computer
+        05:07=shad0w1e guess i gotta pimp it up....
+        05:07=mre Yes, there's a group shadow, but that doesn't help.
+        05:07=Pluk why doesnt it?
+        05:07+androxxl_
+        05:08=marcin_ant LinuxJones: yes, but why?
+        05:08=Pluk did you already add cupsys to the shadow group?
+        05:08=mre Beats me.  I just want a printer to work.
+        05:08=marcin_ant LinuxJones: JAVA_HOME?
+        05:08=stuNNed shad0w1e: lol
+        05:08=robertj Pluk: Bug # 6625
+        05:08=Pluk after that you need to restart cupsys through /etc/init.d/cupsys restart
+        05:08+BiteMeBill
+        05:08=ubuntu2u linuxjones, is ssh already downloaded and i just need to install it using terminal or do i have to download it?
+        05:08=ramb0 why does ubuntue never prompt me for a root password on install?
+        05:09=MacPlusG3 ramb0: RTFM
+        05:09=mre user cupsys is now in groups dialout, lp and shadow.  Authrorization still fails.
+        05:09=trans_err ramb0: because there is none
+        05:09=stuNNed ramb0: cuz root account is disabled by default, it uses sudo instead, if you want a root account afaik after you log in you sudo passwd
+        05:09=trans_err MacPlusG3: be kind
+        05:09=Amaranth we really need a bot
+        05:09=khaled yes
+        05:09=khaled specially for that question
+        05:09=Amaranth so i could do `root or something and have the bot spit that out
+        05:09=mre I haven't restarted yet.  I will.
+        05:10=Pluk after that you need to restart cupsys through /etc/init.d/cupsys restart
+        05:10=MacPlusG3 trans_err: when things are in the FAQ... and *easily* findable in the FAQ
+        05:10=ramb0 stunned: that is clever, why is that?
+        05:10=Amaranth that and ndiswrapper
+        05:10=shad0w1e okay I'm gonna go give fluxbox a second shot before opening my mouth
+        05:10=shad0w1e I'm gonna make it look like the pics on the website
+        05:10=trans_err MacPlusG3: we may have inhereted a lot of debian, but no need to inheret the attitude
+        05:10=khaled Amaranth: you have the link to ndiswrapper ?
+        05:10=stuNNed ramb0: because it's basically a bad idea to use the root account directly, it's too dangerous.
+        05:10=ramb0 o
+        05:10=shad0w1e u know i got ndiswrapper working without any trouble at all
+        05:10=ramb0 ok
+        05:10=ramb0 thanks
+        05:10=shad0w1e and im a "newbie"
+        05:10+templario
+        05:10=mre OK, that made it work.  Thanks!
+        05:11=Pluk mre, your welcome :)
+        05:11=shad0w1e when they come out with a winmodem wrapper
+        05:11=shad0w1e let me know
+        05:11=MacPlusG3 trans_err: F can be Fine.
+        05:11-ra
+        05:11=stuNNed ramb0: use sudo it will prompt you for your user password or you can create a root account if you wish, but it's not ubuntu policy, at least current, afaik
+        05:11=Amaranth khaled: Yeah, but I have to google that one. :P
+        05:11=shad0w1e i created an ubuntu root acount
+        05:11=shad0w1e just type in
+        05:11=Amaranth khaled: It's the first result for "ndiswrapper ubuntu" in google.
+        05:11=shad0w1e sudo passwd root
+        05:11=shad0w1e then su to switch into root
+        05:11=stuNNed think just sudo passwd will do it no?
+        05:12=trans_err sudo passwd works as well, but there is no need
+        05:12+LinuxJones
+        05:12=trans_err just sudo -s
+        05:12=shad0w1e its annoying to have to keep typing in sudo at every damn command
+        05:12+LJ
+        05:12=shad0w1e thats what i found
+        05:12=khaled Amaranth: thanks
+        05:12=trans_err shad0w1e: sudo -s opens a sudo session
+        05:12=stuNNed sudo -s can be dangerous as it can change permissions of stuff created in ~/home
+        05:12=stuNNed imho
+        05:12-dr_willis
+        05:12=shad0w1e aight later fellas , im gonna go work on my fluxbox
+        05:12=farruinn stuNNed: only if you screw around in ~ ...
+        05:12=shad0w1e pimp it up
+        05:12=shad0w1e heh
+        05:12=shad0w1e its really fast
+        05:12=shad0w1e cya
+        05:12=stuNNed if files get created using sudo -s they are created as root, no?
+        05:12-aru
+        05:13=farruinn right
+        05:13=trans_err stuNNed: yes
+        05:13=ubuntu2u sometimes i huff butane!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!!_______________________________________________
+        05:13=ubuntu2u am i cool or what?
+        05:13=BiteMeBill or what
+        05:13=ubuntu2u damn!
+        05:13=ubuntu2u nah staaa ever sick
+        05:13=marcin_ant hmm I see there are sudo questions
+        05:13=ubuntu2u i don't huff butane
+        05:13=marcin_ant so I got another onr
+        05:14=marcin_ant one
+        05:14=ubuntu2u i sniff gas!
+        05:14=farruinn ubuntu2u: please, that's very inappropriate for this channel
+        05:14=marcin_ant how to ssh as root on localhost on ubuntu without root account?
+        05:14+LinuxJones
+        05:14=lavigj farruinn: "/ignore" :D
+        05:14=billytwowilly what is SHA-1 used for?
+        05:14=Pluk marcin_ant, never ssh as root
+        05:14=Pluk just ssh as user the su there
+        05:14=marcin_ant Pluk: on _localhost_
+        05:14=stuNNed farruinn: so i take it the reason k3b-setup can be dangerous when run with sudo is what it creates in home?
+        05:15=Pluk ah soz
+        05:15=marcin_ant Pluk: I want to use "tramp" package in emacs
+        05:15=farruinn stuNNed: oh, well for gui apps it's usually better to use gksudo or kdesudo (or whatever the kde equivalent is)
+        05:15=trans_err stuNNed: you have to run k3bsetup2 as root
+        05:16=marcin_ant Pluk: and open files owned by root with C-x C-f /root@localhost:/etc/fstab (for example)
+        05:16=marcin_ant Pluk: is this possible when there is no root account?
+        05:16=farruinn sudo emacs ?
+        05:16=Pluk hmm dunno
+        05:16=Pluk 1st thing i always do is enable root account :P
+        05:16=marcin_ant farruinn: I don't want to fire another instance of emacs
+        05:17=marcin_ant farruinn: I just want to open single file - as root
+        05:17=farruinn hm, dunno then.  maybe ask in #emacs?
+        05:18=marcin_ant farruinn: heh and you propably know their answer
+        05:18=marcin_ant farruinn: "don't use rootless distro" :)
+        05:19=farruinn hm, I see
+        05:19=farruinn you could request a solution on the ubuntu devel mailing list I suppose
+        05:19=jesuel no root account?
+        05:19=jesuel what distro is this?
+        05:19=jesuel :)
+        05:20=|QuaD| jesuel: :)
+        05:20+|rufius|
+        05:20=jesuel there is always a superuser account of some sort
+        05:20=|QuaD| jesuel: you can enable root
+        05:20=jesuel i know that :)
+        05:21=jesuel thats the first thing i did when i installed ubuntu
+        05:21=regeya and unlike os x, you won't void your warranty
+        05:21=farruinn root isn't disabled, there just ins't a password
+        05:21=marcin_ant jesuel: but there is no way to ssh to this account on ubuntu
+        05:21=jesuel marcin_ant, do you have a user account on the system?
+        05:21=marcin_ant jesuel: user? soure
+        05:22=marcin_ant s/soure/sure
+        05:22=GammaRay well root is overrated.. have never missed using it
+        05:22=ubuntu2u farriunn, hey umm i installed an ssh server how the heck do i use it? i want to be able to telnet to other computation devications
+        05:22=jesuel so just ssh to the user account and then sudo emacs wheverfile
+        05:22=marcin_ant jesuel: I don't want to do this
+        05:22=mre ssh requires a username as well as a host
+        05:23=jesuel you could enable root to ssh in
+        05:23=jesuel but i wouldnt do that ;p
+        05:23=farruinn ubuntu2u: go read some documentation, you don't need a server on your machine to access other computers
+        05:23=marcin_ant jesuel: because I have my own configuration for emacs as user in  ~/.emacs
+        05:23=|QuaD| so have you guys seen hula?
+        05:23=regeya ?
+        05:23=|QuaD| ?
+        05:24=regeya what's hula
+        05:24=marcin_ant jesuel: and another thing is that when I'll forget that this emacs session is sudo session
+        05:24=|QuaD| new novell open source project
+        05:24=|QuaD| was /.'ed earlier
+        05:24=marcin_ant jesuel: then I'll change files in my ~/ with root priviledges
+        05:24=jesuel hrm
+        05:24=mre more than just installed.  sshd needs to be running on the remote computer
+        05:25=marcin_ant jesuel: do you have emacs?
+        05:25=jesuel have, yes...
+        05:25=jesuel i dont like it
+        05:25=jesuel or use it
+        05:25=jesuel im a vi person
+        05:25=marcin_ant jesuel: and you don't have root password?
+        05:25=jesuel i do have a root password
+        05:25-mre
+        05:26=regeya indeed, sshd must be running
+        05:26=marcin_ant jesuel: heh then there is no point trying
+        05:26=marcin_ant jesuel: hmmm then...... how to remove user password?
+        05:27=marcin_ant regeya: don't run sudo emacs
+        05:27=marcin_ant regeya: just run emacs
+        05:27=marcin_ant regeya: as user
+        05:27=trans_err marcin_ant: no-- let him have fun for a bite
+        05:27=regeya marcin_ant: um, someone was lamenting not being able to open a file in emacs as root...?
+        05:27=trans_err s/bite/bit
+        05:27=marcin_ant regeya: and then try to edit file like for example /etc/fstab
+        05:28=regeya well
+        05:28=regeya whee
+        05:28=marcin_ant regeya: you can do this as root
+        05:28=marcin_ant regeya: with "tramp"
+        05:28=marcin_ant regeya: just open file with
+        05:28=mpq the hoary installer stopped
+        05:28=mpq does that mean it's done?
+        05:28=marcin_ant regeya: ctrl+x ctrl+f
+        05:28=jesuel i actually HATE emacs, lol :)
+        05:28+mre
+        05:29=regeya marcin_ant: so, what's your gripe again?
+        05:29=marcin_ant regeya: and then /root@localhost:/etc/fstab
+        05:29-mre
+        05:29=regeya oh heh
+        05:29+jonx
+        05:29=marcin_ant regeya: I don't wan to run two instances of emacs and remember which is "user" instance and which is "root" instance
+        05:29+jonx_
+        05:29=regeya I've got tramp set to use ftp by default :-}
+        05:30=regeya marcin_ant: sudo passwd root
+        05:30=marcin_ant regeya: then /ssh:root@localhost:/etc/fstab
+        05:30=farruinn marcin_ant: use screen -S root sudo emacs
+        05:30=trans_err have you kids tried amarok yet?
+        05:30=regeya and quityerbellyachinalready
+        05:30=tux_ trans_err, it kinda sucks
+        05:30=trans_err tux_: ?!
+        05:30=tux_ xmms seems to be better
+        05:30=tux_ IMHO
+        05:30=trans_err tux_: how so? just curious
+        05:31=tux_ amarok that is
+        05:31-jonx
+        05:31=marcin_ant regeya: heh so - there is no way to use tramp in emacs on "default rootless ubuntu" right?
+        05:31=tux_ has some coolness, but crashes often
+        05:31=trans_err tux_: they just released a 1.2 final
+        05:31+shad0w1e
+        05:31=regeya marcin_ant: you're biting the head off the wrong person.
+        05:31=trans_err tux_: just built it-- no normal crashes yet
+        05:31=shad0w1e hey does anyone want to give me a crash course on flux?
+        05:31=mpq what the hell just happened?
+        05:32=trans_err shad0w1e: right click
+        05:32=regeya marcin_ant: I guess you failed to notice the lack of 'Ubuntu Developer' nametag on my shirt
+        05:32=tux_ trans_err, maybe that was the problem
+        05:32=shad0w1e I'm not that bad
+        05:32=jesuel lol regeya
+        05:32=shad0w1e i got X-chat open
+        05:32=mpq I just upgraded to hoary... I think... and everything on the toolbars is gone
+        05:32=tux_ ah, nice
+        05:32=trans_err tux_: i just rolled up a deb if you want to try her out
+        05:32=tux_ ok
+        05:32=mpq it said the "trash applet" crashed and now there's nothing else on the toolbar
+        05:32=shad0w1e but I got a theme : how to install?
+        05:32=tux_ i will build it
+        05:32=marcin_ant regeya: sorry I just wanted to know if I really need root password to use tramp - nothing more
+        05:33=trans_err tux_: make sure to grab the xinerama-devs -- for some reason it fails the build if you dont have them
+        05:33=mpq you have to be kidding me
+        05:33=mpq this is running worse than windows now
+        05:33=Amaranth Man, I really need to make a bot do that...
+        05:33=tux_ mpq, living on the edge has it's risks
+        05:33=Pluk LOL
+        05:33=tux_ =)
+        05:33+androxxl__
+        05:34=regeya Amaranth, I'll file that link under 'stuff I'll read after I'm dead'
+        05:34=mpq what is that supposed to mean?
+        05:34=trans_err mpq: make sure you got everything properly and restart X
+        05:34=Pluk ehehehe
+        05:34=shad0w1e ok how do I add a menu onto fluxbox - where I pop shortcuts onto?
+        05:34=tux_ mpq, time to do a downgrade back to warty
+        05:34=tux_ eh
+        05:34=Amaranth regeya: You didn't know why they disable root, that tells you.
+        05:34=trans_err shad0w1e: terminal and your fav text editor is your friend
+        05:34=shad0w1e I got that...
+        05:34=mpq this is idiotic
+        05:34=Pluk shad0w1e, your prolly ask that in #fluxbox
+        05:34=regeya ...
+        05:34=tux_ mpq, i did that once too
+        05:34=shad0w1e ohh
+        05:35=mpq the trash applet is crashing repeatedly
+        05:35=shad0w1e why didnt i think of that
+        05:35=tux_ was a pain
+        05:35=shad0w1e thanks then
+        05:35=Pluk :)
+        05:35=bascule shad0w1e: ALL TEXT FILES ~/.FLUXBOX , i RECOMMEND READING THE DOCS AT FLUXBOX.ORG
+        05:35=mpq and there's nothing on the toolbar now
+        05:35=tux_ so i started again with warty cd
+        05:35=Amaranth regeya: If you're going to ignore it don't give advice about it, please.
+        05:35+SpitFire
+        05:35=regeya !
+        05:35=trans_err mpq: did you try restarting X?
+        05:35=tux_ mpq, try using the console
+        05:35=mpq what do you mean x?
+        05:35=tux_ Ctrl+Alt+Bkspace
+        05:35=regeya Amaranth: could you PLEASE direct that at the person who was needing to resolve an emacs issue? :-)
+        05:35=bascule oops, I'll watch next time and not roll cigarrettes while typing, sorry :(
+        05:35=tux_ or Ctrl+Alt:F1
+        05:35=tux_ lol
+        05:35=tux_ he did it
+        05:36=trans_err mpq: you should know what X is before you install hoary
+        05:36=trans_err hahaha
+        05:36=tux_ gotta love them noobs
+        05:36=Amaranth regeya: "I wish I knew what the logic of not setting a root password is, but I don't.  So, my suggestion would be to set a root password,"
+        05:36=trans_err tux_: why did you ever think upgrading to hoary would be a good idea?
+        05:36=regeya Amaranth, please leave me alone!
+        05:36=trans_err tux_: did he*
+        05:36=tux_ trans_err, I wanted to try
+        05:36=tux_ hehe
+        05:36+duckdown
+        05:36=Pluk Amaranth, did you follow the whole conversation?
+        05:36=tux_ trans_err, love to live on the edge
+        05:36=trans_err tux_: oh i run it as well
+        05:36=shad0w1e u know, firefox starts up instantly on fluxbox -- it is a sight to be seen!
+        05:36=Amaranth Pluk: I tried, I lag.
+        05:36=tux_ evidently mpq does too
+        05:36=regeya also, Amaranth, I'm /ignoring you for now, so I'm going to direct the person I was talking to toward the link you provided THANKS AGAIN
+        05:37=tux_ shad0w1e, yes
+        05:37=Amaranth Keeps jumping along on me.
+        05:37=trans_err shad0w1e: okay now connect to a samba share and add it to your desktop :D
+        05:37=tux_ i use flux here on my damnsmall lcd pictureframes
+        05:37=tux_ very fast
+        05:37+mpq
+        05:37=mpq this is ridiculous
+        05:37+SpitFire
+        05:37=tux_ mpq, well that worked
+        05:37=mpq no it didn't
+        05:37=tux_ mpq, have you rebooted
+        05:37=tux_ >
+        05:37=mpq now gnome isn't even open
+        """#
+}

@@ -1,0 +1,98 @@
+package import TidemarkFanOut
+package import TidemarkGateway
+import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkStore
+package import TidemarkWire
+
+/// Every bound of a server that an operator may want to move.
+package struct ServerLimits: Sendable {
+    package var wire = WireLimits()
+    package var edge = EdgeLimits()
+    package var store = StoreLimits()
+    package var node = NodeLimits()
+    package var fanOut = FanOutLimits()
+    package var lane = LaneLimits()
+
+    package init() {}
+}
+
+/// A bound that has an environment variable: `TIDEMARK_LIMIT_` and its name in capitals.
+package struct LimitSetting: Sendable {
+    package static let prefix = "TIDEMARK_LIMIT_"
+
+    package let variable: String
+    /// What it bounds, with its unit.
+    package let meaning: String
+    let range: ClosedRange<Int>
+    let apply: @Sendable (inout ServerLimits, Int) -> Void
+
+    init(
+        _ name: String, _ meaning: String, _ range: ClosedRange<Int>,
+        _ apply: @escaping @Sendable (inout ServerLimits, Int) -> Void
+    ) {
+        variable = Self.prefix + name
+        self.meaning = meaning
+        self.range = range
+        self.apply = apply
+    }
+
+    /// All of them; what is not here is not for operators to move.
+    package static let all: [LimitSetting] = [
+        LimitSetting("RATE", "transactions a second that one client may sustain", 1...1_000_000) {
+            $0.wire.transactionsPerSecond = $1
+        },
+        LimitSetting("BURST", "transactions that one client may send at once after a pause", 1...10_000_000) {
+            $0.wire.transactionsBurst = $1
+        },
+        LimitSetting("PUSHES", "pushes of one connection that are not settled yet", 1...10_000) {
+            $0.wire.pushesInFlightMax = $1
+        },
+        LimitSetting("CONNECTIONS", "open connections", 1...10_000_000) { $0.edge.connectionsMax = $1 },
+        LimitSetting("CONNECTIONS_PER_USER", "connections of one user", 1...1_000_000) {
+            $0.wire.connectionsPerUserMax = $1
+        },
+        LimitSetting("STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000) {
+            $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1
+        },
+        LimitSetting("CLIENTS_PER_USER", "registered clients of one user", 1...1_000_000) {
+            $0.store.clientsPerUserMax = $1
+        },
+        LimitSetting("MESSAGE_BYTES", "bytes of one message or HTTP body", 4_096...67_108_864) {
+            $0.wire.messageBytesMax = $1
+        },
+        LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...16_777_216) {
+            $0.wire.model.recordBytesMax = $1
+        },
+        LimitSetting("WINDOW_BYTES", "bytes sent to a client and not acknowledged", 4_096...67_108_864) {
+            $0.wire.windowBytesMax = $1
+        },
+        LimitSetting("WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000) {
+            $0.wire.windowFramesMax = $1
+        },
+        LimitSetting("RING_BYTES", "bytes of recent changes kept in memory for each workspace", 4_096...1_099_511_627_776) {
+            $0.fanOut.ringBytesMax = $1
+        },
+    ]
+}
+
+extension ServerLimits {
+    /// Takes over what the environment sets.
+    mutating func apply(_ environment: [String: String]) throws(ConfigurationError) {
+        for (variable, text) in environment.sorted(by: { $0.key < $1.key })
+        where variable.hasPrefix(LimitSetting.prefix) {
+            guard let setting = LimitSetting.all.first(where: { $0.variable == variable }) else {
+                let names = LimitSetting.all.map(\.variable).joined(separator: ", ")
+                throw ConfigurationError(variable, "there is no such limit; those that exist: \(names)")
+            }
+            guard let value = Int(text), setting.range.contains(value) else {
+                throw ConfigurationError(
+                    variable, "must be a whole number from \(setting.range.lowerBound) to \(setting.range.upperBound)")
+            }
+            setting.apply(&self, value)
+        }
+        // What the edge lets through is what the protocol allows.
+        edge.messageBytesMax = wire.messageBytesMax
+        edge.requestBodyBytesMax = wire.messageBytesMax
+    }
+}

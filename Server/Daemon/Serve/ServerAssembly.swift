@@ -1,0 +1,76 @@
+import Foundation
+import Hummingbird
+package import Logging
+package import NIOCore
+package import ServiceLifecycle
+package import TidemarkGateway
+package import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+
+/// A server put together: the one place where its parts meet.
+package struct ServerAssembly: Sendable {
+    /// What comes from outside the process, so that tests can give something else.
+    package struct Surroundings: Sendable {
+        /// Milliseconds since 1970.
+        package var now: @Sendable () -> Milliseconds = { Milliseconds(Date().timeIntervalSince1970 * 1_000) }
+        package var nonce: @Sendable () -> UInt64 = { UInt64.random(in: 1...UInt64.max) }
+        package var clock: any Clock<Duration> = ContinuousClock()
+
+        package init() {}
+    }
+
+    package let node: Node
+    package let edge: Edge
+    /// What has to run, in the order of starting.
+    package let services: [any Service]
+
+    /// - Parameter onListening: called once with the port.
+    package init(
+        _ configuration: ServerConfiguration, store: OpenedStore, eventLoops: any EventLoopGroup,
+        surroundings: Surroundings = Surroundings(), logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) {
+        let limits = configuration.limits
+        let verifier = TokenVerifier(secret: configuration.secret.tokens, now: surroundings.now)
+        let context = SessionContext(
+            serverName: configuration.name, schema: configuration.schema, limits: limits.wire, sequencing: limits.lane,
+            seal: configuration.secret.cursors
+        ) { token, _ in Identity(verifier, token) }
+        let node = Node(
+            Node.Parts(
+                store: store.store, isStoreShared: store.isShared, hints: store.hints, context: context,
+                limits: limits.node, fanOutLimits: limits.fanOut, laneLimits: limits.lane,
+                environment: .init(
+                    now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
+                id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator())))
+        let edge = Edge(limits: limits.edge, allowedOrigins: configuration.origins) { node.owner(on: $0) }
+        let api = API(node: node) { edge.markAuthenticated($0) }
+        let application = Application(
+            router: api.router(), server: edge.server,
+            configuration: .init(
+                address: .hostname(configuration.listen.host, port: configuration.listen.port), backlog: 4_096),
+            onServerRunning: { channel in await onListening(channel.localAddress?.port ?? configuration.listen.port) },
+            eventLoopGroupProvider: .shared(eventLoops), logger: logger)
+        self.node = node
+        self.edge = edge
+        services = store.services + node.services + [application, node.drain]
+    }
+}
+
+extension Identity {
+    /// Who a token speaks for; `nil` for one that is not accepted, or that names what cannot be a user or a workspace.
+    fileprivate init?(_ verifier: TokenVerifier, _ token: String) {
+        let verified: VerifiedToken
+        do throws(TokenRejection) {
+            verified = try verifier.verify(token)
+        } catch {
+            return nil
+        }
+        guard let user = UserID(checking: verified.user), let workspace = WorkspaceID(checking: verified.workspace)
+        else { return nil }
+        self.init(
+            principal: Principal(user: user, isService: verified.isService), workspace: workspace,
+            expires: verified.expiresAt)
+    }
+}

@@ -1,0 +1,60 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import TidemarkGateway
+import TidemarkModel
+import TidemarkSession
+import UnixSignals
+
+/// The longest that a stop may take, from the signal to the end of the process.
+private let shutdownMax = Duration.seconds(30)
+
+/// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
+///
+/// Prints `tidemark listening on http://HOST:PORT` to standard output once it serves; everything else goes to standard
+/// error.
+/// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
+package func runServer(_ configuration: ServerConfiguration) async throws {
+    var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = configuration.logLevel
+    let opened = try OpenedStore.open(configuration, logger: logger)
+    let token = configuration.isDevelopment ? try developmentToken(configuration) : nil
+    let server = ServerAssembly(
+        configuration, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton, logger: logger
+    ) { port in
+        let address = ListenAddress(host: configuration.listen.host, port: port)
+        printLine("tidemark listening on http://\(address)")
+        if let token { printLine("token for user dev in workspace dev, for one day: \(token)") }
+    }
+    if token != nil {
+        logger.warning("Development mode: do not let anybody else reach this server")
+    }
+    logger.info(
+        "Starting",
+        metadata: ["database": "\(configuration.database.summary)", "schema": "\(configuration.schema.name)"])
+    var group = ServiceGroupConfiguration(
+        services: server.services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    group.maximumGracefulShutdownDuration = shutdownMax
+    do {
+        try await ServiceGroup(configuration: group).run()
+    } catch {
+        // The first error is the one to tell.
+        try? opened.close()
+        throw error
+    }
+    try opened.close()
+    logger.info("Stopped")
+}
+
+private func developmentToken(_ configuration: ServerConfiguration) throws -> String {
+    let now = ServerAssembly.Surroundings().now
+    return try TokenIssuer(secret: configuration.secret.tokens, now: now)
+        .issue(user: "dev", workspace: "dev", lifetime: .seconds(24 * 3_600))
+}
+
+/// At once, also into a pipe.
+private func printLine(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}

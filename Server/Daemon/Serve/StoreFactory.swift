@@ -1,0 +1,41 @@
+import Logging
+package import ServiceLifecycle
+import TidemarkEmbeddedStore
+package import TidemarkGateway
+package import TidemarkStore
+
+/// A store that is open, and what belongs to it.
+package struct OpenedStore: Sendable {
+    package var store: any Store
+    /// Other processes may commit to it.
+    package var isShared: Bool
+    package var hints: any CommitHints
+    /// What has to run while the store is used.
+    package var services: [any Service]
+    /// Ends it, once nothing uses it any more. Blocks.
+    package var close: @Sendable () throws -> Void
+
+    package init(
+        _ store: any Store, isShared: Bool = false, hints: any CommitHints = NoHints(), services: [any Service] = [],
+        close: @escaping @Sendable () throws -> Void = {}
+    ) {
+        self.store = store
+        self.isShared = isShared
+        self.hints = hints
+        self.services = services
+        self.close = close
+    }
+
+    /// Opens the store that a configuration names.
+    static func open(_ configuration: ServerConfiguration, logger: Logger) throws -> OpenedStore {
+        switch configuration.database {
+        case .sqlite(let path):
+            var options = EmbeddedStore.Options()
+            options.limits = configuration.limits.store
+            let store = try EmbeddedStore(path: path, options: options)
+            return OpenedStore(store, close: { try store.close() })
+        case .postgres:
+            throw ConfigurationError(.database, "this build does not speak to PostgreSQL; use sqlite:PATH")
+        }
+    }
+}

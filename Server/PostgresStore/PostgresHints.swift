@@ -1,0 +1,143 @@
+package import Logging
+import Synchronization
+package import TidemarkModel
+package import TidemarkPostgres
+package import TidemarkStore
+
+/// Tells the other nodes on the database that a workspace has grown, and hears it from them.
+///
+/// Hints only make things faster: they may be folded, late or lost. They are sent after the commit and over a connection
+/// of their own, since a notification inside a transaction would take a lock on the whole database.
+package final class PostgresHints: Sendable {
+    /// What another node told.
+    package enum Hint: Hashable, Sendable {
+        /// The workspace's order reaches at least to this number.
+        case grown(WorkspaceID, SequenceNumber)
+        /// Any workspace may have grown: hints were lost, or there were too many.
+        case poll
+    }
+
+    private struct Pending {
+        /// `nil` when there were too many.
+        var heads: [WorkspaceID: SequenceNumber]? = [:]
+    }
+
+    /// Workspaces told in one notification, roughly as many as fit; beyond, the others are told to poll.
+    private static let workspacesMax = 1_000
+    /// At most one notification in this time.
+    private static let pause: Duration = .milliseconds(5)
+
+    private let node: UInt64
+    private let channel: String
+    private let clock: any Clock<Duration>
+    private let deliver: @Sendable (Hint) -> Void
+    private let logger: Logger
+    private let pool: PostgresPool
+    private let listener: PostgresListener
+    private let pending = Mutex(Pending())
+    private let wakes: AsyncStream<Void>
+    private let waking: AsyncStream<Void>.Continuation
+
+    /// - Parameters:
+    ///   - configuration: `connections` of it is not used: one sends and one listens.
+    ///   - node: this process among those on the database; its own hints do not come back.
+    ///   - channel: one for the whole database, however many schemas are in it.
+    ///   - clock: spaces notifications out.
+    ///   - deliver: called with each hint, one after the other; must not block.
+    /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
+    package init(
+        configuration: PostgresConfiguration, node: UInt64, channel: String = "tidemark", clock: any Clock<Duration>,
+        logger: Logger, deliver: @escaping @Sendable (Hint) -> Void
+    ) throws(StoreError) {
+        self.node = node
+        self.channel = channel
+        self.clock = clock
+        self.deliver = deliver
+        self.logger = logger
+        var single = configuration
+        single.connections = 1
+        single.applicationName += " hints"
+        do {
+            pool = try PostgresPool(configuration: single, logger: logger)
+            listener = try PostgresListener(configuration: single, channels: [channel], logger: logger)
+        } catch {
+            throw StoreError(postgres: error)
+        }
+        (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Tells the others soon; never waits. Any thread.
+    package func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) {
+        pending.withLock { pending in
+            guard var heads = pending.heads else { return }
+            pending.heads = nil
+            heads[workspace] = max(seq, heads[workspace] ?? seq)
+            if heads.count <= Self.workspacesMax { pending.heads = heads }
+        }
+        waking.yield()
+    }
+
+    /// Sends and listens until its task is cancelled. Once only.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable` if the system refuses a thread.
+    package func run() async throws(StoreError) {
+        do {
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await self.pool.run() }
+                group.addTask { try await self.listener.run() }
+                group.addTask { await self.send() }
+                group.addTask { await self.receive() }
+                // None of them ends before the cancellation, except in failure.
+                try await group.next()
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+        } catch {
+            throw StoreError(postgres: error)
+        }
+    }
+
+    private func send() async {
+        for await _ in wakes {
+            let heads = pending.withLock { pending in
+                defer { pending.heads = [:] }
+                return pending.heads
+            }
+            if let heads, heads.isEmpty { continue }
+            var parameters = Parameters()
+            parameters.add(text: channel)
+            parameters.add(text: HintPayload(node: node, heads: heads).text)
+            let notify = Statement(Self.notify, parameters)
+            do {
+                _ = try await pool.withConnection { try await $0.run([notify]) }
+            } catch {
+                // The others read on without it, a second later.
+                logger.debug("a hint was not sent", metadata: ["error": "\(error)"])
+            }
+            // It only ends early when the task is cancelled, which ends the loop as well.
+            try? await clock.sleep(for: Self.pause)
+        }
+    }
+
+    private func receive() async {
+        for await event in listener.events {
+            switch event {
+            case .reconnected, .overflowed:
+                deliver(.poll)
+            case .notification(let notification):
+                guard let payload = HintPayload(notification.payload) else {
+                    logger.debug("a notification is no hint")
+                    continue
+                }
+                guard payload.node != node else { continue }
+                guard let heads = payload.heads else {
+                    deliver(.poll)
+                    continue
+                }
+                for (workspace, seq) in heads { deliver(.grown(workspace, seq)) }
+            }
+        }
+    }
+
+    private static let notify = PreparedStatement(name: "sync_notify", sql: "SELECT pg_notify($1, $2)")
+}

@@ -1,0 +1,93 @@
+package import TidemarkModel
+import TidemarkPostgres
+package import TidemarkStore
+
+extension PostgresStore {
+    package func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        var statements = [
+            Statement(ReadingSQL.head, workspace),
+            Statement(ReadingSQL.grants, workspace) { $0.add(text: user.text) },
+        ]
+        if let client {
+            statements += [ReadingSQL.client, ReadingSQL.clientResults].map { sql in
+                Statement(sql, workspace) { $0.add(client) }
+            }
+        }
+        let results = try await read(statements)
+        var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
+        snapshot.grants = try results[1].all { try $0.grant() }
+        if client != nil, let row = try results[2].first({ try $0.client() }), row.user == user {
+            snapshot.client = row
+            snapshot.results = try results[3].all { try $0.result() }
+        }
+        return snapshot
+    }
+
+    package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
+        guard seq > 0 else { return nil }
+        return try await read([Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq) }])[0]
+            .first { try $0.head() }
+    }
+
+    package func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [ScopeID] {
+        guard !scopes.isEmpty else { return [] }
+        let probe = Statement(ReadingSQL.changedScopes, workspace) {
+            $0.add(scopes.map(\.text))
+            $0.add(seq)
+        }
+        let changed = Set(try await read([probe])[0].all { ScopeID(try $0.text()) })
+        return scopes.filter(changed.contains)
+    }
+
+    package func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        let rowsMax = options.limits.pageRows(limit)
+        let results = try await read([
+            Statement(ReadingSQL.head, workspace),
+            Statement(ReadingSQL.page, workspace) {
+                $0.add(text: scope.text)
+                $0.add(text: collection)
+                $0.add(before)
+                $0.add(Int64(rowsMax) + 1)
+                $0.add(Int64(options.limits.readBytesMax))
+            },
+        ])
+        let rows = try results[1].all { try $0.record() }
+        let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
+        return Page(
+            records: Array(rows.prefix(count)), at: try results[0].first { try $0.head() } ?? .start,
+            isLast: count >= rows.count)
+    }
+
+    package func tail(
+        after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [TailBatch] {
+        let statement = Statement(ReadingSQL.tail, workspace) {
+            $0.add(seq)
+            $0.add(Int64(max(limit, 0)))
+        }
+        return try await read([statement])[0].all { row in
+            let head = try row.head()
+            let low = try row.integer()
+            let batch = try row.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
+            return TailBatch(low: low, head: head, batch: batch)
+        }
+    }
+}
+
+extension [StoredRecord] {
+    /// How many rows from the front stay within `bytes` of bodies; the first always does.
+    func fitting(_ bytes: Int) -> Int {
+        var sum = 0
+        for (index, record) in enumerated() {
+            sum += record.body.count
+            if sum > bytes, index > 0 { return index }
+        }
+        return count
+    }
+}

@@ -1,0 +1,51 @@
+package import TidemarkModel
+import TidemarkPostgres
+package import TidemarkStore
+
+extension PostgresStore {
+    package func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window {
+        let target = StoreLimits.target(after: seq, span: span)
+        let rowsMax = max(options.windowRowsMax, 1)
+        let results = try await read([
+            Statement(ReadingSQL.head, workspace),
+            Statement(ReadingSQL.batchHolding, workspace) { $0.add(target) },
+            Statement(ReadingSQL.window, workspace) {
+                $0.add(Set(scopes).map(\.text))
+                $0.add(seq)
+                $0.add(target)
+                // One more than are shown: the first that is not tells where to cut.
+                $0.add(Int64(rowsMax) + 1)
+                $0.add(Int64(options.limits.readBytesMax))
+            },
+        ])
+        let head = try results[0].first { try $0.head() } ?? .start
+        let through = try results[1].first { try $0.head() } ?? head
+        let rows = try results[2].all { try $0.record() }
+        let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
+        guard count < rows.count else { return Window(records: rows, through: through, head: head) }
+        return try await cut(rows, at: count, head: head, in: workspace)
+    }
+
+    /// Ends the window at the last batch that is wholly inside, or, when not even the first one is, within it.
+    ///
+    /// Batches never change, so that looking them up in a later snapshot gives the same answer.
+    private func cut(
+        _ rows: [StoredRecord], at count: Int, head: Head, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window {
+        let beyond = rows[count].seq
+        let results = try await read([
+            Statement(ReadingSQL.batchBefore, workspace) { $0.add(beyond) },
+            Statement(ReadingSQL.batchHolding, workspace) { $0.add(beyond) },
+        ])
+        if let end = try results[0].first({ try $0.head() }), end.seq >= rows[0].seq {
+            return Window(records: Array(rows.prefix { $0.seq <= end.seq }), through: end, head: head)
+        }
+        guard var end = try results[1].first({ try $0.head() }) else {
+            throw StoreError(.invariant, "a record has a number that no batch holds")
+        }
+        end.seq = rows[count - 1].seq
+        return Window(records: Array(rows.prefix(count)), through: end, head: head)
+    }
+}

@@ -1,0 +1,103 @@
+package import Logging
+import Synchronization
+package import TidemarkModel
+package import TidemarkPostgres
+package import TidemarkStore
+
+/// The contract on PostgreSQL: the store that several nodes share.
+///
+/// The row of a workspace is its lock. Sequencing and everything else have connections of their own, so that neither
+/// can starve the other. Calls wait until `run()` has connected.
+package final class PostgresStore: Store {
+    /// Settings of one node's access.
+    package struct Options: Sendable {
+        /// Connections for steps of the order: as many workspaces can be written at once.
+        package var sequencingConnections = 4
+        /// Connections for reads and registrations.
+        package var readingConnections = 8
+        /// How long a step waits for the lock of its workspace.
+        package var lockTimeout: Duration = .seconds(2)
+        /// Time for one statement.
+        package var statementTimeout: Duration = .seconds(5)
+        /// How long the server keeps the lock for a node that went silent in the middle of a step.
+        package var idleTimeout: Duration = .seconds(3)
+        /// How long to look for a batch whose commit was not answered.
+        package var outcomeTimeout: Duration = .seconds(15)
+        /// Time for all missing steps of the schema, waiting for other nodes that make them included.
+        package var migrationTimeout: Duration = .seconds(600)
+        /// Rows of one window, after which it is cut.
+        package var windowRowsMax = 8_192
+        /// Milliseconds that bodies are kept for other nodes, at least.
+        package var bodyLifetime: Int64 = 300_000
+        /// Batches that one call of `trim` takes the body from.
+        package var trimBatchesMax = 20_000
+        package var limits = StoreLimits()
+
+        package init() {}
+    }
+
+    let node: UInt64
+    let options: Options
+    let configuration: PostgresConfiguration
+    let logger: Logger
+    let transactions: Transactions
+    let sequencing: PostgresPool
+    let reading: PostgresPool
+
+    /// Connects to nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: `connections` of it is not used.
+    ///   - node: this process among those on the database; a listener of this id needs no bodies from this store.
+    /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
+    package init(
+        configuration: PostgresConfiguration, node: UInt64, options: Options = Options(), logger: Logger
+    ) throws(StoreError) {
+        self.configuration = configuration
+        self.node = node
+        self.options = options
+        self.logger = logger
+        transactions = Transactions(options)
+        do {
+            sequencing = try Self.pool(
+                configuration, options.sequencingConnections, "sequencing", logger: logger)
+            reading = try Self.pool(configuration, options.readingConnections, "reading", logger: logger)
+        } catch {
+            throw StoreError(postgres: error)
+        }
+    }
+
+    private static func pool(
+        _ configuration: PostgresConfiguration, _ connections: Int, _ purpose: String, logger: Logger
+    ) throws(PostgresError) -> PostgresPool {
+        var configuration = configuration
+        configuration.connections = connections
+        configuration.applicationName += " \(purpose)"
+        return try PostgresPool(configuration: configuration, logger: logger)
+    }
+
+    /// Keeps the connections until `shutdown()`, which lets calls finish, or until its task is cancelled, which does
+    /// not. Once only.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable` if the system refuses a thread.
+    package func run() async throws(StoreError) {
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                for pool in [sequencing, reading] { group.addTask { try await pool.run() } }
+            }
+        } catch {
+            throw StoreError(postgres: error)
+        }
+    }
+
+    /// Refuses further calls; `run()` returns when those under way are through.
+    package func shutdown() {
+        sequencing.shutdown()
+        reading.shutdown()
+    }
+
+    /// Both pools at one instant, for health reports.
+    package var connections: (sequencing: PostgresPool.Snapshot, reading: PostgresPool.Snapshot) {
+        (sequencing.snapshot, reading.snapshot)
+    }
+}

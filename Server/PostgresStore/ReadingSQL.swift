@@ -1,0 +1,161 @@
+import TidemarkPostgres
+
+/// The statements that read along a workspace's order, and those of registration.
+enum ReadingSQL {
+    static let head = PreparedStatement(
+        name: "sync_head",
+        sql: """
+            SELECT \(RowReader.headColumns)
+            FROM sync_batch
+            WHERE workspace = $1
+            ORDER BY seq DESC
+            LIMIT 1
+            """)
+
+    static let batchHolding = PreparedStatement(
+        name: "sync_batch_holding",
+        sql: """
+            SELECT \(RowReader.headColumns)
+            FROM sync_batch
+            WHERE workspace = $1 AND seq >= $2
+            ORDER BY seq
+            LIMIT 1
+            """)
+
+    static let batchBefore = PreparedStatement(
+        name: "sync_batch_before",
+        sql: """
+            SELECT \(RowReader.headColumns)
+            FROM sync_batch
+            WHERE workspace = $1 AND seq < $2
+            ORDER BY seq DESC
+            LIMIT 1
+            """)
+
+    static let tail = PreparedStatement(
+        name: "sync_tail",
+        sql: """
+            SELECT \(RowReader.headColumns), low, body
+            FROM sync_batch
+            WHERE workspace = $1 AND seq > $2
+            ORDER BY seq
+            LIMIT $3
+            """)
+
+    static let changedScopes = PreparedStatement(
+        name: "sync_changed_scopes",
+        sql: """
+            SELECT x.scope
+            FROM unnest($2) AS x (scope)
+            WHERE EXISTS (SELECT 1 FROM sync_record r WHERE r.workspace = $1 AND r.scope = x.scope AND r.seq > $3)
+            """)
+
+    /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6
+    /// bytes. One descent of the index a scope, each ended at $5 rows.
+    static let window = PreparedStatement(
+        name: "sync_window",
+        sql: """
+            SELECT \(RowReader.recordColumns(of: "s"))
+            FROM (
+                SELECT f.*, sum(f.octets) OVER (ORDER BY f.seq) - f.octets AS before
+                FROM (
+                    SELECT r.*
+                    FROM unnest($2) AS x (scope)
+                    CROSS JOIN LATERAL (
+                        SELECT *
+                        FROM sync_record
+                        WHERE workspace = $1 AND scope = x.scope AND seq > $3
+                        AND seq <= coalesce(
+                            (SELECT seq FROM sync_batch WHERE workspace = $1 AND seq >= $4 ORDER BY seq LIMIT 1),
+                            9223372036854775807)
+                        ORDER BY seq
+                        LIMIT $5
+                    ) r
+                    ORDER BY r.seq
+                    LIMIT $5
+                ) f
+            ) s
+            WHERE s.before <= $6
+            ORDER BY s.seq
+            """)
+
+    /// Living rows born before $4: at most $5, and no further than the first that goes beyond $6 bytes.
+    static let page = PreparedStatement(
+        name: "sync_page",
+        sql: """
+            SELECT \(RowReader.recordColumns(of: "s"))
+            FROM (
+                SELECT f.*, sum(f.octets) OVER (ORDER BY f.born DESC) - f.octets AS before
+                FROM (
+                    SELECT *
+                    FROM sync_record
+                    WHERE workspace = $1 AND scope = $2 AND collection = $3 AND born < $4 AND NOT deleted
+                    ORDER BY born DESC
+                    LIMIT $5
+                ) f
+            ) s
+            WHERE s.before <= $6
+            ORDER BY s.born DESC
+            """)
+
+    static let client = PreparedStatement(
+        name: "sync_client",
+        sql: """
+            SELECT \(RowReader.clientColumns)
+            FROM sync_client
+            WHERE workspace = $1 AND client = $2
+            """)
+
+    static let clientResults = PreparedStatement(
+        name: "sync_client_results",
+        sql: """
+            SELECT \(RowReader.resultColumns)
+            FROM sync_result
+            WHERE workspace = $1 AND client = $2
+            ORDER BY number
+            """)
+
+    static let grants = PreparedStatement(
+        name: "sync_grants",
+        sql: """
+            SELECT \(RowReader.grantColumns)
+            FROM sync_member
+            WHERE workspace = $1 AND user_id = $2
+            ORDER BY since DESC, scope
+            """)
+
+    /// Nothing happens when the client is there, or when the user has $5 clients.
+    static let insertClient = PreparedStatement(
+        name: "sync_insert_client",
+        sql: """
+            INSERT INTO sync_client (workspace, client, user_id, settled, acked, connection, registered)
+            SELECT w.workspace, $2, $3, 0, 0, 0, $4
+            FROM sync_workspace w
+            WHERE w.workspace = $1
+            AND (SELECT count(*) FROM sync_client WHERE workspace = $1 AND user_id = $3) < $5
+            ON CONFLICT DO NOTHING
+            """)
+
+    static let renewListener = PreparedStatement(
+        name: "sync_renew_listener",
+        sql: """
+            INSERT INTO sync_listener (workspace, node, seen)
+            VALUES ($1, $2, $3)
+            ON CONFLICT (workspace, node) DO UPDATE
+            SET seen = EXCLUDED.seen
+            """)
+
+    static let dropLapsedListeners = PreparedStatement(
+        name: "sync_drop_lapsed_listeners",
+        sql: """
+            DELETE FROM sync_listener
+            WHERE workspace = $1 AND seen <= $2
+            """)
+
+    static let dropListener = PreparedStatement(
+        name: "sync_drop_listener",
+        sql: """
+            DELETE FROM sync_listener
+            WHERE workspace = $1 AND node = $2
+            """)
+}

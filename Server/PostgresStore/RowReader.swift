@@ -1,0 +1,111 @@
+import TidemarkModel
+import TidemarkPostgres
+import TidemarkStore
+
+/// Reads the columns of one row from the first to the last.
+struct RowReader {
+    let result: ResultSet
+    let row: Int
+    private var column = 0
+
+    init(_ result: ResultSet, _ row: Int) {
+        self.result = result
+        self.row = row
+    }
+
+    mutating func integer() throws -> Int64 { try result.int64(row, next()) }
+
+    mutating func bool() throws -> Bool { try result.bool(row, next()) }
+
+    mutating func text() throws -> String { try result.text(row, next()) }
+
+    mutating func id() throws -> UniqueID {
+        let halves = try result.uuid(row, next())
+        return UniqueID(high: halves.0, low: halves.1)
+    }
+
+    /// `nil` for NULL.
+    mutating func optionalInteger() throws -> Int64? { try isNull() ? skip() : integer() }
+
+    /// `nil` for NULL.
+    mutating func optionalText() throws -> String? { try isNull() ? skip() : text() }
+
+    /// `nil` for NULL.
+    mutating func optionalBytes() throws -> [UInt8]? { try isNull() ? skip() : result.bytes(row, next()) }
+
+    private func isNull() throws -> Bool { try result.isNull(row, column) }
+
+    private mutating func skip<Value>() -> Value? {
+        column += 1
+        return nil
+    }
+
+    private mutating func next() -> Int {
+        defer { column += 1 }
+        return column
+    }
+}
+
+extension ResultSet {
+    /// All rows, in order.
+    func all<Value>(_ read: (inout RowReader) throws -> Value) throws -> [Value] {
+        try (0..<rowCount).map { row in
+            var reader = RowReader(self, row)
+            return try read(&reader)
+        }
+    }
+
+    /// The first row, if there is one.
+    func first<Value>(_ read: (inout RowReader) throws -> Value) throws -> Value? {
+        guard rowCount > 0 else { return nil }
+        var reader = RowReader(self, 0)
+        return try read(&reader)
+    }
+}
+
+/// Rows as the contract's values; each names the columns that its query must give, in this order.
+extension RowReader {
+    static let headColumns = "seq, nonce, time, epoch"
+    static let clientColumns = "client, user_id, settled, acked, connection"
+    static let resultColumns = "client, number, txn, seq, time, code, message"
+    static let grantColumns = "scope, since, role"
+
+    static func recordColumns(of table: String) -> String {
+        ["collection", "id", "scope", "seq", "born", "deleted", "author", "created", "updated", "body"]
+            .map { "\(table).\($0)" }.joined(separator: ", ")
+    }
+
+    mutating func head() throws -> Head {
+        Head(
+            seq: try integer(), nonce: UInt64(bitPattern: try integer()), time: try integer(), epoch: try integer())
+    }
+
+    mutating func record() throws -> StoredRecord {
+        StoredRecord(
+            key: RecordKey(collection: try text(), id: try id()), scope: ScopeID(try text()), seq: try integer(),
+            born: try integer(), isDeleted: try bool(), author: UserID(try text()), created: try integer(),
+            updated: try integer(), body: try optionalBytes() ?? [])
+    }
+
+    mutating func client() throws -> ClientRow {
+        ClientRow(
+            id: try id(), user: UserID(try text()), settledThrough: try integer(), ackedThrough: try integer(),
+            connection: try integer())
+    }
+
+    mutating func result() throws -> ResultRow {
+        var row = ResultRow(
+            client: try id(), number: try integer(), transaction: try id(), seq: try integer(), time: try integer(),
+            rejection: nil)
+        guard let code = try optionalText() else { return row }
+        row.rejection = Rejection(RejectionCode(rawValue: code) ?? .internalRejected, try optionalText() ?? "")
+        return row
+    }
+
+    mutating func grant() throws -> Grant {
+        let scope = ScopeID(try text())
+        let since = try integer()
+        guard let role = Role(rawValue: try text()) else { throw StoreError(.invariant, "a stored role is unknown") }
+        return Grant(scope: scope, since: since, role: role)
+    }
+}

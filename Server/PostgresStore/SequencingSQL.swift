@@ -1,0 +1,186 @@
+import TidemarkPostgres
+
+/// The statements of one step of the order. Each begins its search at the workspace.
+///
+/// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard.
+///
+/// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
+/// that the contract forbids, the new value of a NOT NULL column becomes NULL, and the transaction fails with
+/// ``StoreError/guardState``.
+enum SequencingSQL {
+    /// Alone, so that everything after it sees what the last holder committed (R-02).
+    static let lock = PreparedStatement(
+        name: "sync_lock",
+        sql: """
+            SELECT workspace
+            FROM sync_workspace
+            WHERE workspace = $1
+            FOR NO KEY UPDATE
+            """)
+
+    static let makeWorkspace = PreparedStatement(
+        name: "sync_make_workspace",
+        sql: """
+            INSERT INTO sync_workspace (workspace)
+            VALUES ($1)
+            ON CONFLICT DO NOTHING
+            """)
+
+    /// One row, with NULLs before the first batch; last when another node than $2 was heard.
+    static let headAndListeners = PreparedStatement(
+        name: "sync_head_listeners",
+        sql: """
+            SELECT h.seq, h.nonce, h.time, h.epoch, l.heard
+            FROM (SELECT max(seen) AS heard FROM sync_listener WHERE workspace = $1 AND node <> $2) l
+            LEFT JOIN LATERAL (
+                SELECT \(RowReader.headColumns)
+                FROM sync_batch
+                WHERE workspace = $1
+                ORDER BY seq DESC
+                LIMIT 1
+            ) h ON true
+            """)
+
+    static let clients = PreparedStatement(
+        name: "sync_clients",
+        sql: """
+            SELECT \(RowReader.clientColumns)
+            FROM sync_client
+            WHERE workspace = $1 AND client = ANY ($2)
+            """)
+
+    static let results = PreparedStatement(
+        name: "sync_results",
+        sql: """
+            SELECT r.client, r.number, r.txn, r.seq, r.time, r.code, r.message
+            FROM unnest($2, $3, $4) AS x (client, first, last)
+            JOIN sync_result r
+            ON r.workspace = $1 AND r.client = x.client AND r.number BETWEEN x.first AND x.last
+            """)
+
+    static let seats = PreparedStatement(
+        name: "sync_seats",
+        sql: """
+            SELECT m.user_id, m.scope, m.since, m.role
+            FROM unnest($2, $3) AS x (user_id, scope)
+            JOIN sync_member m ON m.workspace = $1 AND m.user_id = x.user_id AND m.scope = x.scope
+            """)
+
+    static let recordSeats = PreparedStatement(
+        name: "sync_record_seats",
+        sql: """
+            SELECT m.user_id, m.scope, m.since, m.role
+            FROM unnest($2, $3, $4) AS x (user_id, collection, id)
+            JOIN sync_record r ON r.workspace = $1 AND r.collection = x.collection AND r.id = x.id
+            JOIN sync_member m ON m.workspace = $1 AND m.user_id = x.user_id AND m.scope = r.scope
+            """)
+
+    static let records = PreparedStatement(
+        name: "sync_records",
+        sql: """
+            SELECT \(RowReader.recordColumns(of: "r"))
+            FROM unnest($2, $3) AS x (collection, id)
+            JOIN sync_record r ON r.workspace = $1 AND r.collection = x.collection AND r.id = x.id
+            """)
+
+    static let upsertRecords = PreparedStatement(
+        name: "sync_upsert_records",
+        sql: """
+            INSERT INTO sync_record AS r (
+                workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body)
+            SELECT w.workspace, u.collection, u.id, u.scope, u.seq, u.born, u.body IS NULL, u.author, u.created,
+                u.updated, coalesce(octet_length(u.body), 0), u.body::json
+            FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+                AS u (collection, id, scope, seq, born, author, created, updated, body)
+            WHERE w.workspace = $1
+            ON CONFLICT (workspace, collection, id) DO UPDATE
+            SET seq = CASE WHEN r.scope = EXCLUDED.scope AND r.born = EXCLUDED.born AND r.seq < EXCLUDED.seq
+                    THEN EXCLUDED.seq END,
+                deleted = EXCLUDED.deleted, author = EXCLUDED.author, created = EXCLUDED.created,
+                updated = EXCLUDED.updated, octets = EXCLUDED.octets, body = EXCLUDED.body
+            """)
+
+    static let beginMembers = PreparedStatement(
+        name: "sync_begin_members",
+        sql: """
+            INSERT INTO sync_member (workspace, user_id, scope, role, since)
+            SELECT w.workspace, u.user_id, u.scope, u.role, u.since
+            FROM sync_workspace w, unnest($2, $3, $4, $5) AS u (user_id, scope, role, since)
+            WHERE w.workspace = $1
+            ON CONFLICT (workspace, user_id, scope) DO UPDATE
+            SET role = EXCLUDED.role, since = EXCLUDED.since
+            """)
+
+    /// As `beginMembers`, but a membership that exists keeps its beginning.
+    static let changeMembers = PreparedStatement(
+        name: "sync_change_members",
+        sql: """
+            INSERT INTO sync_member (workspace, user_id, scope, role, since)
+            SELECT w.workspace, u.user_id, u.scope, u.role, u.since
+            FROM sync_workspace w, unnest($2, $3, $4, $5) AS u (user_id, scope, role, since)
+            WHERE w.workspace = $1
+            ON CONFLICT (workspace, user_id, scope) DO UPDATE
+            SET role = EXCLUDED.role
+            """)
+
+    static let endMembers = PreparedStatement(
+        name: "sync_end_members",
+        sql: """
+            DELETE FROM sync_member m
+            USING unnest($2, $3) AS u (user_id, scope)
+            WHERE m.workspace = $1 AND m.user_id = u.user_id AND m.scope = u.scope
+            """)
+
+    static let updateClients = PreparedStatement(
+        name: "sync_update_clients",
+        sql: """
+            UPDATE sync_client c
+            SET settled = CASE WHEN c.user_id = u.user_id AND c.settled <= u.before AND c.acked <= u.acked
+                    AND c.connection <= u.connection THEN u.settled END,
+                acked = u.acked, connection = u.connection
+            FROM unnest($2, $3, $4, $5, $6, $7) AS u (client, user_id, settled, acked, connection, before)
+            WHERE c.workspace = $1 AND c.client = u.client
+            """)
+
+    static let insertResults = PreparedStatement(
+        name: "sync_insert_results",
+        sql: """
+            INSERT INTO sync_result (workspace, \(RowReader.resultColumns))
+            SELECT w.workspace, u.client, u.number, u.txn, u.seq, u.time, u.code, u.message
+            FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8)
+                AS u (client, number, txn, seq, time, code, message)
+            WHERE w.workspace = $1
+            """)
+
+    /// From the last acknowledged number on: what lies below is gone already, and its dead entries need no visit.
+    static let dropResults = PreparedStatement(
+        name: "sync_drop_results",
+        sql: """
+            DELETE FROM sync_result r
+            USING unnest($2, $3, $4) AS u (client, above, acked)
+            WHERE r.workspace = $1 AND r.client = u.client AND r.number > u.above AND r.number <= u.acked
+            """)
+
+    static let insertBatch = PreparedStatement(
+        name: "sync_insert_batch",
+        sql: """
+            INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
+            VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """)
+
+    static let dropBodies = PreparedStatement(
+        name: "sync_drop_bodies",
+        sql: """
+            UPDATE sync_batch
+            SET body = NULL
+            WHERE workspace = $1 AND seq > $2 AND seq <= $3 AND body IS NOT NULL
+            """)
+
+    static let batchNonce = PreparedStatement(
+        name: "sync_batch_nonce",
+        sql: """
+            SELECT nonce
+            FROM sync_batch
+            WHERE workspace = $1 AND seq = $2
+            """)
+}

@@ -1,0 +1,101 @@
+@testable import Tidemark
+import TidemarkModel
+
+/// Compares one copy with what the oracle knows.
+struct CopyCheck {
+    private let copy: LocalCopy
+    private let oracle: Oracle
+
+    init(_ copy: LocalCopy, _ oracle: Oracle) {
+        self.copy = copy
+        self.oracle = oracle
+    }
+
+    /// I-12: what is here is the server's state at `seq`, and where filling is done nothing is missing.
+    func checkCompleteness(at seq: SequenceNumber) throws(Violation) {
+        for key in Set(oracle.state.keys).union(copy.keys).sorted() {
+            let here = copy.server(key)
+            let there = oracle.state.version(of: key, at: seq).flatMap { $0.isDeleted ? nil : $0 }
+            if let here, here.seq > 0 {
+                guard let there else {
+                    throw Violation(
+                        invariant: .completeness, message: "\(key) at \(here.seq) is not in the state at \(seq)")
+                }
+                try compare(here, there, at: seq)
+            } else if let there, copy.holds(there.scope, key.collection, born: there.born) {
+                throw Violation(
+                    invariant: .completeness, message: "\(key) at \(there.seq) is missing from the copy at \(seq)")
+            }
+        }
+    }
+
+    private func compare(_ here: LocalRecord, _ there: Change, at seq: SequenceNumber) throws(Violation) {
+        let place = "\(there.key) in the copy at \(seq)"
+        try check(here.seq == there.seq, .completeness, "\(place): at \(here.seq), not \(there.seq)")
+        try check(
+            here.born == there.born && here.scope == there.scope && here.author == there.author
+                && here.created == there.created && here.updated == there.updated, .completeness, "\(place): envelope")
+        try check(
+            here.fields.canonicalBytes == there.fields.canonicalBytes, .completeness,
+            "\(place): \(FieldValue.object(here.fields).json), not \(FieldValue.object(there.fields).json)")
+    }
+
+    /// I-20: each record with pending writes shows its base with them on top, and no record shows anything else.
+    func checkRebase(_ schema: Schema, account: UserID) throws(Violation) {
+        var pending: [RecordKey: [Mutation]] = [:]
+        for entry in copy.outbox where entry.state == .queued || entry.state == .sending {
+            for mutation in entry.transaction.mutations { pending[mutation.key, default: []].append(mutation) }
+        }
+        for key in Set(pending.keys).union(copy.keys).sorted() {
+            guard let collection = schema.collection(key.collection) else { continue }
+            let shown = copy.visible[key]
+            guard let mutations = pending[key] else {
+                try check(copy.bases[key] == nil, .rebase, "\(key) has a base and nothing pending")
+                try check(shown == nil || shown?.state != .pending, .rebase, "\(key) is pending without a write")
+                continue
+            }
+            guard let base = copy.bases[key] else {
+                throw Violation(invariant: .rebase, message: "\(key) has pending writes and no base")
+            }
+            let expected = Self.fold(base, mutations, collection)
+            try check(shown?.record.fields == expected, .rebase, "\(key) shows something else than base and writes")
+            try check(shown == nil || shown?.state == .pending, .rebase, "\(key) does not say that it is pending")
+        }
+    }
+
+    /// The fields after the mutations that apply; `nil` when there is nothing to see.
+    private static func fold(_ base: LocalRecord, _ mutations: [Mutation], _ collection: CollectionSchema) -> Fields? {
+        var fields = base.existence == .live ? base.fields : nil
+        var isDeleted = base.existence == .deleted
+        for mutation in mutations {
+            switch mutation.action {
+            case .create(let created):
+                if fields == nil, !isDeleted { fields = admitted(created, collection) }
+            case .undelete(let restored):
+                if fields == nil, let admitted = admitted(restored, collection) { fields = admitted }
+            case .update(let patches):
+                guard let current = fields else { continue }
+                // A patch that no longer applies is left to the server's judgement.
+                let updated = try? RecordMerge.updated(current, patches, in: collection, isService: false)
+                fields = updated ?? current
+            case .delete:
+                if fields != nil { isDeleted = true }
+                fields = nil
+            }
+        }
+        return fields
+    }
+
+    private static func admitted(_ fields: Fields, _ collection: CollectionSchema) -> Fields? {
+        // What the local database took once, it takes again.
+        try? RecordMerge.created(fields, in: collection, isService: false)
+    }
+
+    /// I-22, lasting: rows of the server are only held in scopes that are held.
+    func checkScopes() throws(Violation) {
+        for key in copy.keys.sorted() {
+            guard let record = copy.server(key), record.seq > 0 else { continue }
+            try check(copy.scopes[record.scope] != nil, .purge, "\(key) of \(record.scope), which is not held")
+        }
+    }
+}

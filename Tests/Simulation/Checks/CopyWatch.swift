@@ -1,0 +1,114 @@
+import GRDB
+@testable import Tidemark
+import TidemarkModel
+import TidemarkWire
+
+/// Looks at one device's database after what was applied: cheap things every time, everything now and then.
+struct CopyWatch {
+    /// The last frame left the copy at a state that the server was in.
+    private(set) var isConsistent = false
+    /// The newest number at which a record was seen deleted.
+    private var deleted: [RecordKey: SequenceNumber] = [:]
+    /// The last number seen of each record, with the grant under which it is held.
+    private var seen: [RecordKey: (seq: SequenceNumber, since: SequenceNumber?)] = [:]
+    /// The record that only this device writes, and the last revision that it showed.
+    var solo: LocalID?
+    private var soloRevision: Int64 = 0
+    /// Every transaction written here.
+    private(set) var written: Set<TransactionID> = []
+
+    /// Parked transactions that the app dealt with.
+    private(set) var released: Set<TransactionID> = []
+
+    mutating func released(_ id: TransactionID) { released.insert(id) }
+
+    mutating func wrote(_ id: TransactionID) { written.insert(id) }
+
+    mutating func applied(_ message: ServerMessage, on device: Device) {
+        do {
+            switch message {
+            case .welcome(let welcome):
+                isConsistent = false
+                let gained = Set(welcome.added.map(\.scope))
+                try checkPurged(welcome.purged.filter { !gained.contains($0) }, device)
+            case .changes(let changes):
+                isConsistent = changes.isConsistent
+                for change in changes.groups.joined(by: \.changes) where change.isDeleted {
+                    deleted[change.key] = max(deleted[change.key] ?? 0, change.seq)
+                }
+                var last: [ScopeID: Role?] = [:]
+                for grant in changes.grants { last[grant.scope] = .some(grant.role) }
+                try checkPurged(last.filter { $0.value == nil }.keys.sorted(), device)
+            case .page, .authOK, .error, .goAway, .unknownExtension: break
+            }
+            try checkSolo(device)
+            if device.random.chance(device.isReader ? 60 : 120) { try checkAll(device) }
+        } catch let violation as Violation {
+            device.world.broke(violation.invariant, "d\(device.number): \(violation.message)")
+        } catch {
+            device.world.broke(.conservation, "d\(device.number): the copy cannot be read: \(error)")
+        }
+    }
+
+    /// Everything that can be said of a copy.
+    mutating func checkAll(_ device: Device) throws {
+        let copy = try LocalCopy(device.database)
+        let oracle = device.world.oracle
+        if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: device.position()) }
+        try checkMovement(copy)
+        try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
+        try CopyCheck(copy, oracle).checkScopes()
+        try OutboxCheck(copy, device.database).checkConservation(of: written, released: released)
+    }
+
+    /// I-13 and I-17: numbers only rise, and nothing older than a deletion comes back.
+    private mutating func checkMovement(_ copy: LocalCopy) throws {
+        for key in copy.keys {
+            guard let record = copy.server(key), record.seq > 0 else { continue }
+            let since = copy.scopes[record.scope]
+            if let before = seen[key], before.since == since {
+                try check(record.seq >= before.seq, .guarding, "\(key) at \(record.seq) after \(before.seq)")
+            }
+            seen[key] = (record.seq, since)
+            try check(
+                record.seq > deleted[key] ?? 0, .noResurrection, "\(key) at \(record.seq), deleted at \(deleted[key] ?? 0)")
+        }
+    }
+
+    /// I-21 on the record that nobody else writes.
+    private mutating func checkSolo(_ device: Device) throws {
+        guard let solo else { return }
+        let revision = try device.database.writer.read { db in
+            try Int64.fetchOne(db, sql: "SELECT rev FROM notes WHERE local_id = ?", arguments: [solo.description])
+        }
+        guard let revision else { return soloRevision = 0 }
+        let isRefused = try device.database.writer.read { db in
+            try Bool.fetchOne(db, sql: "SELECT count(*) > 0 FROM tidemark_parked WHERE body LIKE '%\(solo)%'") ?? false
+        }
+        if !isRefused {
+            try check(revision >= soloRevision, .noFlicker, "revision \(revision) after \(soloRevision)")
+        }
+        soloRevision = revision
+    }
+
+    /// I-22: of a lost scope nothing is left, whichever table one looks into.
+    private func checkPurged(_ scopes: [ScopeID], _ device: Device) throws {
+        guard !scopes.isEmpty else { return }
+        let tables =
+            device.world.schema.collections.map { "\"\($0.name)\"" }
+            + ["tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone"]
+        try device.database.writer.read { db in
+            for scope in scopes {
+                for table in tables {
+                    let sql = "SELECT count(*) FROM \(table) WHERE scope = ?"
+                    let count = try Int.fetchOne(db, sql: sql, arguments: [scope.text]) ?? 0
+                    try check(count == 0, .purge, "\(count) rows of \(scope) in \(table)")
+                }
+            }
+        }
+    }
+}
+
+extension [Changes.Group] {
+    fileprivate func joined(by path: KeyPath<Changes.Group, [Change]>) -> [Change] { flatMap { $0[keyPath: path] } }
+}

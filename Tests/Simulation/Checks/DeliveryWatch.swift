@@ -1,0 +1,147 @@
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// Follows everything that a node says on one connection, and judges it by the oracle.
+struct DeliveryWatch {
+    private var cursor: String?
+    private var seq: SequenceNumber = 0
+    /// Sizes of frames that were sent and not acknowledged.
+    private var outstanding: [Int] = []
+    private var acked: Int64 = 0
+    /// The states in which pages were read, by request.
+    private var pageStates: [Int64: SequenceNumber] = [:]
+
+    mutating func received(_ bytes: [UInt8], _ world: World) {
+        guard bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes) else {
+            return
+        }
+        world.require(ack.frames > acked, .contiguity, "acknowledged \(ack.frames) after \(acked)")
+        guard ack.frames > acked else { return }
+        outstanding.removeFirst(min(outstanding.count, Int(ack.frames - acked)))
+        acked = ack.frames
+    }
+
+    mutating func pageRead(_ request: Int64, at seq: SequenceNumber) { pageStates[request] = seq }
+
+    mutating func sent(_ frame: Frame, on connection: Connection, _ world: World) {
+        do {
+            switch try ServerMessage.decode(frame.bytes) {
+            case .welcome(let welcome):
+                cursor = welcome.cursor
+                seq = position(welcome.cursor, world)
+            case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
+            case .page(let page): try judge(page, connection, world)
+            case .authOK, .error, .goAway, .unknownExtension: break
+            }
+        } catch let violation as Violation {
+            world.broke(violation.invariant, "c\(connection.id) of \(connection.user): \(violation.message)")
+        } catch {
+            world.broke(.contiguity, "c\(connection.id): an undecodable message: \(error)")
+        }
+    }
+
+    // MARK: Frames
+
+    private mutating func judge(
+        _ changes: Changes, _ size: Int, _ connection: Connection, _ world: World
+    ) throws(Violation) {
+        let end = position(changes.cursor, world)
+        world.log(
+            "c\(connection.id) frame \(seq)...\(end)\(changes.isLive ? " live" : "")"
+                + "\(changes.isConsistent ? " done" : "") rows \(changes.groups.map(\.changes.count).reduce(0, +))"
+                + "\(changes.settled.map { " settled \($0.through)" } ?? "") acl \(changes.grants.count)")
+        try check(changes.from == cursor, .contiguity, "a frame continues another cursor")
+        try check(end > seq || end == seq && isEmptyStep(changes), .contiguity, "cursor \(end) after \(seq)")
+        for group in changes.groups {
+            try check(
+                isVisible(group.scope, to: connection.user, at: end, world), .noLeak, "\(group.scope) in a frame to \(end)")
+            for row in group.changes {
+                try check(row.seq > seq && row.seq <= end, .contiguity, "\(row.key) at \(row.seq) in \(seq)...\(end)")
+                try judge(row, world)
+            }
+        }
+        if changes.isLive { try judgeWhole(changes, after: seq, to: end, connection.user, world) }
+        cursor = changes.cursor
+        seq = end
+        try judgeBounds(size, world.plan.wire)
+    }
+
+    /// Catch-up ends with a frame even when nothing happened.
+    private func isEmptyStep(_ changes: Changes) -> Bool { changes.groups.isEmpty }
+
+    /// A live frame holds all rows, of all batches that it spans, in scopes held since before them.
+    private func judgeWhole(
+        _ changes: Changes, after start: SequenceNumber, to end: SequenceNumber, _ user: UserID, _ world: World
+    ) throws(Violation) {
+        var expected: Set<Place> = []
+        for batch in world.oracle.batches.reversed() {
+            if batch.head.seq <= start { break }
+            guard batch.low <= end else { continue }
+            for record in batch.records {
+                let before = grantNumber(record.scope, user, batch.low - 1, world)
+                guard before != nil, before == grantNumber(record.scope, user, batch.head.seq, world) else { continue }
+                expected.insert(Place(key: record.key, seq: record.seq))
+            }
+        }
+        let found = Set(changes.groups.flatMap { $0.changes.map { Place(key: $0.key, seq: $0.seq) } })
+        try check(found == expected, .liveAtomicity, "\(found.count) rows to \(end), not \(expected.count)")
+    }
+
+    private struct Place: Hashable {
+        let key: RecordKey
+        let seq: SequenceNumber
+    }
+
+    private mutating func judgeBounds(_ size: Int, _ limits: WireLimits) throws(Violation) {
+        outstanding.append(size)
+        // One read may go one frame over the edge, and word of progress is not held back: it is small, and rare.
+        let isOver = outstanding.count > limits.windowFramesMax + 4
+        let bytes = outstanding.dropLast(2).reduce(0, +)
+        try check(!isOver, .bounds, "\(outstanding.count) frames are not acknowledged")
+        try check(
+            outstanding.count <= 3 || bytes <= limits.windowBytesMax + 4_096, .bounds, "\(bytes) bytes unacknowledged")
+    }
+
+    // MARK: Pages
+
+    private mutating func judge(
+        _ page: PageAnswer, _ connection: Connection, _ world: World
+    ) throws(Violation) {
+        guard let at = pageStates.removeValue(forKey: page.id) else {
+            throw Violation(invariant: .contiguity, message: "a page that nobody read")
+        }
+        world.log("c\(connection.id) page \(page.scope) \(page.collection) at \(at) rows \(page.changes.count)")
+        let grant = grantNumber(page.scope, connection.user, at, world)
+        try check(
+            grant == page.since, .noLeak, "a page of \(page.scope) read at \(at) for the grant of \(page.since)")
+        for row in page.changes {
+            try check(row.seq <= at, .stability, "\(row.key) at \(row.seq) in a page of \(at)")
+            try judge(row, world)
+        }
+    }
+
+    // MARK: Both
+
+    /// What goes out under a number is what was committed under it.
+    private func judge(_ row: Change, _ world: World) throws(Violation) {
+        let committed = world.oracle.state.version(of: row.key, at: row.seq)
+        try check(committed == row, .stability, "\(row.key) at \(row.seq) goes out as something else")
+    }
+
+    private func isVisible(_ scope: ScopeID, to user: UserID, at seq: SequenceNumber, _ world: World) -> Bool {
+        grantNumber(scope, user, seq, world) != nil
+    }
+
+    private func grantNumber(
+        _ scope: ScopeID, _ user: UserID, _ seq: SequenceNumber, _ world: World
+    ) -> SequenceNumber? {
+        if world.schema.sharedScopes.contains(scope) { return 0 }
+        return world.oracle.state.timeline.grant(of: user, in: scope, at: seq)?.since
+    }
+
+    private func position(_ cursor: String, _ world: World) -> SequenceNumber {
+        world.seal.open(cursor, workspace: World.workspace.text)?.seq ?? -1
+    }
+}

@@ -1,0 +1,89 @@
+@testable import Tidemark
+import TidemarkModel
+import TidemarkStore
+
+/// At peace everything is the same everywhere: tables, copies, receipts.
+struct EndCheck {
+    private let world: World
+
+    init(_ world: World) { self.world = world }
+
+    func run() {
+        do {
+            try checkTables()
+            for device in world.devices {
+                do {
+                    try checkCopy(device)
+                    try device.watch.checkAll(device)
+                    try checkReceipts(device)
+                    if device.isReader { try ReplayCheck(device).run() }
+                } catch let violation as Violation {
+                    throw Violation(invariant: violation.invariant, message: "d\(device.number): \(violation.message)")
+                }
+            }
+        } catch let violation as Violation {
+            world.broke(violation.invariant, violation.message)
+        } catch {
+            world.broke(.conservation, "a copy cannot be read at the end: \(error)")
+        }
+    }
+
+    /// The authority holds the fold, and nothing else.
+    private func checkTables() throws(Violation) {
+        let state = world.oracle.state
+        var reads = ReadSet()
+        reads.records = state.keys
+        let found = world.database.tables.read(reads, in: World.workspace)
+        try check(found.head == world.oracle.head, .tiling, "the tables end at \(found.head)")
+        for key in state.keys {
+            guard let record = found.records[key] else {
+                throw Violation(invariant: .stability, message: "\(key) is gone from the tables")
+            }
+            try state.compare(record)
+        }
+        for user in world.plan.users {
+            let stored = world.database.tables.session(for: user, client: nil, in: World.workspace).grants
+            let expected = state.timeline.grants(of: user)
+            try check(
+                Dictionary(stored.map { ($0.scope, $0) }, uniquingKeysWith: { first, _ in first }) == expected, .merge,
+                "grants of \(user)")
+        }
+    }
+
+    /// I-29: the copy is the server's state, as far as its user may see it.
+    private func checkCopy(_ device: Device) throws {
+        let copy = try LocalCopy(device.database)
+        let state = world.oracle.state
+        var held: [ScopeID: SequenceNumber] = [:]
+        for scope in world.schema.sharedScopes { held[scope] = 0 }
+        for (scope, grant) in state.timeline.grants(of: device.owner) { held[scope] = grant.since }
+        try check(copy.scopes == held, .convergence, "holds \(copy.scopes.count) scopes, not \(held.count)")
+        var expected: [RecordKey: Change] = [:]
+        for key in state.keys {
+            if let change = state.current(key), !change.isDeleted, held[change.scope] != nil { expected[key] = change }
+        }
+        try check(copy.bases.isEmpty, .convergence, "bases remain")
+        try check(
+            Set(copy.visible.keys) == Set(expected.keys), .convergence,
+            "shows \(copy.visible.count) records, not \(expected.count)")
+        for (key, change) in expected {
+            guard let shown = copy.visible[key] else { continue }
+            try check(
+                shown.record.seq == change.seq && shown.record.fields.canonicalBytes == change.fields.canonicalBytes,
+                .convergence, "\(key) differs")
+            try check(shown.state != .pending, .convergence, "\(key) is still pending")
+        }
+    }
+
+    /// I-04, I-19: what a device believes of its writes is what the server did.
+    private func checkReceipts(_ device: Device) throws {
+        for id in device.watch.written.sorted() {
+            let isAccepted = world.oracle.accepted.contains(id)
+            switch try device.database.step(of: id) {
+            case .committed: try check(isAccepted, .exactlyOnce, "\(id) is said to be committed, and is not")
+            case .parked: try check(!isAccepted, .exactlyOnce, "\(id) is parked, and took effect")
+            case .queued, .sending, nil: throw Violation(invariant: .convergence, message: "\(id) is not settled")
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import GRDB
+@testable import Tidemark
+import TidemarkModel
+import TidemarkWire
+
+/// Everything that one device's database holds, read between two of its transactions.
+struct LocalCopy {
+    struct Entry {
+        let number: Int64
+        let id: TransactionID
+        let state: OutboxEntry.State
+        let transaction: Transaction
+    }
+
+    struct Filling: Hashable {
+        let scope: ScopeID
+        let collection: String
+    }
+
+    /// What the app sees.
+    private(set) var visible: [RecordKey: (record: LocalRecord, state: RecordState)] = [:]
+    /// The server's state under pending writes.
+    private(set) var bases: [RecordKey: LocalRecord] = [:]
+    private(set) var outbox: [Entry] = []
+    private(set) var scopes: [ScopeID: SequenceNumber] = [:]
+    /// Collections that are still being filled, with the birth number down to which they are.
+    private(set) var fillings: [Filling: SequenceNumber?] = [:]
+
+    init(_ database: LocalDatabase) throws {
+        var copy = Self()
+        try database.writer.read { db in try copy.read(db, database) }
+        self = copy
+    }
+
+    private init() {}
+
+    private mutating func read(_ db: Database, _ database: LocalDatabase) throws {
+        let records = RecordTable(db, database)
+        for table in database.tables.values {
+            let sql = "SELECT \(table.columnsSQL) FROM \(CollectionTable.quoted(table.collection.name))"
+            for row in try Row.fetchAll(db, sql: sql) {
+                let found = try table.record(row)
+                visible[found.record.key] = found
+            }
+        }
+        for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_base") {
+            let key = RecordKey(collection: row[0], id: try id(row[1]))
+            bases[key] = try records.base(key)
+        }
+        let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY n"
+        outbox = try Row.fetchAll(db, sql: entries).map { row in
+            let entry = try OutboxEntry(row)
+            return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+        }
+        for held in try ScopeTable(db: db).all() { scopes[held.scope] = held.since }
+        let open = "SELECT scope, collection, floor FROM tidemark_scope_page WHERE is_complete = 0"
+        for row in try Row.fetchAll(db, sql: open) {
+            let floor: SequenceNumber? = row[2]
+            fillings[Filling(scope: ScopeID(row[0] as String), collection: row[1])] = .some(floor)
+        }
+    }
+
+    private func id(_ text: String) throws -> UniqueID {
+        guard let id = UniqueID(text) else { throw Violation(invariant: .conservation, message: "\(text) is no id") }
+        return id
+    }
+
+    /// The server's last word on a record, as this copy knows it; `nil` when it knows of none, or of a deletion.
+    func server(_ key: RecordKey) -> LocalRecord? {
+        if let base = bases[key] { return base.seq > 0 && base.existence == .live ? base : nil }
+        return visible[key]?.record
+    }
+
+    /// Every record with a trace in this copy.
+    var keys: Set<RecordKey> { Set(visible.keys).union(bases.keys) }
+
+    /// True when the server's records of this birth have all been fetched.
+    func holds(_ scope: ScopeID, _ collection: String, born: SequenceNumber) -> Bool {
+        guard scopes[scope] != nil else { return false }
+        guard let filling = fillings[Filling(scope: scope, collection: collection)] else { return true }
+        return filling.map { born >= $0 } ?? false
+    }
+}

@@ -1,0 +1,74 @@
+import GRDB
+@testable import Tidemark
+import TidemarkModel
+
+extension Device {
+    /// The app writes; a refusal by the local database is an answer like any other.
+    func write(_ transaction: Transaction) {
+        let position = position()
+        do {
+            try transact { database in
+                try database.write(transaction)
+                world.oracle(wrote: transaction, by: owner, after: position)
+                watch.wrote(transaction.id)
+            }
+            log("writes \(transaction.id) \(transaction.mutations.map(\.key.collection))")
+            feed(.wrote)
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot write: \(error)")
+        }
+    }
+
+    func dealWithParked(_ stored: StoredParked, newID: TransactionID, isRetried: Bool) {
+        var transaction = stored.transaction
+        let id = transaction.id
+        let position = position()
+        do {
+            try transact { database in
+                guard isRetried else {
+                    try database.discardParked(id)
+                    return watch.released(id)
+                }
+                let sent = try database.retryParked(id, newID: newID)
+                guard sent != id else { return }
+                watch.released(id)
+                transaction.id = sent
+                world.oracle(wrote: transaction, by: owner, after: position)
+                watch.wrote(sent)
+            }
+            log("deals with parked \(id)")
+            if isRetried { feed(.wrote) }
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot deal with parked: \(error)")
+        }
+    }
+
+    // MARK: What the app can see
+
+    func ids(of collection: String) -> [LocalID] {
+        let sql = "SELECT local_id FROM \"\(collection)\" ORDER BY local_id"
+        let texts = (try? database.writer.read { try String.fetchAll($0, sql: sql) }) ?? []
+        return texts.compactMap { UniqueID($0) }
+    }
+
+    /// Conversations to write into.
+    var heldScopes: [String] { ids(of: "conversations").map(\.description) }
+
+    func scope(of key: RecordKey) -> ScopeID? {
+        let sql = "SELECT scope FROM \"\(key.collection)\" WHERE local_id = ?"
+        let text = try? database.writer.read { db in
+            try String.fetchOne(db, sql: sql, arguments: [key.id.description])
+        }
+        return text.map { ScopeID($0) }
+    }
+
+    func revision(of solo: LocalID) -> Int64? {
+        try? database.writer.read { db in
+            try Int64.fetchOne(db, sql: "SELECT rev FROM notes WHERE local_id = ?", arguments: [solo.description])
+        }
+    }
+}

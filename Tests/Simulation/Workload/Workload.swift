@@ -1,0 +1,91 @@
+import GRDB
+@testable import Tidemark
+import TidemarkModel
+
+/// What apps do: each action is one local transaction on some device, whether it is connected or not.
+final class Workload {
+    unowned let world: World
+    var random: SplitMix
+    /// Ids that several users use as if each had made it.
+    private let contested: [LocalID]
+    /// Scopes and records that once were; people act on what they remember.
+    var remembered: [ScopeID] = []
+    var deleted: [RecordKey: ScopeID] = [:]
+
+    init(_ world: World) {
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "workload")
+        contested = (0..<3).map { UniqueID(high: 0x0bad, low: $0) }
+    }
+
+    func schedule() {
+        for _ in 0..<world.plan.actionCount {
+            world.after(random.within(0...world.plan.chaosTime)) { self.act() }
+        }
+        // People begin with a conversation.
+        world.after(1) { self.onWriter { self.openConversation(on: $0) } }
+    }
+
+    private func act() { onWriter { self.choose(on: $0) } }
+
+    private func onWriter(_ action: (Device) -> [Mutation]?) {
+        let writers = world.devices.filter { !$0.isReader && $0.machine != nil }
+        guard let device = random.pick(writers) else { return }
+        for _ in 0..<(random.chance(150) ? 4 : 1) {
+            guard device.machine != nil, let mutations = action(device), !mutations.isEmpty else { return }
+            write(mutations, on: device)
+        }
+    }
+
+    private func choose(on device: Device) -> [Mutation]? {
+        switch random.below(100) {
+        case 0..<8: openConversation(on: device)
+        case 8..<24: message(on: device)
+        case 24..<30: markRead(on: device)
+        case 30..<38: createNote(on: device)
+        case 38..<54: editNote(on: device)
+        case 54..<59: delete(["notes", "notes", "messages", "directory"][random.below(4)], on: device)
+        case 59..<62: undelete(on: device)
+        case 62..<78: changeMembers(on: device)
+        case 78..<80: delete("conversations", on: device)
+        case 80..<84: visitDirectory(on: device)
+        case 84..<87: contest(on: device)
+        case 87..<93: writeSolo(on: device)
+        case 93..<96: (message(on: device) ?? []) + (createNote(on: device) ?? []) + (editNote(on: device) ?? [])
+        case 96..<98: intrude(on: device)
+        default: dealWithParked(on: device)
+        }
+    }
+
+    private func contest(on device: Device) -> [Mutation]? {
+        guard let id = random.pick(contested), let scope = random.pick(device.heldScopes) else { return nil }
+        return [create("notes", id, ["conversationId": .string(scope), "body": .string(device.owner.text)])]
+    }
+
+    /// Writes into a conversation that was heard of, member or not.
+    private func intrude(on device: Device) -> [Mutation]? {
+        guard let scope = random.pick(remembered) else { return nil }
+        return [create("messages", newID(), ["conversationId": .string(scope.text), "text": "let me in"])]
+    }
+
+    private func dealWithParked(on device: Device) -> [Mutation]? {
+        guard let parked = try? device.database.parked(), let stored = random.pick(parked) else { return nil }
+        device.dealWithParked(stored, newID: newID(), isRetried: random.chance(600))
+        return nil
+    }
+
+    func create(_ collection: String, _ id: LocalID, _ fields: Fields) -> Mutation {
+        Mutation(key: RecordKey(collection: collection, id: id), action: .create(fields))
+    }
+
+    func newID() -> UniqueID {
+        UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
+    }
+
+    private func write(_ mutations: [Mutation], on device: Device) {
+        var transaction = Transaction(id: newID(), mutations: mutations, clientTime: device.clock)
+        if random.chance(60) { transaction.ifSeq = max(0, device.position() - Int64(random.below(4))) }
+        if world.isChaotic, random.chance(world.plan.faults.poison) { world.poison.insert(transaction.id) }
+        device.write(transaction)
+    }
+}

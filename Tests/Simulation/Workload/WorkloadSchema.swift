@@ -1,0 +1,50 @@
+import TidemarkModel
+
+/// The collections of the simulated app: every merge rule, every kind of scope, every access rule that varies.
+enum WorkloadSchema {
+    static func load() throws -> Schema { try Schema(json: Array(json.utf8)) }
+
+    private static let json = """
+        {
+          "tidemark": 1, "name": "simulation", "version": 1,
+          "collections": {
+            "conversations": {
+              "scope": "self", "members": "memberIds", "admins": "adminIds", "delete": ["owner", "admin"],
+              "fields": {
+                "title": "string",
+                "memberIds": {"type": "set", "merge": "elements", "required": true},
+                "adminIds": {"type": "set", "merge": "elements", "change": ["admin"]}
+              }
+            },
+            "messages": {
+              "scope": "conversationId", "mode": "append-only",
+              "fields": {
+                "conversationId": {"type": "reference", "to": "conversations", "required": true},
+                "text": {"type": "string", "required": true, "max": 2000},
+                "readBy": {"type": "set", "merge": "set", "change": ["member"]}
+              }
+            },
+            "notes": {
+              "scope": "conversationId",
+              "fields": {
+                "conversationId": {"type": "reference", "to": "conversations", "required": true, "merge": "immutable"},
+                "body": "string",
+                "rev": "integer",
+                "count": {"type": "integer", "merge": "counter"},
+                "high": {"type": "integer", "merge": "max"},
+                "tags": {"type": "set", "merge": "set"},
+                "labels": {"type": "set", "merge": "elements"},
+                "detail": "json"
+              }
+            },
+            "directory": {
+              "scope": {"shared": "directory"}, "create": ["anyone"], "delete": ["author"],
+              "fields": {
+                "name": {"type": "string", "required": true},
+                "visits": {"type": "integer", "merge": "counter"}
+              }
+            }
+          }
+        }
+        """
+}
