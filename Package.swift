@@ -38,14 +38,12 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Gateway"),
         .target(
@@ -79,8 +77,7 @@ let package = Package(
             name: "TidemarkPostgres",
             dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],
             path: "Server/Postgres"),
-        .systemLibrary(
-            name: "CPostgres", path: "Server/CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "TidemarkFanOut",
             dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession"],
@@ -93,12 +90,17 @@ let package = Package(
                 "TidemarkPostgres", "TidemarkNIOTransport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Daemon"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ], path: "Server/Daemon", resources: [.embedInCode("Resources/chat.schema.json")]),
 
         // What apps link.
         .target(
@@ -127,6 +129,83 @@ let package = Package(
             name: "SequencerTests",
             dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer"],
             path: "Tests/SequencerTests"),
+        .testTarget(
+            name: "StoreContractTests",
+            dependencies: [
+                "TidemarkModel", "TidemarkStore", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/StoreContract"),
+        .testTarget(
+            name: "PostgresTests",
+            dependencies: ["TidemarkPostgres", .product(name: "Logging", package: "swift-log")],
+            path: "Tests/PostgresTests"),
+        .testTarget(
+            name: "GatewayTests",
+            dependencies: [
+                "TidemarkGateway", "TidemarkWire",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Tests/GatewayTests"),
+        .testTarget(
+            name: "NIOTransportTests",
+            dependencies: [
+                "Tidemark", "TidemarkGateway", "TidemarkNIOTransport",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdTLS", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Tests/NIOTransportTests"),
+        .testTarget(
+            name: "SDKTests",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/SDKTests"),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                "TidemarkFanOut", "TidemarkGateway", "TidemarkDaemon", "TidemarkEmbeddedStore", "TidemarkNIOTransport",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Tests/ServerTests"),
+        .testTarget(
+            name: "SimulationTests",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                "TidemarkFanOut",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ], path: "Tests/Simulation"),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkDaemon", "TidemarkNIOTransport", "TidemarkGateway",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ], path: "Tests/EndToEnd"),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],
     swiftLanguageModes: [.v6]

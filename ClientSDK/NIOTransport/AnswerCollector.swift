@@ -20,9 +20,12 @@ final class AnswerCollector: ChannelInboundHandler {
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        alarm = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
-            self.fail(NIOTransportError(.timedOut, "no whole answer within \(self.timeout)"), context)
-        }
+        if context.channel.isActive { startTimer(context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        startTimer(context)
+        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -50,6 +53,12 @@ final class AnswerCollector: ChannelInboundHandler {
     func handlerRemoved(context: ChannelHandlerContext) {
         alarm?.cancel()
         fail(NIOTransportError(.lost, "the connection ended before the answer did"), context)
+    }
+
+    private func startTimer(_ context: ChannelHandlerContext) {
+        alarm = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(timeout)) {
+            self.fail(NIOTransportError(.timedOut, "no whole answer within \(self.timeout)"), context)
+        }
     }
 
     private func fail(_ error: NIOTransportError, _ context: ChannelHandlerContext) {

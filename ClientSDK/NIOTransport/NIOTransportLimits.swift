@@ -1,6 +1,6 @@
 /// Every bound of the NIO transport; the defaults match the server's.
 package struct NIOTransportLimits: Sendable {
-    /// From the call to the end of the handshake: name lookup, TCP, TLS and HTTP together may take twice this.
+    /// For the TCP connection, and again for the TLS and WebSocket handshakes on it.
     package var connectTimeout: Duration = .seconds(10)
     /// A server of which nothing was heard for so long is given up, give or take a
     /// twelfth. It pings every 25 s.

@@ -32,10 +32,10 @@ package struct NIOWebSocketClient: Sendable {
         fields.replaceOrAdd(name: "Host", value: dialer.authority)
         fields.replaceOrAdd(name: "Sec-WebSocket-Protocol", value: subprotocol)
         let request = HTTPRequestHead(version: .http1_1, method: .GET, uri: path, headers: fields)
-        let outcome = try await dialer.connect { channel in
-            try upgrade(channel, request, subprotocol, maxMessageBytes, limits)
+        let (channel, outcome) = try await dialer.connect { channel in
+            (channel, try upgrade(channel, request, subprotocol, maxMessageBytes, limits))
         }
-        return try await connection(from: outcome)
+        return try await connection(from: bounded(outcome, of: channel, by: limits.connectTimeout))
     }
 
     private static func connection(from future: EventLoopFuture<Outcome>) async throws -> NIOWebSocketConnection {
@@ -89,12 +89,17 @@ package struct NIOWebSocketClient: Sendable {
                     return .refused(promise.futureResult)
                 }
             })
-        let outcome = try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
+        return try channel.pipeline.syncOperations.configureUpgradableHTTPClientPipeline(
             configuration: .init(upgradeConfiguration: configuration))
-        // Whichever completes the promise first is told; the other is ignored.
+    }
+
+    /// The outcome, or `timedOut`: whichever comes first completes the promise, the other is ignored.
+    private static func bounded(
+        _ outcome: EventLoopFuture<Outcome>, of channel: any Channel, by timeout: Duration
+    ) -> EventLoopFuture<Outcome> {
         let promise = channel.eventLoop.makePromise(of: Outcome.self)
-        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(limits.connectTimeout)) {
-            promise.fail(NIOTransportError(.timedOut, "no handshake within \(limits.connectTimeout)"))
+        let deadline = channel.eventLoop.scheduleTask(in: TimeAmount(timeout)) {
+            promise.fail(NIOTransportError(.timedOut, "no handshake within \(timeout)"))
             channel.close(promise: nil)
         }
         outcome.whenComplete { _ in deadline.cancel() }

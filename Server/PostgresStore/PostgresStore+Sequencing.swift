@@ -1,3 +1,4 @@
+import Logging
 package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore

@@ -1,6 +1,4 @@
 package import Logging
-import Synchronization
-package import TidemarkModel
 package import TidemarkPostgres
 package import TidemarkStore
 

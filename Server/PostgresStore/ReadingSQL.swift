@@ -51,13 +51,13 @@ enum ReadingSQL {
             """)
 
     /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6
-    /// bytes. One descent of the index a scope, each ended at $5 rows.
+    /// bytes, the very first not counted: it is always shown. One descent of the index a scope, each ended at $5 rows.
     static let window = PreparedStatement(
         name: "sync_window",
         sql: """
             SELECT \(RowReader.recordColumns(of: "s"))
             FROM (
-                SELECT f.*, sum(f.octets) OVER (ORDER BY f.seq) - f.octets AS before
+                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
                 FROM (
                     SELECT r.*
                     FROM unnest($2) AS x (scope)
@@ -74,8 +74,9 @@ enum ReadingSQL {
                     ORDER BY r.seq
                     LIMIT $5
                 ) f
+                WINDOW w AS (ORDER BY f.seq)
             ) s
-            WHERE s.before <= $6
+            WHERE s.before <= $6 OR s.place = 2
             ORDER BY s.seq
             """)
 
@@ -85,7 +86,7 @@ enum ReadingSQL {
         sql: """
             SELECT \(RowReader.recordColumns(of: "s"))
             FROM (
-                SELECT f.*, sum(f.octets) OVER (ORDER BY f.born DESC) - f.octets AS before
+                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
                 FROM (
                     SELECT *
                     FROM sync_record
@@ -93,8 +94,9 @@ enum ReadingSQL {
                     ORDER BY born DESC
                     LIMIT $5
                 ) f
+                WINDOW w AS (ORDER BY f.born DESC)
             ) s
-            WHERE s.before <= $6
+            WHERE s.before <= $6 OR s.place = 2
             ORDER BY s.born DESC
             """)
 

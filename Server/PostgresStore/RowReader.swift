@@ -4,23 +4,23 @@ import TidemarkStore
 
 /// Reads the columns of one row from the first to the last.
 struct RowReader {
-    let result: ResultSet
-    let row: Int
+    private let source: ResultSet
+    private let row: Int
     private var column = 0
 
     init(_ result: ResultSet, _ row: Int) {
-        self.result = result
+        source = result
         self.row = row
     }
 
-    mutating func integer() throws -> Int64 { try result.int64(row, next()) }
+    mutating func integer() throws -> Int64 { try source.int64(row, next()) }
 
-    mutating func bool() throws -> Bool { try result.bool(row, next()) }
+    mutating func bool() throws -> Bool { try source.bool(row, next()) }
 
-    mutating func text() throws -> String { try result.text(row, next()) }
+    mutating func text() throws -> String { try source.text(row, next()) }
 
     mutating func id() throws -> UniqueID {
-        let halves = try result.uuid(row, next())
+        let halves = try source.uuid(row, next())
         return UniqueID(high: halves.0, low: halves.1)
     }
 
@@ -31,9 +31,9 @@ struct RowReader {
     mutating func optionalText() throws -> String? { try isNull() ? skip() : text() }
 
     /// `nil` for NULL.
-    mutating func optionalBytes() throws -> [UInt8]? { try isNull() ? skip() : result.bytes(row, next()) }
+    mutating func optionalBytes() throws -> [UInt8]? { try isNull() ? skip() : source.bytes(row, next()) }
 
-    private func isNull() throws -> Bool { try result.isNull(row, column) }
+    private func isNull() throws -> Bool { try source.isNull(row, column) }
 
     private mutating func skip<Value>() -> Value? {
         column += 1

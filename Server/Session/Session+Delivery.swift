@@ -153,8 +153,11 @@ extension Session {
     /// The batch's membership changes of this user, as the client hears them.
     private func membershipChanges(in batch: DeliveryBatch) -> [Changes.GrantChange] {
         guard !batch.memberships.isEmpty, let user = identity?.principal.user else { return [] }
+        var begun: [ScopeID: SequenceNumber] = [:]
         return batch.memberships.filter { $0.user == user }.map { change in
-            let since = change.since ?? grants[change.scope]?.since ?? change.seq
+            // A role may change in the batch that gave it: the grant's number is then not among the session's own yet.
+            let since = change.since ?? begun[change.scope] ?? grants[change.scope]?.since ?? change.seq
+            begun[change.scope] = change.role == nil ? nil : since
             return .init(scope: change.scope, since: change.role == nil ? change.seq : since, role: change.role)
         }
     }

@@ -8,6 +8,7 @@ import TidemarkModel
     /// Seeds that may fail before a run is given up.
     private static let brokenMax = 20
     private let schema: Schema
+    private let shelf = Shelf()
 
     init() throws { schema = try WorkloadSchema.load() }
 
@@ -35,14 +36,16 @@ import TidemarkModel
     }
 
     private func course(of seed: UInt64) throws -> World {
-        let world = try World(seed: seed, schema: schema)
+        let world = try World(seed: seed, schema: schema, shelf: shelf)
         world.runCourse()
+        try shelf.putBack(world.devices.map(\.queue))
         return world
     }
 
     private func report(_ world: World, _ seed: UInt64) {
         guard let violation = world.violation else {
-            print("seed \(seed): \(world.events) events, trace \(String(world.trace.hash, radix: 16))")
+            let seconds = (world.now - World.beginning) / 1_000
+            print("seed \(seed): \(world.events) events in \(seconds) virtual seconds, trace \(String(world.trace.hash, radix: 16))")
             return
         }
         let lines = world.trace.tail.suffix(40).joined(separator: "\n")

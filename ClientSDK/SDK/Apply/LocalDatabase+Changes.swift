@@ -12,7 +12,8 @@ extension LocalDatabase {
         try writer.write { db in
             let cursor = try Meta.cursor.text(db)
             guard cursor == changes.from else {
-                throw StoreError(.cursorMismatch, "the frame continues \(changes.from), not \(cursor ?? "an empty copy")")
+                throw StoreError(
+                    .cursorMismatch, "the frame continues \(changes.from), not \(cursor ?? "an empty copy")")
             }
             let records = RecordTable(db, self)
             var rebase = Rebase(records: records)

@@ -53,7 +53,8 @@ struct RowApplier {
     private mutating func statement(_ table: CollectionTable) throws -> (apply: Statement, deleteOlder: Statement) {
         if let known = statements[table.collection.name] { return known }
         let made = (
-            try records.db.cachedStatement(sql: table.applySQL), try records.db.cachedStatement(sql: table.deleteOlderSQL)
+            try records.db.cachedStatement(sql: table.applySQL),
+            try records.db.cachedStatement(sql: table.deleteOlderSQL)
         )
         statements[table.collection.name] = made
         return made

@@ -1,5 +1,5 @@
 import AsyncAlgorithms
-import Logging
+package import Logging
 import Synchronization
 import TidemarkModel
 import TidemarkWire
@@ -82,7 +82,7 @@ package final class SyncEngine: Sendable {
             if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
             return answer
         case .applyPage(let page):
-            return await apply { [database, configuration] in try database.apply(page, now: configuration.now()) }
+            return await apply { [database] in try database.apply(page) }
         case .loadPush(let after, let limits):
             return await load { [database] in
                 .pushLoaded(

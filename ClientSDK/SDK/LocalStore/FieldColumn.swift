@@ -16,7 +16,8 @@ extension FieldType {
     func databaseValue(_ value: FieldValue) -> DatabaseValue? {
         switch (self, value) {
         case (.string, .string(let text)), (.reference, .string(let text)), (.blob, .string(let text)):
-            text.databaseValue
+            // SQLite's text ends at a NUL; JSON's does not.
+            text.utf8.contains(0) ? nil : text.databaseValue
         case (.integer, .integer(let number)), (.timestamp, .integer(let number)): number.databaseValue
         case (.boolean, .boolean(let flag)): (flag ? 1 : 0).databaseValue
         case (.double, .double(let number)): number.databaseValue

@@ -60,7 +60,9 @@ struct SchemaMigration {
         ]
         lines += collection.fields.map { "\(CollectionTable.quoted($0.name)) \($0.type.columnType)" }
         try db.execute(
-            sql: "CREATE TABLE \(CollectionTable.quoted(collection.name)) (\n    \(lines.joined(separator: ",\n    "))\n)")
+            sql:
+                "CREATE TABLE \(CollectionTable.quoted(collection.name)) (\n    \(lines.joined(separator: ",\n    "))\n)"
+        )
         for field in collection.fields { try note(field, of: collection) }
     }
 

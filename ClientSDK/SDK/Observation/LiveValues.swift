@@ -30,3 +30,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         @concurrent public mutating func next() async throws -> Element? { try await source.next() }
     }
 }
+
+// An iterator belongs to the task that made it.
+@available(*, unavailable)
+extension LiveValues.Iterator: Sendable {}

@@ -18,7 +18,8 @@ extension LocalDatabase {
                     try outbox.delete(entry.number)
                     continue
                 case .sending where try !entry.transaction().isRepeatable:
-                    let rejection = Rejection(.conflict, "sent before the database got a new identity; it may count twice")
+                    let rejection = Rejection(
+                        .conflict, "sent before the database got a new identity; it may count twice")
                     for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
                     try outbox.delete(entry.number)
                     continue
@@ -33,8 +34,9 @@ extension LocalDatabase {
                     "UPDATE tidemark_receipt SET n = ?, state = 'queued' WHERE id = ?", [number, entry.id.description])
             }
             try Meta.client.set(newClient.description, db)
-            for (meta, value) in [(Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number)]
-            {
+            for (meta, value) in [
+                (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number),
+            ] {
                 try meta.set(value, db)
             }
             try rebase.finish()

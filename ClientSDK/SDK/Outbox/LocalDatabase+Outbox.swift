@@ -32,10 +32,11 @@ extension LocalDatabase {
             for entry in try OutboxTable(db: db).entries(after: after, limit: Int64(maxTransactions)) {
                 bytes += entry.body.utf8.count
                 guard push.isEmpty || bytes <= maxBytes else { break }
-                let transaction = switch entry.state {
-                case .queued, .sending, .held: try entry.transaction()
-                case .void: Transaction(id: entry.id, mutations: [], clientTime: entry.created)
-                }
+                let transaction =
+                    switch entry.state {
+                    case .queued, .sending, .held: try entry.transaction()
+                    case .void: Transaction(id: entry.id, mutations: [], clientTime: entry.created)
+                    }
                 push.append(
                     NumberedEntry(
                         number: entry.number, entry: Push.Entry(transaction), bytes: entry.body.utf8.count))

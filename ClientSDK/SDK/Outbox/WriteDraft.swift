@@ -57,7 +57,8 @@ struct WriteDraft {
             throw StoreError(
                 Rejection(
                     .tooLarge,
-                    "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"))
+                    "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"
+                ))
         }
         try OutboxTable(db: records.db).append(id, number: number, body: body, created: time)
         try ReceiptTable(db: records.db).queue(id, number: number)

@@ -58,7 +58,8 @@ private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProto
 
     private func decoder(_ key: Key) throws -> FieldDecoder {
         guard let value = fields[key.stringValue] else {
-            throw DecodingError.keyNotFound(key, .init(codingPath: codingPath, debugDescription: "the field is not set"))
+            throw DecodingError.keyNotFound(
+                key, .init(codingPath: codingPath, debugDescription: "the field is not set"))
         }
         return FieldDecoder(value: value, codingPath: codingPath + [key])
     }

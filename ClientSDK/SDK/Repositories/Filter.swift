@@ -85,7 +85,11 @@ public struct RecordOrder: Hashable, Sendable {
     public static let newestFirst = RecordOrder(key: .creation, isDescending: true)
 
     /// By a field's value; records without one come first.
-    public static func ascending(_ field: String) -> RecordOrder { RecordOrder(key: .field(field), isDescending: false) }
+    public static func ascending(_ field: String) -> RecordOrder {
+        RecordOrder(key: .field(field), isDescending: false)
+    }
     /// By a field's value, largest first; records without one come last.
-    public static func descending(_ field: String) -> RecordOrder { RecordOrder(key: .field(field), isDescending: true) }
+    public static func descending(_ field: String) -> RecordOrder {
+        RecordOrder(key: .field(field), isDescending: true)
+    }
 }

@@ -9,7 +9,9 @@ struct RecordQuery: Sendable {
 
     /// - Throws: `StoreError` with `unknownName` for a field that the schema does not have, `coding` for a value of a
     ///   type that the field does not have.
-    init(_ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?) throws {
+    init(_ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?)
+        throws
+    {
         self.table = table
         var writer = Writer(table: table)
         var conditions: [String] = []

@@ -66,13 +66,15 @@ public final class SyncStore: Sendable {
     ///     }
     ///
     /// - Returns: the receipt, after the local commit; it has no steps when nothing had changed.
-    /// - Throws: `StoreError` that names collection, field and reason; nothing is then written.
+    /// - Throws: `StoreError` that names collection, field and reason, or `CancellationError` when the task was cancelled
+    ///   before the commit; nothing is then written.
     @discardableResult
     public func write(_ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
         try body(&batch)
         let id = environment.newID()
-        let isWritten = try await database.writer.write { [database, steps = batch.steps, time = environment.now()] db in
+        let isWritten = try await database.writer.write {
+            [database, steps = batch.steps, time = environment.now()] db in
             var draft = try WriteDraft(database, db, time: time)
             for step in steps { try step(&draft, database) }
             guard !draft.isEmpty else { return false }

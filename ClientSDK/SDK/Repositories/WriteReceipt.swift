@@ -48,3 +48,7 @@ public struct WriteSteps: AsyncSequence, Sendable {
         }
     }
 }
+
+// An iterator belongs to the task that made it.
+@available(*, unavailable)
+extension WriteSteps.Iterator: Sendable {}

@@ -19,7 +19,7 @@ final class LoadTarget: Sendable {
     private let folder: TemporaryFolder?
 
     private init(
-        address: ServerAddress, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
+        address: ListenAddress, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
         settings: ServerProcess.Settings?, server: ServerProcess?, folder: TemporaryFolder?
     ) {
         ground = LoadGround(address: address, loop: MultiThreadedEventLoopGroup.singleton.next())
@@ -36,7 +36,7 @@ final class LoadTarget: Sendable {
         raiseFileLimit()
         let workspace = WorkspaceID("bench-\(wallClock())")
         if let text = options.server {
-            guard let address = ServerAddress(in: text) else {
+            guard let address = ListenAddress(announcedIn: text) else {
                 throw BenchError("--server: \(text) is not http://host:port")
             }
             return LoadTarget(
@@ -49,7 +49,7 @@ final class LoadTarget: Sendable {
         var settings = ServerProcess.Settings(
             database: options.database ?? "sqlite:\(folder.path)/bench.sqlite", secret: text)
         // What is measured is the machine, not the limits that protect a server from one client.
-        settings.arguments = ["--rate", "1000000", "--burst", "1000000", "--connections", "20000"]
+        settings.environment = ["TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000"]
         let server = try await ServerProcess.start(settings)
         return LoadTarget(
             address: server.address, workspace: workspace, secret: secret, processID: server.processID,
@@ -61,7 +61,7 @@ final class LoadTarget: Sendable {
     func restarted() async throws -> LoadTarget {
         guard var settings, let server, let secret = TokenSecret(Array(settings.secret.utf8)) else { return self }
         _ = try await server.stop()
-        settings.listen = server.address.authority
+        settings.listen = server.address.description
         let again = try await ServerProcess.start(settings)
         return LoadTarget(
             address: again.address, workspace: workspace, secret: secret, processID: again.processID,

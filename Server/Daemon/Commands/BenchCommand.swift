@@ -18,7 +18,8 @@ struct BenchCommand: AsyncParsableCommand {
               tidemark bench idle --connections 10000
             """,
         subcommands: [
-            BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchAll.self,
+            BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchSDK.self,
+            BenchAll.self,
         ])
 }
 
@@ -46,7 +47,7 @@ struct BenchTargetOptions: ParsableArguments {
 
     func validate() throws {
         if server != nil, database != nil { throw ValidationError("--server and --database exclude each other.") }
-        if let server, ServerAddress(in: server) == nil {
+        if let server, ListenAddress(announcedIn: server) == nil {
             throw ValidationError("--server must be http://host:port, not '\(server)'.")
         }
     }
@@ -161,6 +162,31 @@ struct BenchIdle: AsyncParsableCommand {
     }
 }
 
+/// `tidemark bench sdk`.
+struct BenchSDK: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sdk", abstract: "The client by itself: local writes, and applying a catch-up. Starts no server.")
+
+    @Option(help: "Local writes to time.")
+    var writes = 2_000
+    @Option(help: "Records of the catch-up.")
+    var records = 100_000
+    @Option(help: "Bytes of each message's text.")
+    var bytes = 100
+    @Flag(help: "End with one line that holds the figures as a JSON object.")
+    var json = false
+
+    func validate() throws {
+        try bound(writes, "--writes", 1...1_000_000)
+        try bound(records, "--records", 1...1_000_000)
+        try bound(bytes, "--bytes", 1...60_000)
+    }
+
+    func run() async throws {
+        try await SDKRun(writes: writes, records: records, textBytes: bytes).run().show(json: json)
+    }
+}
+
 /// `tidemark bench all`.
 struct BenchAll: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -176,6 +202,7 @@ struct BenchAll: AsyncParsableCommand {
         if target.server == nil || target.serverProcess != nil {
             try await target.measure { try await IdleRun().run(on: $0) }
         }
+        try await SDKRun().run().show(json: target.json)
     }
 }
 

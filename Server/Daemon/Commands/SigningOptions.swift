@@ -19,22 +19,19 @@ struct SigningOptions: ParsableArguments {
     /// - Throws: `CommandFailure` that says what is missing.
     func secret() throws -> TokenSecret {
         let environment = ProcessInfo.processInfo.environment
-        let text: String
-        if let path = secretFile ?? environment["TIDEMARK_SECRET_FILE"] {
-            do {
-                text = try String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .newlines)
-            } catch {
+        if dev { return try ServerSecret(Array(ServerSecret.development.utf8), from: .development).tokens }
+        if let path = secretFile ?? environment[Setting.secretFile.rawValue] {
+            guard let contents = FileManager.default.contents(atPath: path) else {
                 throw CommandFailure("cannot read the secret file \(path)")
             }
-        } else if let value = environment["TIDEMARK_SECRET"] {
-            text = value
-        } else {
+            var bytes = Array(contents)
+            while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
+            return try ServerSecret(bytes, from: .secretFile).tokens
+        }
+        guard let text = environment[Setting.secret.rawValue] else {
             throw CommandFailure("no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET or --dev")
         }
-        guard let secret = TokenSecret(Array(text.utf8)) else {
-            throw CommandFailure("the secret is shorter than \(TokenSecret.bytesMin) bytes")
-        }
-        return secret
+        return try ServerSecret(Array(text.utf8), from: .secret).tokens
     }
 }
 

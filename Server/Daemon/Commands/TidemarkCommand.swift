@@ -17,6 +17,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         subcommands: [
-            TokenCommand.self, SchemaCommand.self, BenchCommand.self,
+            ServeCommand.self, TokenCommand.self, SchemaCommand.self, DemoCommand.self, BenchCommand.self,
         ])
 }

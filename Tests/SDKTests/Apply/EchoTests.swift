@@ -26,7 +26,9 @@ import TidemarkWire
         #expect(row.created == 500)
         #expect(try bench.state(.note(1)) == "synced")
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
-        for table in ["outbox", "outbox_record", "base", "parked"] { #expect(try bench.count("tidemark_\(table)") == 0) }
+        for table in ["outbox", "outbox_record", "base", "parked"] {
+            #expect(try bench.count("tidemark_\(table)") == 0)
+        }
     }
 
     @Test func `an echo that comes before its settlement shows no second row and stays pending`() throws {

@@ -39,9 +39,12 @@ import TidemarkWire
     @Test func `a page before or after a delta ends in the same state`() throws {
         let page = PageAnswer(
             id: 1, scope: room, since: 1, collection: "notes",
-            changes: [.note(3, seq: 7, ["text": "c"]), .note(2, seq: 4, ["text": "b"]), .note(1, seq: 3, ["text": "a"])], next: 3)
+            changes: [
+                .note(3, seq: 7, ["text": "c"]), .note(2, seq: 4, ["text": "b"]), .note(1, seq: 3, ["text": "a"]),
+            ], next: 3)
         let delta: [Change] = [
-            .note(3, seq: 6, deleted: true), .note(2, seq: 8, born: 4, deleted: true), .note(1, seq: 5, born: 3, ["text": "A"]),
+            .note(3, seq: 6, deleted: true), .note(2, seq: 8, born: 4, deleted: true),
+            .note(1, seq: 5, born: 3, ["text": "A"]),
         ]
         let early = try bench()
         try early.database.apply(page)

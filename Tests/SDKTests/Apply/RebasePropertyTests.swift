@@ -31,7 +31,7 @@ import TidemarkWire
         }
     }
 
-    @Test(arguments: 1...24)
+    @Test(arguments: 1...10)
     func `visible rows are the base with pending writes on top, whatever the interleaving`(seed: UInt64) throws {
         var dice = Dice(seed: seed)
         let bench = try Bench()

@@ -34,7 +34,8 @@ import TidemarkWire
         #expect(try bench.database.beginConnection().scopes == [HeldScope(scope: other, since: 1)])
         #expect(try bench.database.parked().map(\.rejection.code) == [.revoked])
         #expect(try bench.database.pendingCount() == 0)
-        #expect(try bench.database.step(of: .transaction(1)) == .parked(Rejection(.revoked, "\(room): access to it ended")))
+        #expect(
+            try bench.database.step(of: .transaction(1)) == .parked(Rejection(.revoked, "\(room): access to it ended")))
     }
 
     @Test func `a transaction parked before it was sent leaves its number behind, empty`() throws {
@@ -60,7 +61,9 @@ import TidemarkWire
             try bench.apply(from: "c1", to: "c2", grants: [lost(room, at: 9)])
             #expect(try bench.database.parked().count == 1)
             let resent = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
-            #expect(resent.first?.entry == Push.Entry(Transaction(id: .transaction(1), mutations: [.note(3)], clientTime: 1)))
+            #expect(
+                resent.first?.entry
+                    == Push.Entry(Transaction(id: .transaction(1), mutations: [.note(3)], clientTime: 1)))
             try bench.apply(from: "c2", to: "c3", settled: .outcomes([(1, 1, refused)]))
             #expect(try bench.database.parked().count == (refused == nil ? 0 : 1))
             #expect(try bench.database.step(of: .transaction(1))?.isFinal == true)
@@ -138,7 +141,10 @@ import TidemarkWire
                 return "\(name) \(page.since) \(page.collection) \(page.before ?? 0)"
             }
         }
-        #expect(try next() == ["directory 0 people 0", "other 7 rooms 0", "other 7 notes 0", "room 3 rooms 0", "room 3 notes 0"])
+        #expect(
+            try next() == [
+                "directory 0 people 0", "other 7 rooms 0", "other 7 notes 0", "room 3 rooms 0", "room 3 notes 0",
+            ])
         try bench.page(directory, since: 0, "people")
         try bench.page(other, since: 7, "rooms", .room(2, seq: 5))
         try bench.page(other, since: 7, "notes", .note(1, in: 2, seq: 30), next: 30)

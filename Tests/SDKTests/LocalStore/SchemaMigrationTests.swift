@@ -13,7 +13,8 @@ import TidemarkWire
         """
     }
 
-    private func reopen(_ folder: TemporaryFolder, _ schema: String, user: UserID = Bench.user) throws -> LocalDatabase {
+    private func reopen(_ folder: TemporaryFolder, _ schema: String, user: UserID = Bench.user) throws -> LocalDatabase
+    {
         try LocalDatabase.open(
             path: folder.path("a.sqlite"), account: user, schema: try TestSchema.schema(schema),
             newClient: UniqueID(high: 9, low: 9))
@@ -24,7 +25,8 @@ import TidemarkWire
         let old = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         try old.join(ScopeID("lobby"))
         let change = Change(
-            key: .note(1), scope: ScopeID("lobby"), seq: 5, born: 5, isDeleted: false, author: UserID("bob"), created: 1, updated: 2,
+            key: .note(1), scope: ScopeID("lobby"), seq: 5, born: 5, isDeleted: false, author: UserID("bob"),
+            created: 1, updated: 2,
             fields: ["room": "lobby", "color": "red", "list": ["b", "a"], "on": true])
         try old.apply(change)
         #expect(try old.string("SELECT extra FROM notes") == #"{"color":"red","list":["b","a"],"on":true}"#)
@@ -39,7 +41,8 @@ import TidemarkWire
         try old.join(ScopeID("lobby"))
         try old.page(ScopeID("lobby"), "notes")
         #expect(try old.database.nextPages(limit: 9).isEmpty)
-        let tasks = #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
+        let tasks =
+            #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
         let new = try reopen(folder, Self.schema("", tasks))
         #expect(try new.nextPages(limit: 9).map(\.collection) == ["tasks"])
         #expect(try new.writer.read { try $0.tableExists("tasks") })

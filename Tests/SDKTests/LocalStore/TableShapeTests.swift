@@ -27,7 +27,8 @@ import TidemarkModel
             .note(
                 1, seq: 7,
                 [
-                    "text": "hi", "done": true, "due": 1_000, "tags": ["a", "b"], "meta": .object(["k": 1]), "weight": 1.5,
+                    "text": "hi", "done": true, "due": 1_000, "tags": ["a", "b"], "meta": .object(["k": 1]),
+                    "weight": 1.5,
                     "body": [1, "x"],
                 ]))
         let line = try bench.string(
@@ -60,6 +61,12 @@ import TidemarkModel
         try bench.write(1, .set(.note(1), "weight", 2.0))
         let expected: Fields = ["zebra": .object(["n": 1]), "aardvark": 2, "text": 5, "weight": 2.0]
         #expect(try bench.fields(.note(1)) == expected.inRoom(1))
+    }
+
+    @Test func `text with a NUL in it is not cut off`() throws {
+        let bench = try Bench()
+        try bench.write(1, .room(), .note(1, ["text": "a\0b"]))
+        #expect(try bench.fields(.note(1))?["text"] == "a\0b")
     }
 
     @Test func `a commit on disk survives a power cut`() throws {

@@ -40,7 +40,10 @@ import TidemarkModel
             (.set(.note(1), "text", 5), .invalid, "notes.text: must be string, not integer"),
             (.set(.note(1), "room", "x"), .invalid, "notes.room: cannot change after creation"),
             (.set(.note(1), "nope", 5), .invalid, "notes.nope: no such field in the schema"),
-            (.set(.note(1), "text", .string(.init(repeating: "x", count: 101))), .tooLarge, "notes.text: 101 is over the limit of 100"),
+            (
+                .set(.note(1), "text", .string(.init(repeating: "x", count: 101))), .tooLarge,
+                "notes.text: 101 is over the limit of 100"
+            ),
             (.note(1), .idConflict, "notes/\(id): the record exists already"),
             (.set(.note(9), "text", "x"), .notFound, "notes/\(RecordKey.note(9).id): no such record"),
             (.undelete(.note(1), Fields()), .conflict, "notes/\(id): the record is not deleted"),

@@ -10,7 +10,11 @@ import TidemarkModel
         room: UUID(uuidString: "018F3A2B-0000-7000-8000-00000000000A") ?? UUID(), text: "é\n\"", likes: -3, best: 2.5,
         tags: ["b", "a"], seen: ["x"], done: false, due: Date(timeIntervalSince1970: 1_760_000_000.123),
         meta: .init(pages: 3, ratio: 0.5),
-        body: [.init(kind: .list, lines: ["1"], link: URL(string: "https://a.example/x"), raw: Data([0, 255]), at: Date(timeIntervalSince1970: 5))],
+        body: [
+            .init(
+                kind: .list, lines: ["1"], link: URL(string: "https://a.example/x"), raw: Data([0, 255]),
+                at: Date(timeIntervalSince1970: 5))
+        ],
         weight: 1.25, file: String(repeating: "a", count: 64))
 
     @Test func `every type survives the way through the database`() async throws {
@@ -32,7 +36,9 @@ import TidemarkModel
         #expect(fields["tags"] == ["a", "b"])
         #expect(fields["meta"] == .object(["pages": 3, "ratio": 0.5]))
         #expect(fields["weight"] == 1.25)
-        #expect(fields["body"]?.json == #"[{"at":5000,"kind":"list","lines":["1"],"link":"https://a.example/x","raw":"AP8="}]"#)
+        #expect(
+            fields["body"]?.json
+                == #"[{"at":5000,"kind":"list","lines":["1"],"link":"https://a.example/x","raw":"AP8="}]"#)
         #expect(fields["id"] == nil)
         #expect(fields["syncState"] == nil)
     }

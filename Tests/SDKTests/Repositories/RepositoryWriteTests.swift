@@ -67,7 +67,9 @@ import TidemarkWire
         await withTaskGroup { group in
             for _ in 0..<20 {
                 group.addTask {
-                    await #expect(throws: Never.self) { try await notes.update(note.id) { $0.likes = ($0.likes ?? 0) + 1 } }
+                    await #expect(throws: Never.self) {
+                        try await notes.update(note.id) { $0.likes = ($0.likes ?? 0) + 1 }
+                    }
                 }
             }
         }

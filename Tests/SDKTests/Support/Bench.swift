@@ -62,7 +62,8 @@ struct Bench {
     func dump() throws -> [String] {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
-            "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "rooms", "notes", "people",
+            "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "rooms", "notes",
+            "people",
         ]
         return try database.writer.read { db in
             try tables.flatMap { table in
@@ -102,8 +103,12 @@ extension UniqueID {
 }
 
 extension RecordKey {
-    static func room(_ number: UInt64) -> RecordKey { RecordKey(collection: "rooms", id: UniqueID(high: 0xaa, low: number)) }
-    static func note(_ number: UInt64) -> RecordKey { RecordKey(collection: "notes", id: UniqueID(high: 0xbb, low: number)) }
+    static func room(_ number: UInt64) -> RecordKey {
+        RecordKey(collection: "rooms", id: UniqueID(high: 0xaa, low: number))
+    }
+    static func note(_ number: UInt64) -> RecordKey {
+        RecordKey(collection: "notes", id: UniqueID(high: 0xbb, low: number))
+    }
     var scope: ScopeID { ScopeID(record: id) }
 }
 
@@ -116,7 +121,9 @@ extension Mutation {
         .update(key, [NamedPatch(field, .set(value))])
     }
     static func delete(_ key: RecordKey) -> Mutation { Mutation(key: key, action: .delete) }
-    static func undelete(_ key: RecordKey, _ fields: Fields) -> Mutation { Mutation(key: key, action: .undelete(fields)) }
+    static func undelete(_ key: RecordKey, _ fields: Fields) -> Mutation {
+        Mutation(key: key, action: .undelete(fields))
+    }
     static func room(_ number: UInt64 = 1) -> Mutation { .create(.room(number), ["people": ["ann"]]) }
     static func note(_ number: UInt64, in room: UInt64 = 1, _ fields: Fields = Fields()) -> Mutation {
         .create(.note(number), fields.inRoom(room))
@@ -138,7 +145,8 @@ extension Change {
     ) -> Change {
         Change(
             key: .note(number), scope: RecordKey.room(room).scope, seq: seq, born: born ?? seq, isDeleted: deleted,
-            author: UserID(author), created: 500, updated: 1_000 + seq, fields: deleted ? Fields() : fields.inRoom(room))
+            author: UserID(author), created: 500, updated: 1_000 + seq, fields: deleted ? Fields() : fields.inRoom(room)
+        )
     }
 
     static func room(_ number: UInt64, seq: SequenceNumber, _ fields: Fields = ["people": ["ann"]]) -> Change {

@@ -95,7 +95,9 @@ extension Mutation {
         case 3: return .delete(key)
         case 4: return .undelete(key, fields.inRoom(1))
         case 5: return .update(key, [NamedPatch("likes", .increment(.integer(Int64(dice.below(5)))))])
-        case 6: return .update(key, [NamedPatch("tags", .add([word])), NamedPatch("best", .max(.double(Double(dice.below(9)))))])
+        case 6:
+            return .update(
+                key, [NamedPatch("tags", .add([word])), NamedPatch("best", .max(.double(Double(dice.below(9)))))])
         case 7: return .update(key, [NamedPatch("tags", .remove([word])), NamedPatch("seen", .add([word]))])
         case 8: return .update(key, [NamedPatch("text", .unset)])
         default: return .set(key, "text", word)

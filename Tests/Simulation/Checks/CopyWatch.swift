@@ -7,6 +7,8 @@ import TidemarkWire
 struct CopyWatch {
     /// The last frame left the copy at a state that the server was in.
     private(set) var isConsistent = false
+    /// The number that the copy's cursor names.
+    private(set) var position: SequenceNumber = 0
     /// The newest number at which a record was seen deleted.
     private var deleted: [RecordKey: SequenceNumber] = [:]
     /// The last number seen of each record, with the grant under which it is held.
@@ -29,10 +31,12 @@ struct CopyWatch {
             switch message {
             case .welcome(let welcome):
                 isConsistent = false
+                position = device.world.position(of: welcome.cursor)
                 let gained = Set(welcome.added.map(\.scope))
                 try checkPurged(welcome.purged.filter { !gained.contains($0) }, device)
             case .changes(let changes):
                 isConsistent = changes.isConsistent
+                position = device.world.position(of: changes.cursor)
                 for change in changes.groups.joined(by: \.changes) where change.isDeleted {
                     deleted[change.key] = max(deleted[change.key] ?? 0, change.seq)
                 }
@@ -54,7 +58,7 @@ struct CopyWatch {
     mutating func checkAll(_ device: Device) throws {
         let copy = try LocalCopy(device.database)
         let oracle = device.world.oracle
-        if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: device.position()) }
+        if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: position) }
         try checkMovement(copy)
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
@@ -78,12 +82,10 @@ struct CopyWatch {
     /// I-21 on the record that nobody else writes.
     private mutating func checkSolo(_ device: Device) throws {
         guard let solo else { return }
-        let revision = try device.database.writer.read { db in
-            try Int64.fetchOne(db, sql: "SELECT rev FROM notes WHERE local_id = ?", arguments: [solo.description])
-        }
-        guard let revision else { return soloRevision = 0 }
-        let isRefused = try device.database.writer.read { db in
-            try Bool.fetchOne(db, sql: "SELECT count(*) > 0 FROM tidemark_parked WHERE body LIKE '%\(solo)%'") ?? false
+        guard let revision = device.revision(of: solo) else { return soloRevision = 0 }
+        guard revision != soloRevision else { return }
+        let isRefused = try device.database.parked().contains { parked in
+            parked.transaction.mutations.contains { $0.key.id == solo }
         }
         if !isRefused {
             try check(revision >= soloRevision, .noFlicker, "revision \(revision) after \(soloRevision)")
@@ -97,7 +99,7 @@ struct CopyWatch {
         let tables =
             device.world.schema.collections.map { "\"\($0.name)\"" }
             + ["tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone"]
-        try device.database.writer.read { db in
+        try device.database.writer.unsafeRead { db in
             for scope in scopes {
                 for table in tables {
                     let sql = "SELECT count(*) FROM \(table) WHERE scope = ?"

@@ -30,7 +30,7 @@ struct DeliveryWatch {
             switch try ServerMessage.decode(frame.bytes) {
             case .welcome(let welcome):
                 cursor = welcome.cursor
-                seq = position(welcome.cursor, world)
+                seq = world.position(of: welcome.cursor)
             case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
             case .page(let page): try judge(page, connection, world)
             case .authOK, .error, .goAway, .unknownExtension: break
@@ -47,7 +47,7 @@ struct DeliveryWatch {
     private mutating func judge(
         _ changes: Changes, _ size: Int, _ connection: Connection, _ world: World
     ) throws(Violation) {
-        let end = position(changes.cursor, world)
+        let end = world.position(of: changes.cursor)
         world.log(
             "c\(connection.id) frame \(seq)...\(end)\(changes.isLive ? " live" : "")"
                 + "\(changes.isConsistent ? " done" : "") rows \(changes.groups.map(\.changes.count).reduce(0, +))"
@@ -115,7 +115,7 @@ struct DeliveryWatch {
         world.log("c\(connection.id) page \(page.scope) \(page.collection) at \(at) rows \(page.changes.count)")
         let grant = grantNumber(page.scope, connection.user, at, world)
         try check(
-            grant == page.since, .noLeak, "a page of \(page.scope) read at \(at) for the grant of \(page.since)")
+            grant == page.since, .noLeak, "a page of \(page.scope) read at \(at) for the grant of \(page.since), not \(grant ?? -1)")
         for row in page.changes {
             try check(row.seq <= at, .stability, "\(row.key) at \(row.seq) in a page of \(at)")
             try judge(row, world)
@@ -139,9 +139,5 @@ struct DeliveryWatch {
     ) -> SequenceNumber? {
         if world.schema.sharedScopes.contains(scope) { return 0 }
         return world.oracle.state.timeline.grant(of: user, in: scope, at: seq)?.since
-    }
-
-    private func position(_ cursor: String, _ world: World) -> SequenceNumber {
-        world.seal.open(cursor, workspace: World.workspace.text)?.seq ?? -1
     }
 }

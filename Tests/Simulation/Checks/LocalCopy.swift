@@ -28,7 +28,7 @@ struct LocalCopy {
 
     init(_ database: LocalDatabase) throws {
         var copy = Self()
-        try database.writer.read { db in try copy.read(db, database) }
+        try database.writer.unsafeRead { db in try copy.read(db, database) }
         self = copy
     }
 

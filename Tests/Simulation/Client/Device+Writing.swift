@@ -51,8 +51,7 @@ extension Device {
 
     func ids(of collection: String) -> [LocalID] {
         let sql = "SELECT local_id FROM \"\(collection)\" ORDER BY local_id"
-        let texts = (try? database.writer.read { try String.fetchAll($0, sql: sql) }) ?? []
-        return texts.compactMap { UniqueID($0) }
+        return (look { try String.fetchAll($0.cachedStatement(sql: sql)) } ?? []).compactMap { UniqueID($0) }
     }
 
     /// Conversations to write into.
@@ -60,15 +59,12 @@ extension Device {
 
     func scope(of key: RecordKey) -> ScopeID? {
         let sql = "SELECT scope FROM \"\(key.collection)\" WHERE local_id = ?"
-        let text = try? database.writer.read { db in
-            try String.fetchOne(db, sql: sql, arguments: [key.id.description])
-        }
-        return text.map { ScopeID($0) }
+        let text = look { try String.fetchOne($0.cachedStatement(sql: sql), arguments: [key.id.description]) }
+        return text.flatMap { $0 }.map { ScopeID($0) }
     }
 
     func revision(of solo: LocalID) -> Int64? {
-        try? database.writer.read { db in
-            try Int64.fetchOne(db, sql: "SELECT rev FROM notes WHERE local_id = ?", arguments: [solo.description])
-        }
+        let sql = "SELECT rev FROM notes WHERE local_id = ?"
+        return look { try Int64.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) }.flatMap { $0 }
     }
 }

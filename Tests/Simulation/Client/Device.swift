@@ -1,5 +1,6 @@
 import GRDB
 @testable import Tidemark
+import TidemarkFanOut
 import TidemarkModel
 import TidemarkSession
 import TidemarkStore
@@ -23,6 +24,7 @@ final class Device {
     let isReader: Bool
     unowned let world: World
     var random: SplitMix
+    let queue: DatabaseQueue
     private(set) var database: LocalDatabase
     var clockOffset: Milliseconds = 0
 
@@ -39,15 +41,16 @@ final class Device {
     /// What was applied, for a replay; kept by readers only.
     var recording: [ServerMessage] = []
 
-    init(_ number: Int, owner: UserID, isReader: Bool, _ world: World) throws {
+    init(_ number: Int, owner: UserID, isReader: Bool, queue: DatabaseQueue, _ world: World) throws {
         self.number = number
         self.owner = owner
         self.isReader = isReader
         self.world = world
         random = SplitMix(seed: world.plan.seed, "device\(number)")
         let client = UniqueID.version7(milliseconds: World.beginning, random: (random.next(), random.next()))
-        database = try LocalDatabase.inMemory(
-            account: owner, schema: world.schema, newClient: client, limits: world.plan.local)
+        self.queue = queue
+        database = try LocalDatabase(
+            queue, account: owner, schema: world.schema, newClient: client, limits: world.plan.local)
         watch = CopyWatch()
         self.client = client
     }
@@ -72,7 +75,7 @@ final class Device {
     private func boot() {
         do {
             database = try LocalDatabase(
-                database.writer, account: owner, schema: world.schema, newClient: UniqueID(high: 1, low: 1),
+                queue, account: owner, schema: world.schema, newClient: UniqueID(high: 1, low: 1),
                 limits: world.plan.local)
         } catch {
             return world.broke(.conservation, "d\(number) does not open its database again: \(error)")
@@ -131,19 +134,28 @@ final class Device {
     // MARK: Where it stands
 
     /// The number that its cursor names.
-    func position() -> SequenceNumber {
-        let cursor = try? database.writer.read { db in try Meta.cursor.text(db) }
-        return cursor.flatMap { world.seal.open($0, workspace: World.workspace.text)?.seq } ?? 0
+    func position() -> SequenceNumber { watch.position }
+
+    /// Reads between two transactions; nothing else runs meanwhile, so that it needs no transaction of its own.
+    func look<Result>(_ body: (Database) throws -> Result) -> Result? {
+        do {
+            return try database.writer.unsafeRead(body)
+        } catch {
+            world.broke(.conservation, "d\(number) cannot be read: \(error)")
+            return nil
+        }
     }
 
     /// Nothing to send, nothing to fetch, connected and consistent.
     var isSettled: Bool {
-        guard let machine, machine.isLive, inbox.isEmpty else { return false }
+        guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.down.isEmpty,
+            connection.node.fanOut.session(connection.id)?.isLive == true
+        else { return false }
         return entryCount == 0 && (try? database.nextPages(limit: 1).isEmpty) == true
     }
 
     private var entryCount: Int {
-        (try? database.writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM tidemark_outbox") }) ?? -1
+        look { try Int.fetchOne($0.cachedStatement(sql: "SELECT count(*) FROM tidemark_outbox")) ?? -1 } ?? -1
     }
 
     var unrest: String {

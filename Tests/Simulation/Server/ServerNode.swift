@@ -49,7 +49,8 @@ final class ServerNode {
 
     var clock: Milliseconds { world.now + clockOffset }
     var lease: Lease { Lease(node: self, incarnation: incarnation) }
-    var isIdle: Bool { isUp && !isSequencing && lane.isEmpty && tail?.hasGap != true }
+    /// Nothing to sequence, and everything that was committed delivered.
+    var isIdle: Bool { isUp && !isSequencing && lane.isEmpty && tail?.head.seq == world.oracle.head.seq }
 
     // MARK: Life
 

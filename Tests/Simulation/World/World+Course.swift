@@ -13,7 +13,7 @@ extension World {
         heal()
         let deadline = now + SimulationPlan.healingMax
         while violation == nil, now < deadline {
-            run(until: now + 1_000)
+            run(until: now + 2_000)
             if isAtPeace { break }
         }
         guard violation == nil else { return }

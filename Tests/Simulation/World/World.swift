@@ -19,6 +19,7 @@ final class World {
     private var queue: EventQueue
     var trace = Trace()
     private(set) var violation: Violation?
+    private var positions: [String: SequenceNumber] = [:]
     /// Faults strike only while this is true.
     var isChaotic = true
     /// How many more times a node may crash and a device be killed, so that work gets done in between.
@@ -34,13 +35,14 @@ final class World {
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
-    init(seed: UInt64, schema: Schema) throws {
+    init(seed: UInt64, schema: Schema, shelf: Shelf) throws {
         plan = SimulationPlan(seed: seed)
         self.schema = schema
         queue = EventQueue(seed: seed)
         oracle = Oracle(schema: schema, limits: plan.wire.model)
         for (number, owner) in plan.owners.enumerated() {
-            devices.append(try Device(number, owner: owner, isReader: plan.readers.contains(number), self))
+            let isReader = plan.readers.contains(number)
+            devices.append(try Device(number, owner: owner, isReader: isReader, queue: try shelf.take(), self))
         }
     }
 
@@ -74,6 +76,14 @@ final class World {
             action()
         }
         now = max(now, time)
+    }
+
+    /// The number that a cursor names; -1 for a forged one.
+    func position(of cursor: String) -> SequenceNumber {
+        if let known = positions[cursor] { return known }
+        let position = seal.open(cursor, workspace: Self.workspace.text)?.seq ?? -1
+        positions[cursor] = position
+        return position
     }
 
     /// Tells the oracle what an app wrote.

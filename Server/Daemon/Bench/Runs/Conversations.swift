@@ -57,7 +57,7 @@ final class Conversations: LoadPeer {
     }
 
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
-        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through >= plans.count else {
+        guard let through = FrameMark.settled.number(in: bytes), through >= plans.count else {
             return
         }
         promise.succeed()

@@ -52,17 +52,17 @@ struct FanOutRun {
     private func start(_ crew: NIOLoopBound<LoadCrew>, on ground: LoadGround) async throws {
         let rate = rate
         try await ground.run {
-            let publishers = crew.value.publishers
-            for publisher in publishers { publisher.start() }
+            for publisher in crew.value.publishers { publisher.start() }
             guard let rate else { return }
             let began = NIODeadline.now()
-            var sent = 0
-            ground.loop.assumeIsolated().scheduleRepeatedTask(initialDelay: Self.pace, delay: Self.pace) { task in
-                guard !crew.value.publishers.isEmpty else { return task.cancel() }
+            let sending = NIOLoopBoundBox(0, eventLoop: ground.loop)
+            ground.loop.scheduleRepeatedTask(initialDelay: Self.pace, delay: Self.pace) { task in
+                let publishers = crew.value.publishers
+                guard !publishers.isEmpty else { return task.cancel() }
                 let due = Int((NIODeadline.now() - began).seconds * Double(rate))
-                while sent < due {
-                    publishers[sent % publishers.count].push()
-                    sent += 1
+                while sending.value < due {
+                    publishers[sending.value % publishers.count].push()
+                    sending.value += 1
                 }
             }
         }

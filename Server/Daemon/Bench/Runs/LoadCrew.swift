@@ -13,13 +13,14 @@ final class LoadCrew {
     private var waiting: EventLoopPromise<Void>?
     private var condition: (() -> Bool)?
 
+    private var acknowledging: RepeatedTask?
+
     init(_ ground: LoadGround) {
         self.ground = ground
+        let crew = NIOLoopBound(self, eventLoop: ground.loop)
         // A quiet socket must not wait for its thirty-second frame to acknowledge the first.
-        ground.loop.assumeIsolated().scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) {
-            [weak self] task in
-            guard let self else { return task.cancel() }
-            for socket in sockets { socket.acknowledge() }
+        acknowledging = ground.loop.scheduleRepeatedTask(initialDelay: .seconds(1), delay: .seconds(1)) { _ in
+            for socket in crew.value.sockets { socket.acknowledge() }
         }
     }
 
@@ -52,6 +53,7 @@ final class LoadCrew {
 
     /// Cuts every connection and forgets it.
     func disband() {
+        acknowledging?.cancel()
         for socket in sockets { socket.cut() }
         sockets = []
         publishers = []
@@ -95,7 +97,7 @@ extension NIOLoopBound where Value == LoadCrew {
         on ground: LoadGround, for what: String, atMost limit: TimeAmount,
         _ condition: @escaping @Sendable (LoadCrew) -> Bool
     ) async throws {
-        try await ground.wait(for: what, atMost: limit) { promise in
+        try await ground.wait(for: what, atMost: limit) { (promise: EventLoopPromise<Void>) in
             let crew = value
             crew.wait(until: { condition(crew) }, promise)
         }
@@ -106,7 +108,8 @@ extension NIOLoopBound where Value == LoadCrew {
     ) async throws {
         for start in stride(from: 0, to: count, by: LoadGround.openingAtOnce) {
             let wave = start..<min(start + LoadGround.openingAtOnce, count)
-            try await ground.wait(for: "opening \(count) sockets", atMost: LoadGround.openingMax) { promise in
+            try await ground.wait(for: "opening \(count) sockets", atMost: LoadGround.openingMax) {
+                (promise: EventLoopPromise<Void>) in
                 let crew = value
                 do { try add(crew, wave) } catch { return promise.fail(error) }
                 crew.wait(

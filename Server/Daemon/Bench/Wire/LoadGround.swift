@@ -9,7 +9,7 @@ struct LoadGround: Sendable {
     /// For a wave of sockets to be welcomed.
     static let openingMax: TimeAmount = .seconds(60)
 
-    let address: ServerAddress
+    let address: ListenAddress
     let loop: any EventLoop
 
     /// Runs `body` on the loop.
@@ -44,7 +44,7 @@ struct LoadGround: Sendable {
 
     /// Opens a socket for `peer`. Call it on the loop.
     func open(_ peer: any LoadPeer) -> LoadSocket {
-        let socket = LoadSocket(authority: address.authority, peer: peer)
+        let socket = LoadSocket(authority: address.description, peer: peer)
         let bound = NIOLoopBound(socket, eventLoop: loop)
         let failing = NIOLoopBound(peer, eventLoop: loop)
         ClientBootstrap(group: loop)

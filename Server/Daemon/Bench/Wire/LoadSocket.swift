@@ -174,14 +174,14 @@ final class LoadSocket: ChannelInboundHandler {
 
     private func accept(_ bytes: UnsafeRawBufferPointer) {
         guard let peer else { return }
-        if FrameScan.hasPrefix("{\"t\":\"changes\"", bytes) {
+        if FrameMark.changes.begins(bytes) {
             received += 1
             unackedBytes += bytes.count
             if received - acked >= Self.ackFrames || unackedBytes >= Self.ackBytes { acknowledge() }
             peer.changed(bytes, on: self)
-        } else if FrameScan.hasPrefix("{\"t\":\"welcome\"", bytes) {
+        } else if FrameMark.welcome.begins(bytes) {
             peer.welcomed(bytes, on: self)
-        } else if FrameScan.hasPrefix("{\"t\":\"err\"", bytes) || FrameScan.hasPrefix("{\"t\":\"goaway\"", bytes) {
+        } else if FrameMark.error.begins(bytes) || FrameMark.goAway.begins(bytes) {
             peer.failed(String(decoding: bytes.prefix(512), as: UTF8.self), on: self)
         }
     }

@@ -85,13 +85,13 @@ final class Publisher: LoadPeer {
     }
 
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
-        guard let through = FrameScan.number(after: "\"you\":{\"n\":", in: bytes), through > settledThrough else {
+        guard let through = FrameMark.settled.number(in: bytes), through > settledThrough else {
             return
         }
         acknowledged += through - settledThrough
         settledThrough = through
         // A refusal is the outcome of a transaction too, but not one that a benchmark may count.
-        if FrameScan.contains("\",\"", in: refusals(bytes)) { return fail("a write was refused: \(text(bytes))") }
+        if hasRefusal(bytes) { return fail("a write was refused: \(text(bytes))") }
         let now = UInt64(NIODeadline.now().uptimeNanoseconds)
         while let oldest = inFlight.first, oldest.last <= through {
             latencies.record(nanoseconds: now &- oldest.sent)
@@ -108,12 +108,10 @@ final class Publisher: LoadPeer {
         onFailure?(reason)
     }
 
-    /// Outcomes hold one string, the id; a refused one holds two more behind a number: `…,"code","message"]`.
-    private func refusals(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
-        guard let start = FrameScan.end(of: "\"res\":[", in: bytes) else { return .init(start: nil, count: 0) }
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-        let end = FrameScan.end(of: "]]", in: rest) ?? 0
-        return UnsafeRawBufferPointer(rebasing: rest[..<end])
+    /// Outcomes hold one string, the id; a refused one holds two more: `…,"code","message"]`.
+    private func hasRefusal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let start = FrameMark.outcomes.end(in: bytes) else { return false }
+        return FrameMark.strings.occurs(in: UnsafeRawBufferPointer(rebasing: bytes[start...]))
     }
 
     private func text(_ bytes: UnsafeRawBufferPointer) -> String {

@@ -23,7 +23,7 @@ struct PushTemplate {
     ///
     /// - Parameters:
     ///   - now: milliseconds since 1970.
-    ///   - stamp: nanoseconds of a monotonic clock; read it back by `FrameScan` behind `"text":"T`.
+    ///   - stamp: nanoseconds of a monotonic clock; read it back by `FrameMark.stamp`.
     mutating func write(first: Int64, count: Int, now: Milliseconds, stamp: UInt64, into buffer: inout ByteBuffer) {
         buffer.writeStaticString("{\"t\":\"push\",\"first\":")
         buffer.writeString("\(first),\"acked\":\(first - 1),\"m\":[")

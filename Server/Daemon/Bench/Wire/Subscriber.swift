@@ -41,15 +41,15 @@ final class Subscriber: LoadPeer {
         frames += 1
         if measuresAge {
             let now = UInt64(NIODeadline.now().uptimeNanoseconds)
-            FrameScan.numbers(after: "\"text\":\"T", in: bytes) { stamp in
+            FrameMark.stamp.numbers(in: bytes) { stamp in
                 delivered += 1
                 latencies.record(nanoseconds: now &- UInt64(bitPattern: stamp))
             }
         } else {
-            delivered += FrameScan.count("[\"messages\",\"", in: bytes)
+            delivered += FrameMark.messageRow.count(in: bytes)
         }
         let head = UnsafeRawBufferPointer(rebasing: bytes.prefix(512))
-        isConsistent = FrameScan.contains("\"done\":true", in: head)
+        isConsistent = FrameMark.consistent.occurs(in: head)
         onProgress?(self)
     }
 

@@ -4,13 +4,15 @@ import Foundation
 final class ServerProcess: Sendable {
     /// What it is started with.
     struct Settings: Sendable {
+        /// The file of the program.
+        var program = ServerProcess.executablePath
         var database: String
         var listen = "127.0.0.1:0"
         /// The signing secret as text; given by the environment, where no list of processes shows it.
         var secret: String
         var logLevel = "warning"
-        /// Further arguments of `serve`.
-        var arguments: [String] = []
+        /// Further settings, such as limits.
+        var environment: [String: String] = [:]
     }
 
     /// From the start to the line that tells the address; a large log may have to be replayed first.
@@ -18,10 +20,10 @@ final class ServerProcess: Sendable {
     /// From the request to stop to the end of the process.
     static let stopMax: Duration = .seconds(20)
 
-    let address: ServerAddress
+    let address: ListenAddress
     private let child: ChildProcess
 
-    private init(_ child: ChildProcess, _ address: ServerAddress) {
+    private init(_ child: ChildProcess, _ address: ListenAddress) {
         self.child = child
         self.address = address
     }
@@ -34,12 +36,11 @@ final class ServerProcess: Sendable {
     /// - Throws: `ServerProcessError` with what the server said last.
     static func start(_ settings: Settings) async throws -> ServerProcess {
         let child = try ChildProcess(
-            executablePath,
+            settings.program,
             [
                 "serve", "--database", settings.database, "--listen", settings.listen,
                 "--log-level", settings.logLevel,
-            ] + settings.arguments,
-            environment: ["TIDEMARK_SECRET": settings.secret])
+            ], environment: settings.environment.merging(["TIDEMARK_SECRET": settings.secret]) { _, secret in secret })
         do {
             let address = try await withTimeout(startMax, "the server did not start") { try await address(child) }
             return ServerProcess(child, address)
@@ -72,10 +73,10 @@ final class ServerProcess: Sendable {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
     }
 
-    private static func address(_ child: ChildProcess) async throws -> ServerAddress {
+    private static func address(_ child: ChildProcess) async throws -> ListenAddress {
         var said: [String] = []
         for await line in child.lines {
-            if let address = ServerAddress(in: line) { return address }
+            if let address = ListenAddress(announcedIn: line) { return address }
             said = said.suffix(9) + [line]
         }
         throw ServerProcessError("the server ended before it listened: " + said.joined(separator: "\n"))

@@ -1,0 +1,124 @@
+import ArgumentParser
+import Foundation
+
+/// `tidemark serve`: the server.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve",
+        abstract: "Serve devices until SIGTERM or Ctrl-C.",
+        discussion: """
+            Each setting has an environment variable; an option counts more. Prints one line with its address once it
+            listens; its log goes to standard error.
+
+            EXAMPLES
+              tidemark serve --dev
+              tidemark serve --secret-file token_secret --listen 0.0.0.0:8080
+              TIDEMARK_DATABASE=postgres://tidemark@db/tidemark tidemark serve --secret-file token_secret
+              tidemark serve --dev --schema app.schema.json --limit BURST=5000
+
+            LIMITS (--limit NAME=VALUE, or the variable TIDEMARK_LIMIT_NAME)
+            \(LimitSetting.table)
+            """)
+
+    /// Where records are when nothing else is said.
+    static let defaultDatabase = "sqlite:./tidemark-data/tidemark.sqlite"
+
+    @Option(
+        help: ArgumentHelp(
+            "Where the records are: sqlite:PATH or postgres://user@host/name.",
+            discussion: "Environment: TIDEMARK_DATABASE. Default: \(defaultDatabase)."))
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to listen; port 0 lets the system choose.",
+            discussion: "Environment: TIDEMARK_LISTEN. Default: 127.0.0.1:8080.", valueName: "host:port"))
+    var listen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The schema of what apps store, JSON.",
+            discussion: "Environment: TIDEMARK_SCHEMA. Default: the chat schema.", valueName: "file"))
+    var schema: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The file that holds the secret which tokens are signed with, at least 32 bytes.",
+            discussion: "Environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET.",
+            valueName: "file"))
+    var secretFile: String?
+
+    @Flag(
+        help: ArgumentHelp(
+            "Try things out: use a secret that everybody knows, and print a ready token.",
+            discussion: "Environment: TIDEMARK_DEV=1."))
+    var dev = false
+
+    @Option(
+        help: ArgumentHelp(
+            "trace, debug, info, notice, warning, error or critical.",
+            discussion: "Environment: TIDEMARK_LOG_LEVEL. Default: info.", valueName: "level"))
+    var logLevel: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Transactions a second that one client may sustain.", discussion: "Environment: TIDEMARK_LIMIT_RATE.",
+            valueName: "number"))
+    var rate: Int?
+
+    @Option(help: ArgumentHelp("Moves a limit; see below. May be given several times.", valueName: "name=value"))
+    var limit: [String] = []
+
+    func run() async throws {
+        let configuration = try configuration(ProcessInfo.processInfo.environment)
+        do {
+            try await runServer(configuration)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    /// What the server is started with.
+    ///
+    /// - Throws: `ValidationError` for what an option says, `CommandFailure` for what the environment says.
+    func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
+        var environment = environment
+        if environment[Setting.database.rawValue]?.isEmpty ?? true {
+            environment[Setting.database.rawValue] = Self.defaultDatabase
+        }
+        var given: [String: String] = [:]
+        for text in limit + (rate.map { ["RATE=\($0)"] } ?? []) {
+            let parts = text.split(separator: "=", maxSplits: 1)
+            guard parts.count == 2 else { throw ValidationError("--limit takes NAME=VALUE, not '\(text)'.") }
+            let variable = LimitSetting.prefix + parts[0].uppercased()
+            environment[variable] = String(parts[1])
+            given[variable] = text.hasPrefix("RATE=") && rate != nil ? "--rate" : "--limit"
+        }
+        var overrides: [Setting: String] = [:]
+        for (setting, option, value) in [
+            (Setting.database, "--database", database), (.listen, "--listen", listen), (.schema, "--schema", schema),
+            (.secretFile, "--secret-file", secretFile), (.logLevel, "--log-level", logLevel),
+            (.development, "--dev", dev ? "1" : nil),
+        ] {
+            guard let value else { continue }
+            overrides[setting] = value
+            given[setting.rawValue] = option
+        }
+        do throws(ConfigurationError) {
+            return try ServerConfiguration(environment: environment, overrides: overrides)
+        } catch {
+            if let option = given[error.setting] { throw ValidationError("\(option): \(error.reason)") }
+            throw CommandFailure("\(error)")
+        }
+    }
+}
+
+extension LimitSetting {
+    /// A line for each limit, for the help.
+    fileprivate static var table: String {
+        all.map { setting in
+            let name = String(setting.variable.dropFirst(prefix.count))
+            return "  \(name)\(String(repeating: " ", count: max(1, 22 - name.count)))\(setting.meaning)"
+        }.joined(separator: "\n")
+    }
+}

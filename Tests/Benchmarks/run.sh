@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Measures this machine: pgbench and every benchmark of Tidemark in one run, with their ratios in one table.
+#
+#   Tests/Benchmarks/run.sh [seconds of each measurement]      (default: 8)
+#   Tests/Benchmarks/run.sh --help
+#
+# Builds the release binary (TIDEMARK names one that exists), starts a private PostgreSQL in a temporary folder and stops
+# it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=deploy/lib/postgres.sh
+source "$top/deploy/lib/postgres.sh"
+
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+    usage "${BASH_SOURCE[0]}"
+    exit 0
+fi
+seconds=${1:-8}
+results=$(mktemp -d)
+
+tidy_up() {
+    stop_postgres
+    rm -rf "$results"
+}
+trap tidy_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+binary=${TIDEMARK:-}
+if [[ -z $binary ]]; then
+    cd "$top"
+    say "building the release binary"
+    swift build -c release --product tidemark
+    binary=$(swift build -c release --show-bin-path)/tidemark
+fi
+
+start_postgres tidemark_bench
+postgres="postgres://tidemark@/tidemark_bench?host=$postgres_folder&port=$POSTGRES_PORT"
+
+# measure NAME ARGUMENTS…: runs one benchmark and keeps its JSON line; a failed one shows as a gap in the table.
+measure() {
+    local name=$1
+    shift
+    say "bench $*"
+    if [[ $(id -u) -eq 0 ]]; then
+        chmod 755 "$results"
+    fi
+    if "$binary" bench "$@" --json >"$results/$name.log" 2>&1; then
+        tail -n 1 "$results/$name.log" >"$results/$name.json"
+    else
+        tail -n 3 "$results/$name.log" >&2
+    fi
+}
+
+# figure NAME KEY: one number of a benchmark's JSON line, or a dash.
+figure() {
+    if [[ -s $results/$1.json ]]; then
+        grep -o "\"$2\":[-0-9.e+]*" "$results/$1.json" | head -n 1 | cut -d : -f 2 | awk '{ printf "%.3f", $1 }'
+    else
+        printf '%s' -
+    fi
+}
+
+row() { printf '%-46s %14s   %s\n' "$1" "$2" "${3:-}"; }
+
+say "pgbench: single-row INSERT, 32 connections, prepared, $seconds s"
+insert='INSERT INTO bench_row (body) VALUES (repeat('"'x'"', 200));'
+printf '%s\n' "$insert" >"$results/insert.sql"
+chmod -R a+rX "$results"
+as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
+    -c 'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)'
+pgbench_tps=$(as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j 2 -T "$seconds" -f "$results/insert.sql" \
+    -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
+    | awk '/^tps/ { print $3 }')
+
+measure writes-postgres writes --database "$postgres" --seconds "$seconds"
+measure writes-embedded writes --seconds "$seconds"
+measure fanout-embedded fanout --seconds "$seconds"
+measure fanout-postgres fanout --seconds "$seconds" --database "$postgres"
+measure rate-postgres fanout --subscribers 100 --rate 1000 --seconds "$seconds" --database "$postgres"
+measure rate-embedded fanout --subscribers 100 --rate 1000 --seconds "$seconds"
+measure catchup-embedded catchup
+measure catchup-postgres catchup --database "$postgres"
+measure catchup-four catchup --clients 4
+measure idle idle --connections 5000
+measure sdk sdk
+
+writes=$(figure writes-postgres writes_per_s)
+ratio=$(awk -v w="$writes" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }')
+row "figure" "here" "aim"
+row "pgbench INSERT commits/s, 32 connections" "$pgbench_tps"
+row "writes/s, 256 writers, PostgreSQL" "$writes" "$ratio (aim 1.0)"
+row "  p50 ms / p99 ms" "$(figure writes-postgres p50_ms) / $(figure writes-postgres p99_ms)"
+row "writes/s, 256 writers, embedded" "$(figure writes-embedded writes_per_s)" "20000"
+row "  p50 ms / p99 ms" "$(figure writes-embedded p50_ms) / $(figure writes-embedded p99_ms)"
+row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"
+row "deliveries/s, 500 subscribers, PostgreSQL" "$(figure fanout-postgres deliveries_per_s)" "250000"
+row "write to delivered p99 ms, 100 at 1000/s, pg" "$(figure rate-postgres p99_ms)" "10"
+row "write to delivered p99 ms, 100 at 1000/s, emb." "$(figure rate-embedded p99_ms)" "10"
+row "catch-up records/s, embedded, server restarted" "$(figure catchup-embedded records_per_s)" "100000"
+row "catch-up records/s, embedded, server warm" "$(figure catchup-embedded warm_records_per_s)" "100000"
+row "catch-up records/s, PostgreSQL" "$(figure catchup-postgres records_per_s)" "100000"
+row "catch-up records/s, embedded, 4 clients" "$(figure catchup-four records_per_s)" "100000"
+row "bytes an idle connection" "$(figure idle bytes_per_connection)" "25600"
+row "SDK local write p99 ms" "$(figure sdk p99_ms)" "5"
+row "SDK records/s applied" "$(figure sdk applied_records_per_s)" "40000"

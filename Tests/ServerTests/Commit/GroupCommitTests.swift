@@ -1,0 +1,190 @@
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+@testable import TidemarkSequencer
+
+/// A clock whose sleeps are over at once, and are noted.
+final class NotingClock: Clock, Sendable {
+    struct Instant: InstantProtocol {
+        var offset: Duration = .zero
+        func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        func duration(to other: Instant) -> Duration { other.offset - offset }
+        static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private let state = Mutex((now: Instant(), sleeps: [Duration]()))
+
+    var now: Instant { state.withLock { $0.now } }
+    var minimumResolution: Duration { .zero }
+    var sleeps: [Duration] { state.withLock { $0.sleeps } }
+
+    func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        try Task.checkCancellation()
+        state.withLock { state in
+            state.sleeps.append(state.now.duration(to: deadline))
+            state.now = max(state.now, deadline)
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct GroupCommitTests {
+    private let store = FaultyStore()
+    private let clock = NotingClock()
+    private let workspace = WorkspaceID("w")
+    private let published = Published()
+
+    private final class Published: Sendable {
+        let batches = Mutex<[CommittedBatch]>([])
+    }
+
+    private func commits(_ limits: LaneLimits = LaneLimits()) throws -> GroupCommit {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        let published = published
+        return GroupCommit(
+            store: store,
+            sequencer: Sequencer(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits()),
+            limits: limits, environment: .init(now: { 1 }, nonce: { 7 }, clock: clock, logger: logger)
+        ) { _, batch in published.batches.withLock { $0.append(batch) } }
+    }
+
+    private func submission(_ client: UInt64, from first: Int64, _ transactions: [Transaction]) throws -> Submission {
+        let admission = Admission(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits())
+        let principal = Principal(user: UserID("ann"))
+        return Submission(
+            client: Sample.id(client), principal: principal, connection: 1, ackedThrough: 0, first: first,
+            entries: transactions.map { admission.admit(Push.Entry($0), from: principal) }, bytes: 100)
+    }
+
+    private func register(_ clients: UInt64...) async throws {
+        for client in clients {
+            _ = try await store.register(Sample.id(client), for: UserID("ann"), in: workspace, now: 0)
+        }
+    }
+
+    private func outcome(of submission: Submission, by commits: GroupCommit) async -> PushOutcome {
+        await withCheckedContinuation { continuation in
+            commits.submit(submission, in: workspace) { continuation.resume(returning: $0) }
+        }
+    }
+
+    private func running(_ commits: GroupCommit, _ body: () async throws -> Void) async throws {
+        let group = ServiceGroup(configuration: .init(services: [commits], logger: Logger(label: "test")))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            try await body()
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test func `what gathers while a batch is committed goes into the next one`() async throws {
+        try await register(1, 2, 3)
+        let commits = try commits()
+        store.faults.withLock { $0.isHeld = true }
+        try await running(commits) {
+            async let first = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
+            await store.tried(1)
+            let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
+            for client in [UInt64(2), 3] {
+                commits.submit(try submission(client, from: 1, [Sample.profile(client * 10)]), in: workspace) {
+                    settle.yield($0)
+                }
+            }
+            commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { settle.yield($0) }
+            store.release()
+            #expect(try await first.isSettled)
+            var count = 0
+            for await outcome in outcomes {
+                #expect(outcome.isSettled)
+                count += 1
+                if count == 3 { break }
+            }
+        }
+        #expect(store.faults.withLock { $0.tried } == [1, 3])
+        #expect(published.batches.withLock { $0.map(\.records.count) } == [1, 3])
+        #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
+    }
+
+    @Test func `an unavailable store is tried again without anyone noticing`() async throws {
+        try await register(1)
+        let commits = try commits()
+        store.faults.withLock { $0.commitsLost = 3 }
+        try await running(commits) {
+            #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits).isSettled)
+        }
+        #expect(clock.sleeps == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
+        #expect(published.batches.withLock { $0.count } == 1)
+    }
+
+    @Test func `after the last try the submissions are given back and the next batch starts afresh`() async throws {
+        try await register(1)
+        let commits = try commits()
+        store.faults.withLock { $0.commitsLost = LaneLimits().attemptsMax }
+        try await running(commits) {
+            let push = try submission(1, from: 1, [Sample.profile(11)])
+            #expect(await outcome(of: push, by: commits) == .unavailable)
+            #expect(await outcome(of: push, by: commits).isSettled)
+        }
+        #expect(clock.sleeps.count == LaneLimits().attemptsMax - 1)
+    }
+
+    @Test func `poison is refused alone and its neighbours take effect`() async throws {
+        try await register(1, 2)
+        let commits = try commits()
+        store.faults.withLock { $0.poison = [Sample.id(12)] }
+        try await running(commits) {
+            let push = try submission(1, from: 1, [11, 12, 13].map { Sample.profile($0) })
+            guard case .settled(3, let results) = await outcome(of: push, by: commits) else {
+                Issue.record("the push is not settled")
+                return
+            }
+            #expect(results.map(\.rejection?.code) == [nil, .internalRejected, nil])
+            #expect(await outcome(of: push, by: commits) == .settled(through: 3, results: results))
+        }
+        let keys = published.batches.withLock { $0.flatMap(\.records).map(\.key.id) }
+        #expect(keys == [Sample.id(11), Sample.id(13)])
+    }
+
+    @Test func `a full queue refuses at once`() async throws {
+        var limits = LaneLimits()
+        limits.queueTransactionsMax = 1
+        let commits = try commits(limits)
+        let answers = Mutex<[PushOutcome]>([])
+        // Nothing is served yet: the first stays queued.
+        commits.submit(try submission(1, from: 1, [Sample.profile(11)]), in: workspace) { _ in }
+        let overloaded = await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits)
+        answers.withLock { $0.append(overloaded) }
+        #expect(answers.withLock { $0 } == [.overloaded])
+        try await running(commits) {}
+    }
+
+    @Test func `a stopping service settles what it accepted and refuses the rest`() async throws {
+        try await register(1)
+        let commits = try commits()
+        store.faults.withLock { $0.isHeld = true }
+        let group = ServiceGroup(configuration: .init(services: [commits], logger: Logger(label: "test")))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            async let accepted = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
+            await store.tried(1)
+            await group.triggerGracefulShutdown()
+            var late = PushOutcome.stale
+            while late != .unavailable {
+                // The trigger reaches the service by another task; what comes before it is still accepted.
+                late = commits.state.withLock { $0.isClosed }
+                    ? await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits) : late
+                await Task.yield()
+            }
+            store.release()
+            #expect(try await accepted.isSettled)
+            try await tasks.waitForAll()
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Synchronization
+import Testing
+import TidemarkGateway
+import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// Hints between the nodes of a test.
+private final class Relay: Sendable {
+    private let listeners = Mutex<[UInt64: AsyncStream<CommitHint>.Continuation]>([:])
+
+    struct End: CommitHints {
+        let relay: Relay
+        let id: UInt64
+
+        func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) {
+            relay.listeners.withLock { listeners in
+                for (id, listener) in listeners where id != self.id { listener.yield(.grown(workspace, seq)) }
+            }
+        }
+
+        func hints() -> AsyncStream<CommitHint> {
+            let (hints, continuation) = AsyncStream.makeStream(of: CommitHint.self)
+            relay.listeners.withLock { $0[id] = continuation }
+            return hints
+        }
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct TwoNodesTests {
+    /// Two members of a conversation on two nodes, talking in turns.
+    private func conversation(
+        _ store: InMemoryStore, _ left: any CommitHints, _ right: any CommitHints, pollEvery: Duration
+    ) async throws {
+        let change: (inout ServerLimits) -> Void = { $0.node.pollEvery = pollEvery }
+        try await TestServer.running(over: OpenedStore(store, isShared: true, hints: left), change: change) { one in
+            try await TestServer.running(over: OpenedStore(store, isShared: true, hints: right), change: change) { other in
+                let ann = try await TestClient.welcomed(one, as: "ann", 1)
+                let bob = try await TestClient.welcomed(other, as: "bob", 2)
+                try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
+                #expect(try await bob.changes().grants.map(\.role) == [.member])
+                for turn in Int64(1)...5 {
+                    try await bob.push(from: turn, Sample.message(100 + UInt64(turn), in: 10))
+                    _ = try await bob.settled(through: turn)
+                    var seen: [UniqueID] = []
+                    while !seen.contains(Sample.id(100 + UInt64(turn))) {
+                        seen += try await ann.changes().records.map(\.key.id)
+                    }
+                    try await ann.push(from: turn + 1, Sample.message(200 + UInt64(turn), in: 10))
+                    seen = []
+                    while !seen.contains(Sample.id(200 + UInt64(turn))) {
+                        seen += try await bob.changes().records.map(\.key.id)
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func `nodes on one store find each other's commits by polling`() async throws {
+        try await conversation(InMemoryStore(), NoHints(), NoHints(), pollEvery: .milliseconds(20))
+    }
+
+    @Test func `nodes on one store find each other's commits by hints`() async throws {
+        let relay = Relay()
+        try await conversation(
+            InMemoryStore(), Relay.End(relay: relay, id: 1), Relay.End(relay: relay, id: 2), pollEvery: .seconds(3_600))
+    }
+}

@@ -1,0 +1,32 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+    @Test func `a stop tells every client and settles what was accepted`() async throws {
+        let store = FaultyStore()
+        try await TestServer.running(over: OpenedStore(store)) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let idle = try await TestClient.welcomed(server, as: "bob", 2)
+            store.faults.withLock { $0.isHeld = true }
+            try await ann.push(from: 1, Sample.profile(10))
+            await store.tried(1)
+            await server.stop()
+            guard case .goAway = try await ann.next(), case .goAway = try await idle.next() else {
+                Issue.record("no goaway")
+                return
+            }
+            #expect(try await idle.closeCode() == 1001)
+            #expect(server.node.isDraining)
+            try await ann.push(from: 2, Sample.profile(11))
+            #expect(try await ann.error().code == .draining)
+            store.release()
+            let frame = try await ann.changes(acknowledging: false)
+            #expect(frame.settled?.through == 1)
+            #expect(try await ann.closeCode() == 1001)
+        }
+        #expect(store.inner.snapshot.session(for: UserID("ann"), client: Sample.id(1), in: WorkspaceID("w")).client?.settledThrough == 1)
+    }
+}

@@ -1,0 +1,87 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+@Suite(.timeLimit(.minutes(1))) struct FlowTests {
+    @Test func `a client that pushes too fast is told to wait and loses nothing`() async throws {
+        try await TestServer.running(limits: ["RATE": "1", "BURST": "3"]) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11), Sample.profile(12), Sample.profile(13))
+            _ = try await ann.settled(through: 3)
+            try await ann.push(from: 4, Sample.profile(14), Sample.profile(15))
+            let error = try await ann.error()
+            #expect(error.code == .rateLimited)
+            #expect((500...2_001).contains(error.retryAfter ?? 0))
+        }
+    }
+
+    @Test func `a gap is answered with where to go on`() async throws {
+        try await TestServer.running { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 3, Sample.profile(11))
+            let error = try await ann.error()
+            #expect(error.code == .gap && error.settledThrough == 0)
+        }
+    }
+
+    /// With the large ring the way back is memory; with the small one it is the store.
+    @Test(arguments: ["4096", "67108864"])
+    func `a slow consumer leaves live mode and catches up once it acknowledges`(ring: String) async throws {
+        try await TestServer.running(limits: ["WINDOW_FRAMES": "4", "RING_BYTES": ring]) { server in
+            let slow = try await TestClient.welcomed(server, as: "slow", 1)
+            let author = try await TestClient.welcomed(server, as: "author", 2)
+            for number in Int64(1)...40 {
+                try await author.push(from: number, Sample.profile(100 + UInt64(number)))
+                _ = try await author.settled(through: number)
+            }
+            var frames: [Changes] = []
+            for _ in 0..<4 { frames.append(try await slow.changes(acknowledging: false)) }
+            #expect(frames.flatMap(\.records).map(\.seq) == [1, 2, 3, 4])
+            // Nothing more comes before the acknowledgement: the answer to a page is the next message.
+            let page = PageRequest(
+                id: 1, scope: ScopeID("directory"), since: 0, collection: "conversations", limit: 1)
+            try await slow.send(.page(page))
+            try await slow.acknowledge()
+            while frames.last?.isConsistent != true || frames.flatMap(\.records).count < 40 {
+                switch try await slow.next() {
+                case .changes(let changes):
+                    #expect(changes.from == frames.last?.cursor)
+                    frames.append(changes)
+                    try await slow.send(.ack(Ack(frames: Int64(frames.count + 1))))
+                case .page: break
+                case let other: throw TestClient.Unexpected(message: other)
+                }
+            }
+            #expect(frames.flatMap(\.records).map(\.seq) == Array(1...40))
+            try await author.push(from: 41, Sample.profile(200))
+            var last = try await slow.next()
+            if case .page = last { last = try await slow.next() }
+            guard case .changes(let live) = last else { throw TestClient.Unexpected(message: last) }
+            #expect(live.isLive && live.records.map(\.seq) == [41])
+        }
+    }
+
+    @Test func `catch-up goes by windows when the ring is too small`() async throws {
+        try await TestServer.running(limits: ["RING_BYTES": "4096"]) { server in
+            let first = try await TestClient.welcomed(server, as: "ann", 1)
+            try await first.push(from: 1, Sample.profile(10))
+            let cursor = try await first.settled(through: 1).last?.cursor
+            await first.leave()
+            let author = try await TestClient.welcomed(server, as: "author", 2)
+            for number in Int64(1)...60 {
+                try await author.push(from: number, Sample.profile(100 + UInt64(number)))
+                _ = try await author.settled(through: number)
+            }
+            let again = try await TestClient.greeting(
+                server, as: "ann", 1, isNew: false, counter: 2, cursor: cursor,
+                scopes: [HeldScope(scope: ScopeID("directory"), since: 0)])
+            _ = try await again.welcome()
+            var frames: [Changes] = []
+            while frames.last?.isConsistent != true { frames.append(try await again.changes()) }
+            #expect(frames.flatMap(\.records).map(\.seq) == Array(2...61))
+            #expect(frames.contains { !$0.isLive && !$0.records.isEmpty })
+        }
+    }
+}

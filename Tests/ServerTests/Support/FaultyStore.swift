@@ -1,0 +1,155 @@
+import Synchronization
+import TidemarkModel
+import TidemarkStore
+
+/// A store in memory with faults that a test switches on.
+final class FaultyStore: Store {
+    struct Faults {
+        /// So many next commits find the store unavailable.
+        var commitsLost = 0
+        /// So many next sessions find the store unavailable.
+        var sessionsLost = 0
+        /// Batches in which one of these takes effect are refused as data.
+        var poison: Set<TransactionID> = []
+        /// Not even a refusal of them can be stored.
+        var isPoisonDeadly = false
+        /// Commits wait while this is set.
+        var isHeld = false
+        /// Transactions of each commit that was tried.
+        var tried: [Int] = []
+        fileprivate var held: [CheckedContinuation<Void, Never>] = []
+        fileprivate var watchers: [(count: Int, wake: CheckedContinuation<Void, Never>)] = []
+    }
+
+    let inner = InMemoryStore()
+    let faults = Mutex(Faults())
+
+    /// Lets held commits go.
+    func release() {
+        let held = faults.withLock { faults in
+            faults.isHeld = false
+            defer { faults.held = [] }
+            return faults.held
+        }
+        for commit in held { commit.resume() }
+    }
+
+    /// Waits until so many commits were tried.
+    func tried(_ count: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = faults.withLock { faults in
+                if faults.tried.count >= count { return true }
+                faults.watchers.append((count, continuation))
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+
+    func sequence(
+        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch? {
+        note(reads)
+        await hold()
+        if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }
+        let isPoisoned = Flag()
+        let batch = try await inner.sequence(workspace, reading: reads) { [self] found in
+            let batch = plan(found)
+            guard let batch, isPoison(batch) else { return batch }
+            isPoisoned.value.withLock { $0 = true }
+            return nil
+        }
+        if isPoisoned.value.withLock({ $0 }) { throw StoreError(.data, "poison") }
+        return batch
+    }
+
+    private func note(_ reads: ReadSet) {
+        let woken = faults.withLock { faults in
+            faults.tried.append(reads.clients.reduce(0) { $0 + Int($1.last - $1.first + 1) })
+            let woken = faults.watchers.filter { $0.count <= faults.tried.count }
+            faults.watchers.removeAll { $0.count <= faults.tried.count }
+            return woken
+        }
+        for watcher in woken { watcher.wake.resume() }
+    }
+
+    private func hold() async {
+        await withCheckedContinuation { continuation in
+            let goesOn = faults.withLock { faults in
+                if faults.isHeld { faults.held.append(continuation) }
+                return !faults.isHeld
+            }
+            if goesOn { continuation.resume() }
+        }
+    }
+
+    private func isPoison(_ batch: CommittedBatch) -> Bool {
+        faults.withLock { faults in
+            batch.settlements.flatMap(\.results).contains { result in
+                faults.poison.contains(result.transaction) && (result.rejection == nil || faults.isPoisonDeadly)
+            }
+        }
+    }
+
+    private func take(_ count: inout Int) -> Bool {
+        guard count > 0 else { return false }
+        count -= 1
+        return true
+    }
+
+    func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        if faults.withLock({ take(&$0.sessionsLost) }) { throw StoreError(.unavailable, "switched off") }
+        return try await inner.session(for: user, client: client, in: workspace)
+    }
+
+    private final class Flag: Sendable {
+        let value = Mutex(false)
+    }
+}
+
+/// What has no faults.
+extension FaultyStore {
+    func register(
+        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Registration {
+        try await inner.register(client, for: user, in: workspace, now: now)
+    }
+
+    func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
+        try await inner.batch(holding: seq, in: workspace)
+    }
+
+    func changedScopes(
+        among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [ScopeID] {
+        try await inner.changedScopes(among: scopes, after: seq, in: workspace)
+    }
+
+    func window(
+        scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Window {
+        try await inner.window(scopes: scopes, after: seq, span: span, in: workspace)
+    }
+
+    func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        try await inner.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
+    }
+
+    func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) async throws(StoreError) -> Head {
+        try await inner.follow(workspace, node: node, now: now)
+    }
+
+    func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
+        try await inner.unfollow(workspace, node: node)
+    }
+
+    func tail(
+        after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [TailBatch] {
+        try await inner.tail(after: seq, limit: limit, in: workspace)
+    }
+}

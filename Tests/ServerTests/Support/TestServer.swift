@@ -1,0 +1,81 @@
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkStore
+
+@testable import TidemarkDaemon
+
+/// A whole server on a port of its own, for the length of a closure.
+struct TestServer: Sendable {
+    static let secret = "a secret of the test suite, long enough for HS256"
+
+    let port: Int
+    let node: Node
+    private let services: ServiceGroup
+    private let issuer: TokenIssuer
+
+    /// Runs `body` against a server over `store`, on two event loops of its own, then stops it.
+    ///
+    /// - Parameters:
+    ///   - limits: as in the environment, without the prefix.
+    ///   - change: the last word on the limits.
+    static func running(
+        over store: OpenedStore = OpenedStore(InMemoryStore()), limits: [String: String] = [:],
+        change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var environment = ["TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0"]
+        for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
+        var configuration = try ServerConfiguration(environment: environment)
+        change(&configuration.limits)
+        var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .critical
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let server = ServerAssembly(configuration, store: store, eventLoops: group, logger: logger) { port in
+            listening.yield(port)
+        }
+        let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask {
+                defer { listening.finish() }
+                try await services.run()
+            }
+            for await port in ports {
+                let issuer = TokenIssuer(
+                    secret: configuration.secret.tokens, now: ServerAssembly.Surroundings().now)
+                try await body(TestServer(port: port, node: server.node, services: services, issuer: issuer))
+                break
+            }
+            await services.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        try await group.shutdownGracefully()
+    }
+
+    func token(_ user: String, workspace: String = "w") throws -> String {
+        try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
+    }
+
+    /// Begins a graceful shutdown and returns before it is over.
+    func stop() async { await services.triggerGracefulShutdown() }
+
+    /// One call over HTTP. `user` of `nil` sends no token.
+    func call(
+        _ method: String = "POST", _ path: String, as user: String? = nil, body: String = "",
+        headers: [(String, String)] = []
+    ) async throws -> NIOHTTPAnswer {
+        var headers = headers
+        if let user { headers.append(("Authorization", "Bearer \(try token(user))")) }
+        return try await NIOHTTPClient.request(
+            method: method, host: "127.0.0.1", port: port, path: path, useTLS: false, headers: headers,
+            body: Array(body.utf8), group: MultiThreadedEventLoopGroup.singleton)
+    }
+}
+
+extension NIOHTTPAnswer {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}

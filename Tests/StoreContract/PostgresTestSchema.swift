@@ -1,0 +1,130 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidemarkPostgres
+import TidemarkPostgresStore
+
+/// A schema that no other test uses, in the database that `TIDEMARK_TEST_POSTGRES` names.
+struct TestSchema: Sendable {
+    static let logger = Logger(label: "store-contract") { _ in SwiftLogNoOpLogHandler() }
+    /// Few connections, since many tests run at once and a server has a hundred by default.
+    static var options: PostgresStore.Options {
+        var options = PostgresStore.Options()
+        options.sequencingConnections = 2
+        options.readingConnections = 2
+        return options
+    }
+
+    /// Tests that may have a schema, and so connections, at once.
+    private static let turnstile = Turnstile(places: 6)
+
+    let name: String
+
+    static var isGiven: Bool { connectionString != nil }
+    private static var connectionString: String? { ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"] }
+
+    static func make() async throws -> TestSchema {
+        await turnstile.enter()
+        do {
+            let schema = TestSchema(name: "contract_" + UUID().uuidString.lowercased().filter { $0 != "-" })
+            try await PostgresScript.run(schema.configuration(), sql: "CREATE SCHEMA \(schema.name)")
+            return schema
+        } catch {
+            turnstile.leave()
+            throw error
+        }
+    }
+
+    func drop() async throws {
+        defer { Self.turnstile.leave() }
+        try await PostgresScript.run(configuration(), sql: "DROP SCHEMA \(name) CASCADE")
+    }
+
+    /// Runs `body` with a schema and drops it afterwards.
+    static func with(_ body: (TestSchema) async throws -> Void) async throws {
+        let schema = try await make()
+        do {
+            try await body(schema)
+        } catch {
+            try await schema.drop()
+            throw error
+        }
+        try await schema.drop()
+    }
+
+    /// Connections that see this schema alone, with further server settings.
+    func configuration(_ settings: [String: String] = [:]) throws -> PostgresConfiguration {
+        try PostgresConfiguration(connectionString: connectionString(settings))
+    }
+
+    /// - Parameter keywords: further keywords of libpq, such as another host.
+    func connectionString(_ settings: [String: String] = [:], keywords: [String: String] = [:]) throws -> String {
+        let given = try #require(Self.connectionString)
+        let options = settings.merging(["search_path": name]) { $1 }.sorted { $0.key < $1.key }
+            .map { "-c \($0.key)=\($0.value.replacingOccurrences(of: " ", with: "\\ "))" }.joined(separator: " ")
+        let all = keywords.merging(["options": options]) { $1 }.sorted { $0.key < $1.key }
+        guard given.contains("://") else {
+            return ([given] + all.map { "\($0.key)='\($0.value.replacingOccurrences(of: "\\", with: "\\\\"))'" })
+                .joined(separator: " ")
+        }
+        let query = try all.map { key, value in
+            let escaped = try #require(value.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            return "\(key)=\(escaped)"
+        }
+        return given + (given.contains("?") ? "&" : "?") + query.joined(separator: "&")
+    }
+
+    /// Runs statements, each in its own transaction, and returns the first column of the last one's rows as text.
+    @discardableResult
+    func sql(_ statements: String...) async throws -> [String] {
+        var configuration = try configuration()
+        configuration.connections = 1
+        let pool = try PostgresPool(configuration: configuration, logger: Self.logger)
+        return try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await pool.run() }
+            defer { pool.shutdown() }
+            return try await pool.withConnection { connection in
+                var last: ResultSet?
+                for statement in statements { last = try await connection.run([.simple(statement)]).last }
+                guard let last, last.columnCount > 0 else { return [] }
+                return try (0..<last.rowCount).map { try last.text($0, 0) }
+            }
+        }
+    }
+}
+
+/// Lets a number of tasks in and the others wait in line.
+final class Turnstile: Sendable {
+    private struct State {
+        var places: Int
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state: Mutex<State>
+
+    init(places: Int) { state = Mutex(State(places: places)) }
+
+    func enter() async {
+        await withCheckedContinuation { continuation in
+            let mayEnter = state.withLock { state in
+                guard state.places > 0 else {
+                    state.waiting.append(continuation)
+                    return false
+                }
+                state.places -= 1
+                return true
+            }
+            if mayEnter { continuation.resume() }
+        }
+    }
+
+    func leave() {
+        let next: CheckedContinuation<Void, Never>? = state.withLock { state in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst() }
+            state.places += 1
+            return nil
+        }
+        next?.resume()
+    }
+}
