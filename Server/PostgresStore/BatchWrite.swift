@@ -7,13 +7,16 @@ struct BatchWrite {
     private(set) var statements: [Statement] = []
 
     /// - Parameters:
+    ///   - absent: keys that the store was found not to have, under the lock.
     ///   - stored: the rows of the clients that the batch settles, read under the lock.
     ///   - isHeard: another node needs the body.
     /// - Throws: `StoreError` of kind `invariant` for a client that is not there, `data` for a body that is not UTF-8.
     init(
-        batch: CommittedBatch, workspace: WorkspaceID, stored: [ClientID: ClientRow], limits: StoreLimits, isHeard: Bool
+        batch: CommittedBatch, workspace: WorkspaceID, absent: Set<RecordKey>, stored: [ClientID: ClientRow],
+        limits: StoreLimits, isHeard: Bool
     ) throws(StoreError) {
-        try write(batch.records, workspace)
+        try write(batch.records.filter { absent.contains($0.key) }, SequencingSQL.insertRecords, workspace)
+        try write(batch.records.filter { !absent.contains($0.key) }, SequencingSQL.upsertRecords, workspace)
         write(MembershipFold(batch.memberships), workspace)
         try write(batch.settlements, stored, workspace)
         let body = isHeard ? try Self.text(BatchBody.encode(batch)) : nil
@@ -43,13 +46,15 @@ struct BatchWrite {
         return text
     }
 
-    private mutating func write(_ records: [StoredRecord], _ workspace: WorkspaceID) throws(StoreError) {
+    private mutating func write(
+        _ records: [StoredRecord], _ sql: PreparedStatement, _ workspace: WorkspaceID
+    ) throws(StoreError) {
         guard !records.isEmpty else { return }
         var bodies: [String?] = []
         bodies.reserveCapacity(records.count)
         for record in records { bodies.append(record.isDeleted ? nil : try Self.text(record.body)) }
         statements.append(
-            Statement(SequencingSQL.upsertRecords, workspace) {
+            Statement(sql, workspace) {
                 $0.add(records.map(\.key.collection))
                 $0.add(records.map(\.key.id))
                 $0.add(records.map(\.scope.text))
@@ -87,8 +92,10 @@ struct BatchWrite {
         _ settlements: [Settlement], _ stored: [ClientID: ClientRow], _ workspace: WorkspaceID
     ) throws(StoreError) {
         guard !settlements.isEmpty else { return }
-        guard settlements.allSatisfy({ stored[$0.client.id] != nil }) else {
-            throw StoreError(.invariant, "only a registered client can be settled")
+        for settlement in settlements {
+            guard let stored = stored[settlement.client.id], stored.user == settlement.client.user,
+                stored.settledThrough <= settlement.settledBeforeMax
+            else { throw StoreError(.invariant, "only a registered client can be settled, each number once") }
         }
         statements.append(
             Statement(SequencingSQL.updateClients, workspace) {
@@ -97,17 +104,10 @@ struct BatchWrite {
                 $0.add(settlements.map(\.client.settledThrough))
                 $0.add(settlements.map(\.client.ackedThrough))
                 $0.add(settlements.map(\.client.connection))
-                $0.add(settlements.map(\.settledBeforeMax))
             })
-        let acks = settlements.map { (client: $0.client, above: stored[$0.client.id]?.ackedThrough ?? 0) }
-            .filter { $0.client.ackedThrough > $0.above }
-        if !acks.isEmpty {
-            statements.append(
-                Statement(SequencingSQL.dropResults, workspace) {
-                    $0.add(acks.map(\.client.id))
-                    $0.add(acks.map(\.above))
-                    $0.add(acks.map(\.client.ackedThrough))
-                })
+        let acked = settlements.map(\.client).filter { $0.ackedThrough > stored[$0.id]?.ackedThrough ?? 0 }
+        if !acked.isEmpty {
+            statements.append(Statement(SequencingSQL.dropResults, workspace) { $0.add(acked.map(\.id)) })
         }
         let results = settlements.flatMap { settlement in
             settlement.results.filter { $0.number > settlement.client.ackedThrough }

@@ -55,7 +55,7 @@ enum ReadingSQL {
     static let window = PreparedStatement(
         name: "sync_window",
         sql: """
-            SELECT \(RowReader.recordColumns(of: "s"))
+            SELECT \(RowReader.recordColumns)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
                 FROM (
@@ -84,7 +84,7 @@ enum ReadingSQL {
     static let page = PreparedStatement(
         name: "sync_page",
         sql: """
-            SELECT \(RowReader.recordColumns(of: "s"))
+            SELECT \(RowReader.recordColumns)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
                 FROM (

@@ -13,6 +13,8 @@ struct RowReader {
         self.row = row
     }
 
+    mutating func small() throws -> Int16 { try source.int16(row, next()) }
+
     mutating func integer() throws -> Int64 { try source.int64(row, next()) }
 
     mutating func bool() throws -> Bool { try source.bool(row, next()) }
@@ -70,10 +72,16 @@ extension RowReader {
     static let resultColumns = "client, number, txn, seq, time, code, message"
     static let grantColumns = "scope, since, role"
 
-    static func recordColumns(of table: String) -> String {
-        ["collection", "id", "scope", "seq", "born", "deleted", "author", "created", "updated", "body"]
-            .map { "\(table).\($0)" }.joined(separator: ", ")
+    static let recordColumns = (envelope + ["body"]).joined(separator: ", ")
+
+    /// The columns of a record without its body.
+    static func envelopeColumns(of table: String) -> String {
+        envelope.map { "\(table).\($0)" }.joined(separator: ", ")
     }
+
+    private static let envelope = [
+        "collection", "id", "scope", "seq", "born", "deleted", "author", "created", "updated",
+    ]
 
     mutating func head() throws -> Head {
         Head(
@@ -103,9 +111,11 @@ extension RowReader {
     }
 
     mutating func grant() throws -> Grant {
-        let scope = ScopeID(try text())
-        let since = try integer()
+        Grant(scope: ScopeID(try text()), since: try integer(), role: try role())
+    }
+
+    mutating func role() throws -> Role {
         guard let role = Role(rawValue: try text()) else { throw StoreError(.invariant, "a stored role is unknown") }
-        return Grant(scope: scope, since: since, role: role)
+        return role
     }
 }

@@ -38,22 +38,35 @@ struct SequenceReads {
                     $0.add(reads.seats.map(\.scope.text))
                 })
         }
-        if !reads.recordSeats.isEmpty {
-            statements.append(
-                Statement(SequencingSQL.recordSeats, workspace) {
-                    $0.add(reads.recordSeats.map(\.user.text))
-                    $0.add(reads.recordSeats.map(\.record.collection))
-                    $0.add(reads.recordSeats.map(\.record.id))
-                })
-        }
-        if !reads.records.isEmpty {
+        let pairs = pairs
+        if !pairs.isEmpty {
             statements.append(
                 Statement(SequencingSQL.records, workspace) {
-                    $0.add(reads.records.map(\.collection))
-                    $0.add(reads.records.map(\.id))
+                    $0.add(pairs.map(\.key.collection))
+                    $0.add(pairs.map(\.key.id))
+                    $0.addInt16Array(pairs.map { $0.isWanted ? 1 : 0 })
+                    $0.addTextArray(pairs.map { $0.user?.text })
                 })
         }
         return statements
+    }
+
+    private struct Pair {
+        var key: RecordKey
+        var user: UserID?
+        /// The record itself is asked for: in one of its pairs.
+        var isWanted: Bool
+    }
+
+    private var pairs: [Pair] {
+        var wanted = Set(reads.records)
+        var pairs = reads.recordSeats.map { seat in
+            Pair(key: seat.record, user: seat.user, isWanted: wanted.remove(seat.record) != nil)
+        }
+        for key in reads.records where wanted.remove(key) != nil {
+            pairs.append(Pair(key: key, user: nil, isWanted: true))
+        }
+        return pairs
     }
 
     /// - Parameter results: those of `statements`, one each.
@@ -70,18 +83,26 @@ struct SequenceReads {
                 answer.found.results[result.client, default: [:]][result.number] = result
             }
         }
-        for asked in [reads.seats.isEmpty, reads.recordSeats.isEmpty] where !asked {
-            let grants = try results.popFirst()?.all { (UserID(try $0.text()), try $0.grant()) }
-            for (user, grant) in grants ?? [] {
+        if !reads.seats.isEmpty {
+            for (user, grant) in try results.popFirst()?.all({ (UserID(try $0.text()), try $0.grant()) }) ?? [] {
                 answer.found.grants[Seat(user: user, scope: grant.scope)] = grant
             }
         }
-        if !reads.records.isEmpty {
-            for record in try results.popFirst()?.all({ try $0.record() }) ?? [] {
-                answer.found.records[record.key] = record
-            }
+        if let pairs = results.popFirst() {
+            for row in 0..<pairs.rowCount { try readPair(RowReader(pairs, row), into: &answer.found) }
         }
         return answer
+    }
+
+    private func readPair(_ row: RowReader, into found: inout ReadResult) throws {
+        var row = row
+        let record = try row.record()
+        if try row.small() == 1 { found.records[record.key] = record }
+        guard let user = try row.optionalText().map({ UserID($0) }), let since = try row.optionalInteger() else {
+            return
+        }
+        found.grants[Seat(user: user, scope: record.scope)] = Grant(
+            scope: record.scope, since: since, role: try row.role())
     }
 
     private func readHead(_ result: ResultSet, into answer: inout Answer) throws {

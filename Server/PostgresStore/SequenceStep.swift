@@ -33,7 +33,8 @@ struct SequenceStep {
         try batch.check(after: answer.found.head)
         let stored = try await storedClients(of: batch, asked: reads, found: answer.found)
         let write = try BatchWrite(
-            batch: batch, workspace: workspace, stored: stored, limits: limits,
+            batch: batch, workspace: workspace,
+            absent: Set(reads.records).subtracting(answer.found.records.keys), stored: stored, limits: limits,
             isHeard: isHeard(answer.heard, at: batch.head.time))
         do {
             _ = try await connection.run(write.statements + [Transactions.commit])

@@ -2,7 +2,9 @@ import TidemarkPostgres
 
 /// The statements of one step of the order. Each begins its search at the workspace.
 ///
-/// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard.
+/// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard. Searches
+/// for the elements of an array are LATERAL with LIMIT or OFFSET, and changes are ON CONFLICT: so there is only one way
+/// to plan them, a search in the primary key for each element, whatever the statistics were when the plan was made.
 ///
 /// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
 /// that the contract forbids, the new value of a NOT NULL column becomes NULL, and the transaction fails with
@@ -44,61 +46,86 @@ enum SequencingSQL {
     static let clients = PreparedStatement(
         name: "sync_clients",
         sql: """
-            SELECT \(RowReader.clientColumns)
-            FROM sync_client
-            WHERE workspace = $1 AND client = ANY ($2)
+            SELECT c.*
+            FROM unnest($2) AS x (client)
+            CROSS JOIN LATERAL (
+                SELECT \(RowReader.clientColumns)
+                FROM sync_client
+                WHERE workspace = $1 AND client = x.client
+                LIMIT 1
+            ) c
             """)
 
     static let results = PreparedStatement(
         name: "sync_results",
         sql: """
-            SELECT r.client, r.number, r.txn, r.seq, r.time, r.code, r.message
+            SELECT r.*
             FROM unnest($2, $3, $4) AS x (client, first, last)
-            JOIN sync_result r
-            ON r.workspace = $1 AND r.client = x.client AND r.number BETWEEN x.first AND x.last
+            CROSS JOIN LATERAL (
+                SELECT \(RowReader.resultColumns)
+                FROM sync_result
+                WHERE workspace = $1 AND client = x.client AND number BETWEEN x.first AND x.last
+                OFFSET 0
+            ) r
             """)
 
     static let seats = PreparedStatement(
         name: "sync_seats",
         sql: """
-            SELECT m.user_id, m.scope, m.since, m.role
+            SELECT x.user_id, m.*
             FROM unnest($2, $3) AS x (user_id, scope)
-            JOIN sync_member m ON m.workspace = $1 AND m.user_id = x.user_id AND m.scope = x.scope
+            CROSS JOIN LATERAL (
+                SELECT \(RowReader.grantColumns)
+                FROM sync_member
+                WHERE workspace = $1 AND user_id = x.user_id AND scope = x.scope
+                LIMIT 1
+            ) m
             """)
 
-    static let recordSeats = PreparedStatement(
-        name: "sync_record_seats",
-        sql: """
-            SELECT m.user_id, m.scope, m.since, m.role
-            FROM unnest($2, $3, $4) AS x (user_id, collection, id)
-            JOIN sync_record r ON r.workspace = $1 AND r.collection = x.collection AND r.id = x.id
-            JOIN sync_member m ON m.workspace = $1 AND m.user_id = x.user_id AND m.scope = r.scope
-            """)
-
+    /// Records and the seats of users in their scopes, in one search: one row a pair of both; the body comes with the
+    /// pairs that want it. A pair without a user finds no seat.
     static let records = PreparedStatement(
         name: "sync_records",
         sql: """
-            SELECT \(RowReader.recordColumns(of: "r"))
-            FROM unnest($2, $3) AS x (collection, id)
-            JOIN sync_record r ON r.workspace = $1 AND r.collection = x.collection AND r.id = x.id
+            SELECT \(RowReader.envelopeColumns(of: "r")), CASE x.wanted WHEN 1 THEN r.body END AS body, x.wanted, x.user_id,
+                m.since, m.role
+            FROM unnest($2, $3, $4, $5) AS x (collection, id, wanted, user_id)
+            CROSS JOIN LATERAL (
+                SELECT \(RowReader.recordColumns)
+                FROM sync_record
+                WHERE workspace = $1 AND collection = x.collection AND id = x.id
+                LIMIT 1
+            ) r
+            LEFT JOIN LATERAL (
+                SELECT since, role
+                FROM sync_member
+                WHERE workspace = $1 AND user_id = x.user_id AND scope = r.scope
+                LIMIT 1
+            ) m ON true
             """)
+
+    /// Those that were not there when the step read them under the lock: a plain insert writes a third less.
+    static let insertRecords = PreparedStatement(name: "sync_insert_records", sql: insertIntoRecord)
 
     static let upsertRecords = PreparedStatement(
         name: "sync_upsert_records",
-        sql: """
-            INSERT INTO sync_record AS r (
-                workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body)
-            SELECT w.workspace, u.collection, u.id, u.scope, u.seq, u.born, u.body IS NULL, u.author, u.created,
-                u.updated, coalesce(octet_length(u.body), 0), u.body::json
-            FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
-                AS u (collection, id, scope, seq, born, author, created, updated, body)
-            WHERE w.workspace = $1
+        sql: insertIntoRecord + "\n" + """
             ON CONFLICT (workspace, collection, id) DO UPDATE
             SET seq = CASE WHEN r.scope = EXCLUDED.scope AND r.born = EXCLUDED.born AND r.seq < EXCLUDED.seq
                     THEN EXCLUDED.seq END,
                 deleted = EXCLUDED.deleted, author = EXCLUDED.author, created = EXCLUDED.created,
                 updated = EXCLUDED.updated, octets = EXCLUDED.octets, body = EXCLUDED.body
             """)
+
+    private static let insertIntoRecord = """
+        INSERT INTO sync_record AS r (
+            workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body)
+        SELECT w.workspace, u.collection, u.id, u.scope, u.seq, u.born, u.body IS NULL, u.author, u.created,
+            u.updated, coalesce(octet_length(u.body), 0), u.body::json
+        FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
+            AS u (collection, id, scope, seq, born, author, created, updated, body)
+        WHERE w.workspace = $1
+        """
 
     static let beginMembers = PreparedStatement(
         name: "sync_begin_members",
@@ -131,15 +158,28 @@ enum SequencingSQL {
             WHERE m.workspace = $1 AND m.user_id = u.user_id AND m.scope = u.scope
             """)
 
+    /// They are known to be there: the step has read them under the lock.
     static let updateClients = PreparedStatement(
         name: "sync_update_clients",
         sql: """
-            UPDATE sync_client c
-            SET settled = CASE WHEN c.user_id = u.user_id AND c.settled <= u.before AND c.acked <= u.acked
-                    AND c.connection <= u.connection THEN u.settled END,
-                acked = u.acked, connection = u.connection
-            FROM unnest($2, $3, $4, $5, $6, $7) AS u (client, user_id, settled, acked, connection, before)
-            WHERE c.workspace = $1 AND c.client = u.client
+            INSERT INTO sync_client AS c (workspace, client, user_id, settled, acked, connection, registered)
+            SELECT w.workspace, u.client, u.user_id, u.settled, u.acked, u.connection, 0
+            FROM sync_workspace w, unnest($2, $3, $4, $5, $6)
+                AS u (client, user_id, settled, acked, connection)
+            WHERE w.workspace = $1
+            ON CONFLICT (workspace, client) DO UPDATE
+            SET settled = CASE WHEN c.user_id = EXCLUDED.user_id AND c.settled <= EXCLUDED.settled
+                    AND c.acked <= EXCLUDED.acked AND c.connection <= EXCLUDED.connection THEN EXCLUDED.settled END,
+                acked = EXCLUDED.acked, connection = EXCLUDED.connection
+            """)
+
+    /// After `updateClients`, for those of which the acknowledged number has risen.
+    static let dropResults = PreparedStatement(
+        name: "sync_drop_results",
+        sql: """
+            DELETE FROM sync_result r
+            WHERE r.workspace = $1 AND r.client = ANY ($2)
+            AND r.number <= (SELECT acked FROM sync_client WHERE workspace = $1 AND client = r.client)
             """)
 
     static let insertResults = PreparedStatement(
@@ -150,15 +190,6 @@ enum SequencingSQL {
             FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8)
                 AS u (client, number, txn, seq, time, code, message)
             WHERE w.workspace = $1
-            """)
-
-    /// From the last acknowledged number on: what lies below is gone already, and its dead entries need no visit.
-    static let dropResults = PreparedStatement(
-        name: "sync_drop_results",
-        sql: """
-            DELETE FROM sync_result r
-            USING unnest($2, $3, $4) AS u (client, above, acked)
-            WHERE r.workspace = $1 AND r.client = u.client AND r.number > u.above AND r.number <= u.acked
             """)
 
     static let insertBatch = PreparedStatement(

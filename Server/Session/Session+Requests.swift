@@ -93,7 +93,9 @@ extension Session {
         heldPages.removeAll { $0.page.at.seq <= reached }
         for (request, page) in ready {
             pagesInFlight -= 1
-            guard grants[request.scope]?.since == request.since else {
+            // On the way to a snapshot the grants are still those of before: the page may have been read after their end.
+            let isHeldThere = catchUp.map { $0.grants[request.scope]?.since == request.since } ?? true
+            guard grants[request.scope]?.since == request.since, isHeldThere else {
                 refuse(request, into: &effects)
                 continue
             }

@@ -2,9 +2,8 @@ import Foundation
 import Testing
 import TidemarkModel
 
-/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from a fixed start.
+/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 1.
 @Suite struct SimulationTests {
-    private static let firstSeed: UInt64 = 1
     /// Seeds that may fail before a run is given up.
     private static let brokenMax = 20
     private let schema: Schema
@@ -16,8 +15,9 @@ import TidemarkModel
         let environment = ProcessInfo.processInfo.environment
         if let seed = environment["SEED"].flatMap({ UInt64($0) }) { return report(try course(of: seed), seed) }
         let rounds = environment["ROUNDS"].flatMap { UInt64($0) } ?? 100
+        let first = environment["FIRST"].flatMap { UInt64($0) } ?? 1
         var broken: [(seed: UInt64, violation: Violation)] = []
-        for seed in Self.firstSeed..<Self.firstSeed + rounds where broken.count < Self.brokenMax {
+        for seed in first..<first + rounds where broken.count < Self.brokenMax {
             let world = try course(of: seed)
             guard let violation = world.violation else { continue }
             if broken.isEmpty { report(world, seed) }

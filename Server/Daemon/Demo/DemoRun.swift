@@ -38,6 +38,8 @@ struct DemoRun: Sendable {
     func run() async throws -> Result {
         let began = ContinuousClock.now
         let temporary = plan.folder == nil ? try TemporaryFolder("tidemark-demo") : nil
+        // The folder goes with the last reference to it, which must not be this function's last mention of it.
+        defer { withExtendedLifetime(temporary) {} }
         let folder = temporary?.path ?? plan.folder ?? "."
         let workspace = WorkspaceID("demo-\(wallClock())")
         let (secret, secretText) = try TokenSecret.random()

@@ -172,6 +172,9 @@ final class Feed: Sendable {
 
     // MARK: Watchers
 
+    /// How many wait in `moved(beyond:)`.
+    var watcherCount: Int { state.withLock { $0.watchers.count } }
+
     /// Waits until something was committed after `seq`, the task is cancelled, or the feed ends.
     func moved(beyond seq: SequenceNumber) async {
         let id = state.withLock { state in

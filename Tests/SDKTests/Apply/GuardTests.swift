@@ -36,6 +36,19 @@ import TidemarkWire
         #expect(try bench.row(.note(1))?.seq == 5)
     }
 
+    @Test func `an older state never goes under a pending write`() throws {
+        let bench = try bench()
+        try bench.apply(.note(1, seq: 5, ["text": "new", "likes": 5]))
+        try bench.write(1, .update(.note(1), [NamedPatch("likes", .increment(1))]))
+        try bench.page(room, "notes", .note(1, seq: 4, ["text": "old", "likes": 1]), next: 4)
+        try bench.apply(from: "c1", to: "c2", .note(1, seq: 3, born: 3, deleted: true))
+        let expected: Fields = ["text": "new", "likes": 6]
+        #expect(try bench.fields(.note(1)) == expected.inRoom(1))
+        try bench.apply(from: "c2", to: "c3", settled: .refused(1, 1, .forbidden))
+        #expect(try bench.row(.note(1))?.seq == 5)
+        #expect(try bench.fields(.note(1))?["likes"] == 5)
+    }
+
     @Test func `a page before or after a delta ends in the same state`() throws {
         let page = PageAnswer(
             id: 1, scope: room, since: 1, collection: "notes",

@@ -39,6 +39,8 @@ import TidemarkWire
         var oracle = Oracle()
         var cursor: SequenceNumber = 0
         var id: UInt64 = 0
+        /// Answers that were sent at some time; any of them may come now, and come again.
+        var pages: [PageAnswer] = []
         _ = try bench.database.beginConnection()
         try bench.database.welcomed(
             .make(cursor: "s0", added: [.init(scope: server.room, since: 1, role: .member)]))
@@ -70,9 +72,12 @@ import TidemarkWire
                 _ = server.accept([.random(&dice)], from: "bob")
             case 8:
                 let page = server.page(before: dice.chance(50) ? nil : Int64(dice.below(40)), limit: 3)
+                // The last page would end the filling, and with it the test of pages.
                 guard page.next != nil else { break }
-                try bench.database.apply(page)
-                oracle.take(page.changes)
+                pages.append(page)
+                guard let late = pages.randomElement(using: &dice) else { break }
+                try bench.database.apply(late)
+                oracle.take(late.changes)
             default: try deliver()
             }
             for key in (0..<6).map({ RecordKey.note($0) }) {

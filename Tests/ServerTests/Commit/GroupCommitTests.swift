@@ -117,7 +117,9 @@ final class NotingClock: Clock, Sendable {
         let commits = try commits()
         store.faults.withLock { $0.commitsLost = 3 }
         try await running(commits) {
-            #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits).isSettled)
+            let push = try submission(1, from: 1, [Sample.profile(11)])
+            let outcome = await outcome(of: push, by: commits)
+            #expect(outcome.isSettled)
         }
         #expect(clock.sleeps == [.milliseconds(50), .milliseconds(100), .milliseconds(200)])
         #expect(published.batches.withLock { $0.count } == 1)

@@ -9,23 +9,26 @@ import TidemarkWire
 
 /// Hints between the nodes of a test.
 private final class Relay: Sendable {
-    private let listeners = Mutex<[UInt64: AsyncStream<CommitHint>.Continuation]>([:])
+    private let ends = Mutex<[UInt64: AsyncStream<CommitHint>.Continuation]>([:])
 
     struct End: CommitHints {
         let relay: Relay
         let id: UInt64
+        let stream: AsyncStream<CommitHint>
 
         func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) {
-            relay.listeners.withLock { listeners in
-                for (id, listener) in listeners where id != self.id { listener.yield(.grown(workspace, seq)) }
+            relay.ends.withLock { ends in
+                for (id, end) in ends where id != self.id { end.yield(.grown(workspace, seq)) }
             }
         }
 
-        func hints() -> AsyncStream<CommitHint> {
-            let (hints, continuation) = AsyncStream.makeStream(of: CommitHint.self)
-            relay.listeners.withLock { $0[id] = continuation }
-            return hints
-        }
+        func hints() -> AsyncStream<CommitHint> { stream }
+    }
+
+    func end(_ id: UInt64) -> End {
+        let (stream, continuation) = AsyncStream.makeStream(of: CommitHint.self)
+        ends.withLock { $0[id] = continuation }
+        return End(relay: self, id: id, stream: stream)
     }
 }
 
@@ -34,7 +37,7 @@ private final class Relay: Sendable {
     private func conversation(
         _ store: InMemoryStore, _ left: any CommitHints, _ right: any CommitHints, pollEvery: Duration
     ) async throws {
-        let change: (inout ServerLimits) -> Void = { $0.node.pollEvery = pollEvery }
+        let change: @Sendable (inout ServerLimits) -> Void = { $0.node.pollEvery = pollEvery }
         try await TestServer.running(over: OpenedStore(store, isShared: true, hints: left), change: change) { one in
             try await TestServer.running(over: OpenedStore(store, isShared: true, hints: right), change: change) { other in
                 let ann = try await TestClient.welcomed(one, as: "ann", 1)
@@ -65,6 +68,6 @@ private final class Relay: Sendable {
     @Test func `nodes on one store find each other's commits by hints`() async throws {
         let relay = Relay()
         try await conversation(
-            InMemoryStore(), Relay.End(relay: relay, id: 1), Relay.End(relay: relay, id: 2), pollEvery: .seconds(3_600))
+            InMemoryStore(), relay.end(1), relay.end(2), pollEvery: .seconds(3_600))
     }
 }

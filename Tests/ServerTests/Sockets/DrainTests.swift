@@ -1,5 +1,8 @@
+import Synchronization
 import Testing
+import TidemarkGateway
 import TidemarkModel
+import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkDaemon

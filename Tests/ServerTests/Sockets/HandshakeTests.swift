@@ -1,4 +1,6 @@
+import Synchronization
 import Testing
+import TidemarkGateway
 import TidemarkModel
 import TidemarkWire
 

@@ -2,12 +2,12 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
 
 @testable import TidemarkDaemon
+@testable import TidemarkGateway
 
 /// A whole server on a port of its own, for the length of a closure.
 struct TestServer: Sendable {
@@ -60,12 +60,22 @@ struct TestServer: Sendable {
         try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
     }
 
+    /// Pulls that wait.
+    var watchers: Int { node.feeds.all.map(\.watcherCount).reduce(0, +) }
+
     /// Begins a graceful shutdown and returns before it is over.
     func stop() async { await services.triggerGracefulShutdown() }
 
-    /// One call over HTTP. `user` of `nil` sends no token.
+    /// One call over HTTP with a body. `user` of `nil` sends no token.
+    func post(
+        _ path: String, as user: String? = nil, body: String = "", headers: [(String, String)] = []
+    ) async throws -> NIOHTTPAnswer {
+        try await call("POST", path, as: user, body: body, headers: headers)
+    }
+
+    /// One call over HTTP.
     func call(
-        _ method: String = "POST", _ path: String, as user: String? = nil, body: String = "",
+        _ method: String, _ path: String, as user: String? = nil, body: String = "",
         headers: [(String, String)] = []
     ) async throws -> NIOHTTPAnswer {
         var headers = headers

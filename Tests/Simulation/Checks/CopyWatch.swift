@@ -84,9 +84,8 @@ struct CopyWatch {
         guard let solo else { return }
         guard let revision = device.revision(of: solo) else { return soloRevision = 0 }
         guard revision != soloRevision else { return }
-        let isRefused = try device.database.parked().contains { parked in
-            parked.transaction.mutations.contains { $0.key.id == solo }
-        }
+        let parked = try device.database.writer.unsafeRead { db in try Parking(db: db).parked() }
+        let isRefused = parked.contains { $0.transaction.mutations.contains { $0.key.id == solo } }
         if !isRefused {
             try check(revision >= soloRevision, .noFlicker, "revision \(revision) after \(soloRevision)")
         }

@@ -1,3 +1,4 @@
+import GRDB
 @testable import Tidemark
 import TidemarkModel
 import TidemarkStore
@@ -79,7 +80,8 @@ struct EndCheck {
     private func checkReceipts(_ device: Device) throws {
         for id in device.watch.written.sorted() {
             let isAccepted = world.oracle.accepted.contains(id)
-            switch try device.database.step(of: id) {
+            let step = try device.database.writer.unsafeRead { db in try ReceiptTable(db: db).step(id) }
+            switch step {
             case .committed: try check(isAccepted, .exactlyOnce, "\(id) is said to be committed, and is not")
             case .parked: try check(!isAccepted, .exactlyOnce, "\(id) is parked, and took effect")
             case .queued, .sending, nil: throw Violation(invariant: .convergence, message: "\(id) is not settled")

@@ -151,7 +151,8 @@ final class Device {
         guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.down.isEmpty,
             connection.node.fanOut.session(connection.id)?.isLive == true
         else { return false }
-        return entryCount == 0 && (try? database.nextPages(limit: 1).isEmpty) == true
+        let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"
+        return entryCount == 0 && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
     }
 
     private var entryCount: Int {

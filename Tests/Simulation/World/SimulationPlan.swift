@@ -43,8 +43,8 @@ struct SimulationPlan {
         if hasReader { owners.append(users[random.below(users.count)]) }
         self.owners = owners
         readers = hasReader ? [owners.count - 1] : []
-        chaosTime = random.within(8_000...30_000)
-        actionCount = 30 + random.below(50)
+        chaosTime = random.within(6_000...24_000)
+        actionCount = 20 + random.below(40)
         faults = FaultRates(&random)
         tokenLife = random.chance(300) ? 100_000 : 3_600_000
         socketBytesMax = random.chance(300) ? 600 : 65_536

@@ -14,6 +14,7 @@ struct SDKRun {
 
     func run() async throws -> BenchReport {
         let folder = try TemporaryFolder("tidemark-bench")
+        defer { withExtendedLifetime(folder) {} }
         let schema = try ServerConfiguration.defaultSchema()
         var report = BenchReport("sdk")
         report.note("writes", .integer(Int64(writes)), "local writes")

@@ -26,14 +26,14 @@ struct ServerTruth: Sendable {
             for service in opened.services { group.addTask { try await service.run() } }
             defer { group.cancelAll() }
             return try await withTimeout(readingMax, "the database could not be read") {
-                try await records(ids.map { ScopeID(record: $0) }, workspace, opened.store)
+                try await allRecords(ids.map { ScopeID(record: $0) }, workspace, opened.store)
             }
         }
         try opened.close()
         return try ServerTruth(records)
     }
 
-    private static func records(
+    private static func allRecords(
         _ scopes: [ScopeID], _ workspace: WorkspaceID, _ store: any Store
     ) async throws -> [StoredRecord] {
         var records: [StoredRecord] = []

@@ -1,0 +1,82 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// A transaction that is sent again and again takes effect once and has one answer.
+@Suite struct ExactlyOnceTests {
+    /// `DUPLICATES` raises it.
+    static let rounds = Int64(ProcessInfo.processInfo.environment["DUPLICATES"] ?? "") ?? 1_000
+
+    /// Each round sends one transaction three times: on a connection that is cut before it has the answer, then at the
+    /// same time on a new one and by HTTP. Every other time the commit is certain before the cut; else the moment decides.
+    @Test(.timeLimit(.minutes(5)))
+    func `a push over two sockets and HTTP, cut before the answer, has one effect and one answer`() async throws {
+        let server = try await LiveServer.start()
+        let client = RawClient(server, user: "ann")
+        let conversation = LoadTarget.newClient()
+        let opening = Push(first: 1, ackedThrough: 0, entries: [.init(.opening(conversation, ["ann"]))])
+        let (first, _) = try await client.connect(1, isNew: true)
+        try await first.push(opening)
+        #expect(try await first.settled(through: 1).last?.rejection == nil)
+
+        var connection: Int64 = 1
+        var answered: [TransactionID: SequenceNumber] = [:]
+        for round in 1...Self.rounds {
+            let number = round + 1
+            let transaction = Transaction.saying(round, in: conversation)
+            let push = Push(first: number, ackedThrough: number - 1, entries: [.init(transaction)])
+            try await client.sendAndCut(push, connection: connection + 1, waits: round.isMultiple(of: 2))
+            async let again = client.sendAgain(push, connection: connection + 2)
+            async let posted = client.postUntilJudged(push, connection: connection + 3)
+            connection += 4
+            let outcomes = try await again + posted
+            #expect(outcomes.allSatisfy { $0.transaction == transaction.id && $0.rejection == nil })
+            let places = Set(outcomes.map(\.seq))
+            #expect(places.count == 1, "round \(round) was answered with \(places)")
+            answered[transaction.id] = places.first
+        }
+        #expect(answered.count == Int(Self.rounds))
+        #expect(Set(answered.values).count == Int(Self.rounds))
+        #expect(try await server.process.stop() == 0)
+
+        let truth = try await server.truth([conversation])
+        #expect(truth.messages.count == Int(Self.rounds))
+        #expect(truth.messages.sorted { $0.born < $1.born }.map(\.order) == Array(1...Self.rounds))
+        #expect(Set(truth.messages.map(\.born)) == Set(answered.values))
+    }
+}
+
+extension RawClient {
+    /// Sends a push and loses the connection, at once or when the answer is on its way, without having read it.
+    fileprivate func sendAndCut(_ push: Push, connection: Int64, waits: Bool) async throws {
+        let (socket, welcome) = try await connect(connection)
+        #expect(welcome.settledThrough == push.first - 1)
+        try await socket.push(push)
+        // Waiting makes sure of the commit; the answer then counts as lost.
+        if waits { _ = try await socket.settled(through: push.first) }
+    }
+
+    /// Sends the push on a new connection and reads what it is told; nothing when the HTTP call overtook it.
+    fileprivate func sendAgain(_ push: Push, connection: Int64) async throws -> [Settled.Outcome] {
+        do {
+            let (socket, _) = try await connect(connection)
+            try await socket.push(push)
+            return try await socket.settled(through: push.first)
+        } catch {
+            // The connection counter of the HTTP call is higher: this connection may be closed as a ghost.
+            return []
+        }
+    }
+
+    /// Sends the push by HTTP until the server has judged it.
+    fileprivate func postUntilJudged(_ push: Push, connection: Int64) async throws -> [Settled.Outcome] {
+        let answer = try await post(push, connection: connection)
+        guard answer.status == 200 else {
+            throw BenchError("HTTP \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")
+        }
+        return try PushAnswer.decode(answer.body).outcomes
+    }
+}

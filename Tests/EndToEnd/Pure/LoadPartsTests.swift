@@ -1,0 +1,99 @@
+import NIOCore
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// The pieces of the load generator.
+@Suite struct LoadPartsTests {
+    private func scan<Value>(_ text: String, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
+        Array(text.utf8).withUnsafeBytes(body)
+    }
+
+    @Test func `marks are counted, and the numbers behind them read`() {
+        let mark = FrameMark("abab:")
+        #expect(scan("abab:1 ababab:22 ab:3 abab") { mark.count(in: $0) } == 2)
+        var numbers: [Int64] = []
+        scan("abab:1 ababab:22 abab:x") { mark.numbers(in: $0) { numbers.append($0) } }
+        #expect(numbers == [1, 22])
+        #expect(scan("") { mark.count(in: $0) } == 0)
+        #expect(scan("abab") { mark.end(in: $0) } == nil)
+        #expect(scan("xabab:") { mark.end(in: $0) } == 6)
+        #expect(scan("aaaaaa") { FrameMark("aa").count(in: $0) } == 3)
+    }
+
+    @Test func `a frame of the server's own encoder is counted like its rows`() {
+        let change = Change(
+            key: RecordKey(collection: "messages", id: UniqueID(high: 1, low: 2)), scope: ScopeID("s"), seq: 5, born: 5,
+            isDeleted: false, author: UserID("ann"), created: 1, updated: 1,
+            fields: ["text": "T00000000000000000123 [\"messages\",\"", "sentAt": 7])
+        let frame = Changes(
+            from: "a", cursor: "b", time: 1, isLive: true, isConsistent: true,
+            groups: [.init(scope: ScopeID("s"), changes: [change, change])],
+            settled: Settled(through: 41, outcomes: []))
+        let bytes = ServerMessage.changes(frame).encode()
+        bytes.withUnsafeBytes { bytes in
+            #expect(FrameMark.changes.begins(bytes))
+            #expect(FrameMark.messageRow.count(in: bytes) == 2)
+            #expect(FrameMark.settled.number(in: bytes) == 41)
+            #expect(FrameMark.stamp.number(in: bytes) == 123)
+            #expect(FrameMark.consistent.occurs(in: bytes))
+        }
+    }
+
+    @Test func `the template writes pushes that the server's decoder takes`() throws {
+        let conversation = UniqueID(high: 3, low: 4)
+        var template = PushTemplate(conversation: conversation, seed: 1, textBytes: 60)
+        var buffer = ByteBuffer()
+        template.write(first: 7, count: 3, now: 1_700_000_000_000, stamp: 987, into: &buffer)
+        guard case .push(let push) = try ClientMessage.decode(Array(buffer.readableBytesView)) else {
+            Issue.record("not a push")
+            return
+        }
+        #expect(push.first == 7)
+        #expect(push.ackedThrough == 6)
+        let transactions = try push.entries.map { try $0.content.get() }
+        #expect(transactions.count == 3)
+        #expect(Set(transactions.map(\.id) + transactions.map { $0.mutations[0].key.id }).count == 6)
+        guard case .create(let fields) = transactions[2].mutations[0].action, case .string(let text)? = fields["text"]
+        else {
+            Issue.record("not a message")
+            return
+        }
+        #expect(fields["conversationId"] == .string(conversation.description))
+        #expect(text.utf8.count == 60)
+        #expect(text.hasPrefix("T00000000000000000987"))
+    }
+
+    @Test func `percentiles are those of the nearest rank`() {
+        var log = LatencyLog()
+        #expect(log.milliseconds(at: 0.5) == 0)
+        for value in (1...100).reversed() { log.record(nanoseconds: UInt64(value) * 1_000_000) }
+        #expect(log.percentiles([0.5, 0.99, 1]) == [50, 99, 100])
+        log.removeAll()
+        #expect(log.count == 0)
+    }
+
+    @Test func `a report tells the same figures to people and programs`() {
+        var report = BenchReport("writes")
+        report.add("writes_per_s", 12_345.678_9, "writes a second")
+        #expect(report.json == #"{"bench":"writes","writes_per_s":12345.679}"#)
+        #expect(report.table.contains("12346"))
+        #expect(report.figure("writes_per_s") == 12_345.679)
+    }
+
+    @Test func `an announced address is found in a line`() {
+        #expect(ListenAddress(announcedIn: "tidemark listening on http://127.0.0.1:8080")?.port == 8_080)
+        #expect(ListenAddress(announcedIn: "http://[::1]:9/x")?.host == "::1")
+        #expect(ListenAddress(announcedIn: "https is not http") == nil)
+        #expect(ListenAddress(announcedIn: "http://nowhere") == nil)
+    }
+
+    @Test func `times of the command line are read with their units`() {
+        #expect(TimeSpan(argument: "90s")?.duration == .seconds(90))
+        #expect(TimeSpan(argument: "2h")?.duration == .seconds(7_200))
+        #expect(TimeSpan(argument: "15")?.duration == .seconds(15))
+        for wrong in ["", "s", "0", "-1m", "1d", "99999999999999999h"] { #expect(TimeSpan(argument: wrong) == nil) }
+    }
+}

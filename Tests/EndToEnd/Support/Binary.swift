@@ -1,0 +1,49 @@
+import Foundation
+
+@testable import TidemarkDaemon
+
+/// The `tidemark` that was built with these tests.
+enum Binary {
+    /// Next to the program that runs the tests: the build folder.
+    static var path: String {
+        get throws {
+            let environment = ProcessInfo.processInfo.environment
+            if let path = environment["TIDEMARK_BINARY"] { return path }
+            var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
+            for argument in CommandLine.arguments where argument.contains(".xctest") {
+                folder = URL(fileURLWithPath: argument).deletingLastPathComponent()
+            }
+            let binary = folder.appendingPathComponent("tidemark").path
+            guard FileManager.default.isExecutableFile(atPath: binary) else { throw Missing(path: binary) }
+            return binary
+        }
+    }
+
+    struct Missing: Error {
+        let path: String
+    }
+
+    /// What a run of the program left behind.
+    struct Outcome: Sendable {
+        let status: Int32
+        /// Standard output and standard error.
+        let text: String
+    }
+
+    /// Runs the program to its end.
+    static func run(
+        _ arguments: [String], environment: [String: String] = [:], atMost limit: Duration = .seconds(60)
+    ) async throws -> Outcome {
+        let child = try ChildProcess(path, arguments, environment: environment)
+        do {
+            return try await withTimeout(limit, "tidemark \(arguments.first ?? "") did not end") {
+                var lines: [String] = []
+                for await line in child.lines { lines.append(line) }
+                return Outcome(status: await child.ended(), text: lines.joined(separator: "\n"))
+            }
+        } catch {
+            child.signal(SIGKILL)
+            throw error
+        }
+    }
+}

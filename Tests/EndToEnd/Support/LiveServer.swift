@@ -1,0 +1,133 @@
+import Foundation
+import NIOPosix
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// A server process with a database of its own, and the means to be anybody there.
+struct LiveServer: Sendable {
+    static let workspace = WorkspaceID("tests")
+
+    let folder: TemporaryFolder
+    let secret: TokenSecret
+    let settings: ServerProcess.Settings
+    let process: ServerProcess
+
+    var address: ListenAddress { process.address }
+    var database: String { settings.database }
+
+    static func start() async throws -> LiveServer {
+        let folder = try TemporaryFolder("tidemark-tests")
+        let (secret, text) = try TokenSecret.random()
+        var settings = ServerProcess.Settings(database: "sqlite:\(folder.path)/server.sqlite", secret: text)
+        settings.program = try Binary.path
+        settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
+        let process = try await ServerProcess.start(settings)
+        settings.listen = process.address.description
+        return LiveServer(folder: folder, secret: secret, settings: settings, process: process)
+    }
+
+    /// The same server after a SIGKILL.
+    func killedAndStarted() async throws -> LiveServer {
+        await process.kill()
+        return LiveServer(
+            folder: folder, secret: secret, settings: settings, process: try await ServerProcess.start(settings))
+    }
+
+    func token(_ user: String) throws -> String {
+        try TokenIssuer(secret: secret, now: wallClock)
+            .issue(user: user, workspace: Self.workspace.text, lifetime: .seconds(3_600))
+    }
+
+    /// What the database holds of the conversations, read with the server stopped.
+    func truth(_ conversations: [LocalID]) async throws -> ServerTruth {
+        try await ServerTruth.read(conversations, in: Self.workspace, database: database)
+    }
+}
+
+/// One client on the raw protocol, connection by connection.
+struct RawClient: Sendable {
+    let server: LiveServer
+    let user: String
+    let id: ClientID
+
+    init(_ server: LiveServer, user: String, id: ClientID = LoadTarget.newClient()) {
+        self.server = server
+        self.user = user
+        self.id = id
+    }
+
+    /// Opens a socket and says hello.
+    func connect(_ connection: Int64, isNew: Bool = false) async throws -> (RawConnection, Welcome) {
+        let socket = try await NIOWebSocketClient.connect(
+            host: server.address.host, port: server.address.port, path: "/v1/sync", useTLS: false, headers: [],
+            maxMessageBytes: 4 << 20, group: MultiThreadedEventLoopGroup.singleton)
+        let hello = Hello(token: try server.token(user), client: id, isNewClient: isNew, connection: connection)
+        try await socket.send(ClientMessage.hello(hello).encode())
+        guard case .welcome(let welcome) = try ServerMessage.decode(try await socket.receive()) else {
+            throw BenchError("no welcome")
+        }
+        return (RawConnection(socket: socket), welcome)
+    }
+
+    /// `POST /v1/push`.
+    func post(_ push: Push, connection: Int64) async throws -> NIOHTTPAnswer {
+        try await NIOHTTPClient.request(
+            method: "POST", host: server.address.host, port: server.address.port, path: "/v1/push", useTLS: false,
+            headers: [
+                ("Authorization", "Bearer \(try server.token(user))"), ("Content-Type", "application/json"),
+            ],
+            body: PushCall(client: id, connection: connection, push: push).encode(),
+            group: MultiThreadedEventLoopGroup.singleton)
+    }
+}
+
+/// One open socket. Cut, without a close frame, when the last reference goes.
+struct RawConnection: Sendable {
+    let socket: NIOWebSocketConnection
+
+    func push(_ push: Push) async throws { try await socket.send(ClientMessage.push(push).encode()) }
+
+    /// Reads frames until the client's transactions are settled through `number`; the outcomes on the way.
+    func settled(through number: Int64) async throws -> [Settled.Outcome] {
+        var outcomes: [Settled.Outcome] = []
+        while true {
+            switch try ServerMessage.decode(try await socket.receive()) {
+            case .changes(let changes):
+                outcomes += changes.settled?.outcomes ?? []
+                if let through = changes.settled?.through, through >= number { return outcomes }
+            case .error(let error): throw BenchError("\(error)")
+            default: break
+            }
+        }
+    }
+}
+
+extension Transaction {
+    /// Opens a conversation for the users.
+    static func opening(_ id: LocalID, _ users: [String]) -> Transaction {
+        let fields: Fields = [
+            "kind": "group", "name": "tests", "participantIds": .array(users.map { .string($0) }),
+        ]
+        return Transaction(
+            id: LoadTarget.newClient(),
+            mutations: [Mutation(key: RecordKey(collection: "conversations", id: id), action: .create(fields))],
+            clientTime: wallClock())
+    }
+
+    /// Writes message number `order`.
+    static func saying(_ order: Int64, in conversation: LocalID) -> Transaction {
+        let fields: Fields = [
+            "conversationId": .string(conversation.description), "sentAt": .integer(order), "text": .string("\(order)"),
+        ]
+        return Transaction(
+            id: LoadTarget.newClient(),
+            mutations: [
+                Mutation(
+                    key: RecordKey(collection: "messages", id: LoadTarget.newClient()), action: .create(fields))
+            ], clientTime: wallClock())
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import Logging
+import Testing
+import TidemarkGateway
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+@Suite struct ConfigurationTests {
+    private static let secret = String(repeating: "s", count: 32)
+
+    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
+        try ServerConfiguration(environment: ["TIDEMARK_SECRET": Self.secret].merging(environment) { $1 })
+    }
+
+    @Test func `without anything but a secret there are defaults`() throws {
+        let configuration = try configuration([:])
+        #expect(configuration.database == .sqlite(path: "tidemark.sqlite"))
+        #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 8_080))
+        #expect(configuration.schema.name == "chat")
+        #expect(configuration.logLevel == .info)
+        #expect(!configuration.isDevelopment && configuration.nodeID > 0)
+        #expect(configuration.limits.wire.transactionsPerSecond == 100)
+    }
+
+    @Test func `every value is taken over and the command line counts more`() throws {
+        let environment = [
+            "TIDEMARK_SECRET": Self.secret, "TIDEMARK_DATABASE": "postgres://u@h/n", "TIDEMARK_LISTEN": "[::]:0",
+            "TIDEMARK_LOG_LEVEL": "DEBUG", "TIDEMARK_NODE": "7", "TIDEMARK_NAME": "north",
+            "TIDEMARK_ORIGINS": "https://a.example, https://b.example", "TIDEMARK_LIMIT_MESSAGE_BYTES": "65536",
+            "TIDEMARK_LIMIT_STRANGERS_PER_ADDRESS": "0", "TIDEMARK_TEST_POSTGRES": "ignored",
+        ]
+        let configuration = try ServerConfiguration(
+            environment: environment, overrides: [.database: "sqlite:/tmp/x", .development: "true"])
+        #expect(configuration.database == .sqlite(path: "/tmp/x"))
+        #expect(configuration.listen.description == "[::]:0" && configuration.listen.host == "::")
+        #expect(configuration.logLevel == .debug && configuration.nodeID == 7 && configuration.name == "north")
+        #expect(configuration.origins == ["https://a.example", "https://b.example"])
+        #expect(configuration.isDevelopment)
+        #expect(configuration.limits.edge.messageBytesMax == 65_536)
+        #expect(configuration.limits.edge.requestBodyBytesMax == 65_536)
+        #expect(configuration.limits.edge.unauthenticatedPerAddressMax == nil)
+    }
+
+    @Test(arguments: [
+        ("TIDEMARK_LISTEN", "8080"), ("TIDEMARK_LISTEN", ":80"), ("TIDEMARK_LISTEN", "h:x"),
+        ("TIDEMARK_LISTEN", "h:65536"), ("TIDEMARK_LISTEN", "::1:80"), ("TIDEMARK_DATABASE", "sqlite:"),
+        ("TIDEMARK_DATABASE", "mysql://h/n"), ("TIDEMARK_LOG_LEVEL", "loud"), ("TIDEMARK_NODE", "0"),
+        ("TIDEMARK_NODE", "x"), ("TIDEMARK_DEV", "maybe"), ("TIDEMARK_SCHEMA", "/nowhere/at/all"),
+        ("TIDEMARK_SECRET", "short"), ("TIDEMARK_SECRET_FILE", "/nowhere/at/all"), ("TIDEMARK_LIMIT_RATE", "0"),
+        ("TIDEMARK_LIMIT_RATE", "many"), ("TIDEMARK_LIMIT_WORDS", "1"),
+    ])
+    func `what is wrong is named`(setting: String, value: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try configuration([setting: value]) }
+        #expect(error?.setting == setting)
+        #expect(error?.description.hasPrefix(setting + ": ") == true)
+        #expect(error?.reason.contains(Self.secret) == false)
+    }
+
+    @Test func `without a secret the start is refused with what to do, except in development`() throws {
+        let error = #expect(throws: ConfigurationError.self) { try ServerConfiguration(environment: [:]) }
+        #expect(error?.reason.contains("--dev") == true && error?.reason.contains("/dev/urandom") == true)
+        #expect(try ServerConfiguration(environment: [:], overrides: [.development: "1"]).isDevelopment)
+    }
+
+    @Test func `a secret's file counts without its line's end`() throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try Data((Self.secret + "\r\n").utf8).write(to: URL(fileURLWithPath: path))
+        let fromFile = try ServerConfiguration(environment: ["TIDEMARK_SECRET_FILE": path])
+        let fromText = try configuration([:])
+        let head = fromFile.secret.cursors.cursor(.start, workspace: "w")
+        #expect(fromText.secret.cursors.open(head, workspace: "w") != nil)
+        #expect("\(fromFile.secret)".contains(Self.secret) == false)
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
+final class LossyWire: Sendable {
+    enum Fault {
+        /// The next bytes from the client do not arrive; the connection breaks.
+        case request
+        /// The next bytes from the client arrive and are served; the connection breaks instead of the answer.
+        case answer
+    }
+
+    private struct State {
+        var fault: Fault?
+        var faultCount = 0
+        var answerCount = 0
+        /// Kept to the end, so that no number of a socket is given to somebody else meanwhile.
+        var links: [Link] = []
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let listener: CInt
+    private let folder: URL
+
+    /// Listens as port 5432 of `folder`, which is made.
+    ///
+    /// - Parameter target: host and port of the server in libpq's keyword form.
+    init(in folder: URL, to target: String) throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.folder = folder
+        let values = Dictionary(
+            target.split(separator: " ").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+                .filter { $0.count == 2 }.map { ($0[0], $0[1]) }, uniquingKeysWith: { $1 })
+        let (host, port) = (values["host"] ?? "/var/run/postgresql", values["port"] ?? "5432")
+        listener = socket(AF_UNIX, Self.stream, 0)
+        let isListening = Self.withAddress(folder.appendingPathComponent(".s.PGSQL.5432").path) {
+            bind(listener, $0, $1) == 0 && listen(listener, 16) == 0
+        }
+        guard isListening else { throw POSIXError(.EADDRNOTAVAIL) }
+        Thread.detachNewThread { [self] in acceptAll(host, port) }
+    }
+
+    /// Breaks the connection over which the next bytes come.
+    func fail(next fault: Fault) { state.withLock { $0.fault = fault } }
+
+    /// Connections broken so far.
+    var faultCount: Int { state.withLock { $0.faultCount } }
+
+    /// Round trips that the server has answered: each ends with one `ReadyForQuery`.
+    var answerCount: Int { state.withLock { $0.answerCount } }
+
+    /// Breaks everything.
+    func end() {
+        let links = state.withLock { state in
+            state.hasEnded = true
+            defer { state.links = [] }
+            return state.links
+        }
+        for link in links { link.shutDown() }
+        // Wakes the thread that accepts.
+        shutdown(listener, CInt(SHUT_RDWR))
+        // The folder is a temporary one; what is left of it harms nobody.
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func acceptAll(_ host: String, _ port: String) {
+        while case let client = accept(listener, nil, nil), client >= 0 {
+            let link = Link(client: client, server: Self.connected(host, port))
+            let hasEnded = state.withLock { state in
+                if !state.hasEnded { state.links.append(link) }
+                return state.hasEnded
+            }
+            if hasEnded { break }
+            Thread.detachNewThread { self.pumpRequests(link) }
+            Thread.detachNewThread { self.pumpAnswers(link) }
+        }
+        close(listener)
+    }
+
+    private func pumpRequests(_ link: Link) {
+        while let bytes = Self.receive(link.client) {
+            let fault = state.withLock { state in
+                defer { state.fault = nil }
+                if state.fault != nil { state.faultCount += 1 }
+                return state.fault
+            }
+            if fault == .request { break }
+            if fault == .answer { link.losesAnswer.store(true, ordering: .releasing) }
+            guard Self.deliver(bytes, to: link.server) else { break }
+        }
+        link.shutDown()
+    }
+
+    private func pumpAnswers(_ link: Link) {
+        // `ReadyForQuery`: its type, its length, and the state of the transaction.
+        let ready: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5]
+        while let bytes = Self.receive(link.server) {
+            let isReady = bytes.count >= 6 && Array(bytes.suffix(6).dropLast()) == ready
+            if isReady { state.withLock { $0.answerCount += 1 } }
+            if link.losesAnswer.load(ordering: .acquiring) {
+                if isReady { break }
+            } else if !Self.deliver(bytes, to: link.client) {
+                break
+            }
+        }
+        link.shutDown()
+    }
+
+    private final class Link: Sendable {
+        let client: CInt
+        let server: CInt
+        let losesAnswer = Atomic(false)
+
+        init(client: CInt, server: CInt) {
+            self.client = client
+            self.server = server
+        }
+
+        deinit {
+            close(client)
+            close(server)
+        }
+
+        func shutDown() {
+            for socket in [client, server] { shutdown(socket, CInt(SHUT_RDWR)) }
+        }
+    }
+}
+
+extension LossyWire {
+    #if canImport(Glibc)
+    private static let stream = CInt(SOCK_STREAM.rawValue)
+    private static let noSignal = CInt(MSG_NOSIGNAL)
+    #else
+    private static let stream = SOCK_STREAM
+    private static let noSignal: CInt = 0
+    #endif
+
+    private static func connected(_ host: String, _ port: String) -> CInt {
+        if host.hasPrefix("/") {
+            let server = socket(AF_UNIX, stream, 0)
+            _ = withAddress("\(host)/.s.PGSQL.\(port)") { connect(server, $0, $1) }
+            return server
+        }
+        let server = socket(AF_INET, stream, 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(UInt16(port) ?? 5432).bigEndian
+        address.sin_addr.s_addr = inet_addr(host == "localhost" ? "127.0.0.1" : host)
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = connect(server, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        return server
+    }
+
+    private static func withAddress<R>(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+
+    private static func receive(_ socket: CInt) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        let count = read(socket, &bytes, bytes.count)
+        return count > 0 ? Array(bytes.prefix(count)) : nil
+    }
+
+    private static func deliver(_ bytes: [UInt8], to socket: CInt) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, noSignal) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+}

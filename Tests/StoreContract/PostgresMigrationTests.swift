@@ -1,0 +1,57 @@
+import Testing
+import TidemarkPostgresStore
+import TidemarkStore
+
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+struct PostgresMigrationTests {
+    private func store(_ schema: TestSchema) throws -> PostgresStore {
+        try PostgresStore(configuration: schema.configuration(), node: 1, logger: TestSchema.logger)
+    }
+
+    @Test func `many nodes that start at once make the tables once`() async throws {
+        try await TestSchema.with { schema in
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
+            }
+            let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
+            #expect(versions == ["1"])
+            try await store(schema).migrate()
+            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["1"])
+        }
+    }
+
+    @Test func `tables of a later version are refused with what to do, and left as they are`() async throws {
+        try await TestSchema.with { schema in
+            try await store(schema).migrate()
+            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (99, 'from the future')")
+            let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
+            #expect(error?.kind == .unavailable)
+            #expect(error?.reason.contains("schema 99") == true)
+            #expect(error?.reason.contains("run that version") == true)
+        }
+    }
+
+    @Test func `a migration that fails half-way leaves nothing`() async throws {
+        try await TestSchema.with { schema in
+            // The last table of the schema is in the way.
+            try await schema.sql("CREATE TABLE sync_listener (mine text)")
+            let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
+            #expect(error?.kind == .unavailable)
+            let tables = try await schema.sql(
+                "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace")
+            #expect(tables == ["sync_listener"])
+        }
+    }
+
+    @Test func `the tables are readable by a person`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            try await under.commit { $0.put(.numbered(1), body: #"{"text":"tide"}"#) }
+            let found = try await schema.sql(
+                "SELECT collection || ' ' || scope || ' ' || author || ' ' || (body ->> 'text') FROM sync_record")
+            #expect(found == ["message a ann tide"])
+            try await running.end()
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkPostgres
+import TidemarkPostgresStore
+import TidemarkStore
+
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(2)))
+struct PostgresStepTests {
+    /// A store on a schema of its own.
+    private func withStore(
+        _ options: PostgresStore.Options = TestSchema.options, settings: [String: String] = [:],
+        _ body: (StoreUnderTest, TestSchema) async throws -> Void
+    ) async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1, options: options, settings: settings)
+            do {
+                try await body(StoreUnderTest(store: running.store), schema)
+            } catch {
+                try await running.end()
+                throw error
+            }
+            try await running.end()
+        }
+    }
+
+    /// Under REPEATABLE READ a step that waited for the lock would read the head from before (R-02).
+    @Test(arguments: [[:], ["default_transaction_isolation": "repeatable read"]])
+    func `two nodes on one workspace tile its order, whatever the default isolation`(
+        _ settings: [String: String]
+    ) async throws {
+        try await withStore(settings: settings) { first, schema in
+            let other = try await RunningPostgresStore(schema, node: 2, settings: settings)
+            let second = StoreUnderTest(store: other.store, workspace: first.workspace)
+            let heads = try await withThrowingTaskGroup(of: Head.self) { group in
+                for number: Int64 in 0..<120 {
+                    let under = number.isMultiple(of: 2) ? first : second
+                    group.addTask { try await under.commit { $0.put(.numbered(number)) }.head }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            let tail = try await first.store.tail(after: 0, limit: 1_000, in: first.workspace)
+            #expect(tail.map(\.low) == Array(1...120))
+            #expect(tail.map(\.head) == heads.sorted { $0.seq < $1.seq })
+            try await other.end()
+        }
+    }
+
+    @Test func `a body is kept for another node that follows, and not for this one`() async throws {
+        try await withStore { under, _ in
+            _ = try await under.store.follow(under.workspace, node: 1, now: 1_000)
+            #expect(try await under.read(ReadSet()).hasListeners == false)
+            try await under.commit { $0.skip() }
+            _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
+            #expect(try await under.read(ReadSet()).hasListeners)
+            let heard = try await under.commit { $0.put(.numbered(1)) }
+            let tail = try await under.store.tail(after: 0, limit: 9, in: under.workspace)
+            #expect(tail.map(\.batch) == [nil, heard])
+        }
+    }
+
+    @Test func `a workspace that is locked too long is unavailable, and fine afterwards`() async throws {
+        var options = TestSchema.options
+        options.lockTimeout = .milliseconds(50)
+        try await withStore(options) { under, schema in
+            try await under.commit { $0.skip() }
+            var single = try schema.configuration()
+            single.connections = 1
+            let holder = try PostgresPool(configuration: single, logger: TestSchema.logger)
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { try await holder.run() }
+                defer { holder.shutdown() }
+                try await holder.withConnection { connection in
+                    _ = try await connection.run([.simple("BEGIN"), .simple("SELECT * FROM sync_workspace FOR UPDATE")])
+                    let error = await #expect(throws: StoreError.self) { try await under.commit { $0.skip() } }
+                    #expect(error?.kind == .unavailable)
+                }
+            }
+            #expect(try await under.commit { $0.skip() }.low == 2)
+        }
+    }
+
+    @Test(arguments: [Array("{".utf8), Array(#""\ud83""#.utf8), [0x22, 0xff, 0x22], Array("\"\0\"".utf8)])
+    func `a body that the database refuses is data, and leaves nothing`(_ body: [UInt8]) async throws {
+        try await withStore { under, _ in
+            let error = await #expect(throws: StoreError.self) {
+                try await under.commit { draft in
+                    draft.put(.numbered(1))
+                    draft.put(.numbered(2))
+                    draft.tamper { $0.records[1].body = body }
+                }
+            }
+            #expect(error?.kind == .data)
+            let next = try await under.commit { $0.put(.numbered(1)) }
+            #expect(next.low == 1)
+        }
+    }
+
+    @Test func `acknowledged numbers and connections never go back`() async throws {
+        try await withStore { under, _ in
+            var row = try await under.register(.numbered(50), for: .ann)
+            row.settledThrough = 9
+            row.ackedThrough = 4
+            row.connection = 7
+            let stored = row
+            let before = try await under.commit { $0.settle(stored, through: 9) }
+            for change in [(3, 7), (4, 6)] as [(Int64, Int64)] {
+                var lower = stored
+                (lower.ackedThrough, lower.connection) = change
+                let settled = lower
+                let error = await #expect(throws: StoreError.self) {
+                    try await under.commit { $0.settle(settled, through: 9) }
+                }
+                #expect(error?.kind == .invariant)
+            }
+            let session = try await under.store.session(for: .ann, client: row.id, in: under.workspace)
+            #expect(session.client == stored && session.head == before.head)
+        }
+    }
+
+    @Test func `a window has at most its rows and is cut between batches, or inside a huge one`() async throws {
+        var options = TestSchema.options
+        options.windowRowsMax = 3
+        try await withStore(options) { under, _ in
+            var batches: [CommittedBatch] = []
+            for (batch, count) in [2, 2, 7, 1].enumerated() {
+                batches.append(
+                    try await under.commit { draft in
+                        for number in 0..<count { draft.put(.numbered(Int64(batch * 10 + number))) }
+                    })
+            }
+            let windows = try await under.windows([.a], span: 100)
+            #expect(windows.map(\.records.count) == [2, 2, 3, 3, 2])
+            #expect(windows.flatMap(\.records) == batches.flatMap(\.records))
+            #expect(windows.map(\.through.seq) == [2, 4, 7, 10, 12])
+            #expect(windows[2].through.nonce == batches[2].head.nonce)
+        }
+    }
+
+    @Test func `fresh tables are searched by the right index from the first batch on`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            var rows: [ClientRow] = []
+            for number: Int64 in 0..<40 { rows.append(try await under.register(.numbered(number), for: .ann)) }
+            for round: Int64 in 0..<30 {
+                var reads = ReadSet()
+                reads.clients = rows.map { .init(client: $0.id, first: round + 1, last: round + 1) }
+                reads.records = (0..<40).map { RecordKey(collection: "message", id: .numbered(round * 40 + $0)) }
+                reads.recordSeats = reads.records.map { .init(user: .ann, record: $0) }
+                let keys = reads.records
+                _ = try await under.store.sequence(under.workspace, reading: reads) { found in
+                    var draft = BatchDraft(after: found.head)
+                    for key in keys { draft.put(key.id) }
+                    for row in found.clients.values {
+                        var acking = row
+                        acking.ackedThrough = row.settledThrough
+                        draft.settle(acking, through: row.settledThrough + 1)
+                    }
+                    return draft.batch
+                }
+            }
+            // The end of a connection is when its counters are told.
+            try await running.end()
+            let counted = try await schema.sql(
+                """
+                SELECT 'rows read by scan ' || sum(seq_tup_read) FROM pg_stat_user_tables
+                WHERE schemaname = current_schema()
+                """)
+            #expect(counted == ["rows read by scan 0"])
+            let perRecord = try await schema.sql(
+                """
+                SELECT (sum(idx_tup_read) / 1200)::text FROM pg_stat_user_indexes
+                WHERE schemaname = current_schema()
+                """)
+            // Workspace, client twice, result: some each; a plan that goes through the workspace reads hundreds.
+            #expect(try #require(Double(perRecord.first ?? "")) < 12)
+        }
+    }
+}
