@@ -66,12 +66,17 @@ extension FanOut {
         interested.map { ($0, [0]) } + others(batch, workspace).filter { !interested.contains($0) }.map { ($0, []) }
     }
 
+    /// Each session once, though it may have both a settlement and a membership in the batch.
     private func others(_ batch: DeliveryBatch, _ workspace: WorkspaceID) -> [SessionID] {
         var ids: [SessionID] = []
         for settlement in batch.settlements {
             if let id = tides[workspace]?.byClient[settlement.client.id] { ids.append(id) }
         }
-        for change in batch.memberships { ids.append(contentsOf: tides[workspace]?.byUser[change.user] ?? []) }
+        guard !batch.memberships.isEmpty else { return ids }
+        var seen = Set(ids)
+        for change in batch.memberships {
+            for id in tides[workspace]?.byUser[change.user] ?? [] where seen.insert(id).inserted { ids.append(id) }
+        }
         return ids
     }
 

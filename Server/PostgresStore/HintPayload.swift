@@ -64,7 +64,9 @@ struct HintPayload: Hashable {
                 bytes.append(byte)
                 continue
             }
-            guard let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) else { return nil }
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            guard digits.count == 2, digits.allSatisfy(\.isHexDigit), let code = UInt8(digits, radix: 16)
+            else { return nil }
             bytes.append(code)
             rest = rest.dropFirst(2)
         }

@@ -29,6 +29,7 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case clientForked
     }
 
+    /// What kind of refusal it is.
     public let code: Code
     /// A sentence that names collection, field and reason.
     public let message: String

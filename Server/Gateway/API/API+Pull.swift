@@ -53,7 +53,8 @@ extension API {
         var frames = PullFrames(from: standing.position, in: workspace, context: context)
         let isWhole = try await fill(&frames, standing, upTo: snapshot.head, in: workspace)
         let isConsistent = isWhole ? frames.finish(snapshot) : false
-        let hasNews = snapshot.head.seq > standing.position.seq
+        let hasNews =
+            snapshot.head.seq > standing.position.seq
             && (frames.rows > 0 || snapshot.results.contains { $0.seq >= standing.position.seq })
         return Pulled(
             answer: PullAnswer(

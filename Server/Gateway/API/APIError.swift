@@ -33,7 +33,8 @@ struct APIError: Error {
         return error
     }
 
-    static func busy(_ status: HTTPResponse.Status, _ code: ErrorCode, _ message: String, retryAfter: Int64) -> APIError {
+    static func busy(_ status: HTTPResponse.Status, _ code: ErrorCode, _ message: String, retryAfter: Int64) -> APIError
+    {
         var error = APIError(status, code.rawValue, message)
         error.retryAfter = retryAfter
         // HTTP wants whole seconds.

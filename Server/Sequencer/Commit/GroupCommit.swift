@@ -75,8 +75,9 @@ package final class GroupCommit: Service {
         let refusal = state.withLock { state -> PushOutcome? in
             guard !state.isClosed else { return .unavailable }
             let opens = state.lanes[workspace] == nil
-            guard state.lanes[workspace, default: Lane(queue: LaneQueue(limits: limits))]
-                .queue.append(submission, ticket: completion)
+            guard
+                state.lanes[workspace, default: Lane(queue: LaneQueue(limits: limits))]
+                    .queue.append(submission, ticket: completion)
             else { return .overloaded }
             if opens { waking.yield(workspace) }
             return nil

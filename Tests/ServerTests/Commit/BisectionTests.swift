@@ -70,8 +70,8 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
         #expect(outcomes.map(refusals) == [[], [], [8], [], []])
         #expect(trial.remedies == [.halve, .halve, .singleOut, .repeatOnce, .refuse])
         // The client's own order is kept.
-        let third = trial.pieces.suffix(from: 3).flatMap(\.self).filter { $0 != Sample.id(41) }
-        #expect(third == [31, 32, 32, 32, 33, 34].map(Sample.id))
+        let singles = trial.pieces.filter { $0.count == 1 && $0 != [Sample.id(21)] && $0 != [Sample.id(41)] }
+        #expect(singles.flatMap(\.self) == [31, 32, 32, 32, 33, 34].map(Sample.id))
     }
 
     @Test func `an entry that is well the second time is not refused`() {
@@ -116,7 +116,8 @@ private func refusals(_ outcome: PushOutcome) -> [Int64] {
 
     @Test func `waits double up to their bound`() {
         let timing = CommitTiming()
-        #expect((1...8).map { timing.wait(afterFailures: $0) } == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000].map { .milliseconds($0) })
+        let waits = (1...8).map { timing.wait(afterFailures: $0) / .milliseconds(1) }
+        #expect(waits == [50, 100, 200, 400, 800, 1_600, 2_000, 2_000])
         #expect(timing.wait(afterFailures: .max) == .seconds(2))
     }
 }

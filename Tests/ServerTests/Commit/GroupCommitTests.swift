@@ -180,7 +180,8 @@ final class NotingClock: Clock, Sendable {
             var late = PushOutcome.stale
             while late != .unavailable {
                 // The trigger reaches the service by another task; what comes before it is still accepted.
-                late = commits.state.withLock { $0.isClosed }
+                late =
+                    commits.state.withLock { $0.isClosed }
                     ? await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits) : late
                 await Task.yield()
             }

@@ -39,7 +39,8 @@ private final class Relay: Sendable {
     ) async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.pollEvery = pollEvery }
         try await TestServer.running(over: OpenedStore(store, isShared: true, hints: left), change: change) { one in
-            try await TestServer.running(over: OpenedStore(store, isShared: true, hints: right), change: change) { other in
+            try await TestServer.running(over: OpenedStore(store, isShared: true, hints: right), change: change) {
+                other in
                 let ann = try await TestClient.welcomed(one, as: "ann", 1)
                 let bob = try await TestClient.welcomed(other, as: "bob", 2)
                 try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"))

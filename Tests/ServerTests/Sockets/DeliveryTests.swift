@@ -88,7 +88,8 @@ import TidemarkWire
             let push = Push(
                 first: 1, ackedThrough: 0, entries: [Sample.profile(10), Sample.profile(11)].map { Push.Entry($0) })
             let call = PushCall(client: second.id, connection: 3, push: push)
-            let answer = try await server.post("/v1/push", as: "ann", body: String(decoding: call.encode(), as: UTF8.self))
+            let body = String(decoding: call.encode(), as: UTF8.self)
+            let answer = try await server.post("/v1/push", as: "ann", body: body)
             #expect(answer.status == 200)
             #expect(try PushAnswer.decode(answer.body) == PushAnswer(settledThrough: 2, outcomes: outcomes ?? []))
             // What follows is the next change, without a second effect before it.

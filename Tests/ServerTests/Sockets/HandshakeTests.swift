@@ -65,12 +65,15 @@ import TidemarkWire
     @Test func `a user's connections are bounded with 4429 and a place comes back with the end of one`() async throws {
         try await TestServer.running(limits: ["CONNECTIONS_PER_USER": "2"]) { server in
             let first = try await TestClient.welcomed(server, as: "ann", 1)
-            _ = try await TestClient.welcomed(server, as: "ann", 2)
+            let second = try await TestClient.welcomed(server, as: "ann", 2)
             let third = try await TestClient.greeting(server, as: "ann", 3)
             #expect(try await third.closeCode() == 4429)
             _ = try await TestClient.welcomed(server, as: "bob", 4)
             await first.leave()
-            _ = try await TestClient.welcomed(server, as: "ann", 3)
+            let again = try await TestClient.welcomed(server, as: "ann", 3)
+            #expect(server.node.connectionCount == 2)
+            // A connection lives as long as its object.
+            withExtendedLifetime((second, again)) {}
         }
     }
 

@@ -13,12 +13,15 @@ import TidemarkStore
 struct TestServer: Sendable {
     static let secret = "a secret of the test suite, long enough for HS256"
 
+    /// Two loops on any machine. They outlive every server: handlers of its last connections may still end on them.
+    private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+
     let port: Int
     let node: Node
     private let services: ServiceGroup
     private let issuer: TokenIssuer
 
-    /// Runs `body` against a server over `store`, on two event loops of its own, then stops it.
+    /// Runs `body` against a server over `store`, on two event loops, then stops it.
     ///
     /// - Parameters:
     ///   - limits: as in the environment, without the prefix.
@@ -33,9 +36,8 @@ struct TestServer: Sendable {
         change(&configuration.limits)
         var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        let server = ServerAssembly(configuration, store: store, eventLoops: group, logger: logger) { port in
+        let server = ServerAssembly(configuration, store: store, eventLoops: loops, logger: logger) { port in
             listening.yield(port)
         }
         let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
@@ -53,7 +55,6 @@ struct TestServer: Sendable {
             await services.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
-        try await group.shutdownGracefully()
     }
 
     func token(_ user: String, workspace: String = "w") throws -> String {

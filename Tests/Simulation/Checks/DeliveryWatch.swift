@@ -68,8 +68,10 @@ struct DeliveryWatch {
         try judgeBounds(size, world.plan.wire)
     }
 
-    /// Catch-up ends with a frame even when nothing happened.
-    private func isEmptyStep(_ changes: Changes) -> Bool { changes.groups.isEmpty }
+    /// Catch-up ends with a frame even when nothing happened; going live may take one more to say so.
+    private func isEmptyStep(_ changes: Changes) -> Bool {
+        !changes.isLive && changes.groups.isEmpty
+    }
 
     /// A live frame holds all rows, of all batches that it spans, in scopes held since before them.
     private func judgeWhole(

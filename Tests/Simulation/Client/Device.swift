@@ -148,7 +148,7 @@ final class Device {
 
     /// Nothing to send, nothing to fetch, connected and consistent.
     var isSettled: Bool {
-        guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.down.isEmpty,
+        guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.isSound,
             connection.node.fanOut.session(connection.id)?.isLive == true
         else { return false }
         let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"

@@ -36,4 +36,7 @@ final class Connection {
         self.counter = counter
         user = device.owner
     }
+
+    /// Alive in both directions, with nothing on the way down.
+    var isSound: Bool { isOpenAtServer && !isUpDead && !isDownDead && down.isEmpty }
 }
