@@ -105,9 +105,15 @@ struct BatchWrite {
                 $0.add(settlements.map(\.client.ackedThrough))
                 $0.add(settlements.map(\.client.connection))
             })
-        let acked = settlements.map(\.client).filter { $0.ackedThrough > stored[$0.id]?.ackedThrough ?? 0 }
-        if !acked.isEmpty {
-            statements.append(Statement(SequencingSQL.dropResults, workspace) { $0.add(acked.map(\.id)) })
+        let acks = settlements.map { (client: $0.client, above: stored[$0.client.id]?.ackedThrough ?? 0) }
+            .filter { $0.client.ackedThrough > $0.above }
+        if !acks.isEmpty {
+            statements.append(
+                Statement(SequencingSQL.dropResults, workspace) {
+                    $0.add(acks.map(\.client.id))
+                    $0.add(acks.map(\.above))
+                    $0.add(acks.map(\.client.ackedThrough))
+                })
         }
         let results = settlements.flatMap { settlement in
             settlement.results.filter { $0.number > settlement.client.ackedThrough }

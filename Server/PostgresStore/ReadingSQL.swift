@@ -47,7 +47,13 @@ enum ReadingSQL {
         sql: """
             SELECT x.scope
             FROM unnest($2) AS x (scope)
-            WHERE EXISTS (SELECT 1 FROM sync_record r WHERE r.workspace = $1 AND r.scope = x.scope AND r.seq > $3)
+            CROSS JOIN LATERAL (
+                SELECT
+                FROM sync_record
+                WHERE workspace = $1 AND scope = x.scope AND seq > $3
+                ORDER BY seq
+                LIMIT 1
+            ) r
             """)
 
     /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6

@@ -3,8 +3,8 @@ import TidemarkPostgres
 /// The statements of one step of the order. Each begins its search at the workspace.
 ///
 /// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard. Searches
-/// for the elements of an array are LATERAL with LIMIT or OFFSET, and changes are ON CONFLICT: so there is only one way
-/// to plan them, a search in the primary key for each element, whatever the statistics were when the plan was made.
+/// for the elements of an array are LATERAL with LIMIT or OFFSET: that leaves one way to plan them, a search in an
+/// index for each element.
 ///
 /// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
 /// that the contract forbids, the new value of a NOT NULL column becomes NULL, and the transaction fails with
@@ -173,13 +173,14 @@ enum SequencingSQL {
                 acked = EXCLUDED.acked, connection = EXCLUDED.connection
             """)
 
-    /// After `updateClients`, for those of which the acknowledged number has risen.
+    /// From the last acknowledged number on: what lies below is gone, but while a long snapshot lives, its dead entries
+    /// are still in the index, more of them with each batch.
     static let dropResults = PreparedStatement(
         name: "sync_drop_results",
         sql: """
             DELETE FROM sync_result r
-            WHERE r.workspace = $1 AND r.client = ANY ($2)
-            AND r.number <= (SELECT acked FROM sync_client WHERE workspace = $1 AND client = r.client)
+            USING unnest($2, $3, $4) AS u (client, above, acked)
+            WHERE r.workspace = $1 AND r.client = u.client AND r.number > u.above AND r.number <= u.acked
             """)
 
     static let insertResults = PreparedStatement(

@@ -136,46 +136,4 @@ struct PostgresStepTests {
             #expect(windows[2].through.nonce == batches[2].head.nonce)
         }
     }
-
-    @Test func `fresh tables are searched by the right index from the first batch on`() async throws {
-        try await TestSchema.with { schema in
-            let running = try await RunningPostgresStore(schema, node: 1)
-            let under = StoreUnderTest(store: running.store)
-            var rows: [ClientRow] = []
-            for number: Int64 in 0..<40 { rows.append(try await under.register(.numbered(number), for: .ann)) }
-            for round: Int64 in 0..<30 {
-                var reads = ReadSet()
-                reads.clients = rows.map { .init(client: $0.id, first: round + 1, last: round + 1) }
-                reads.records = (0..<40).map { RecordKey(collection: "message", id: .numbered(round * 40 + $0)) }
-                reads.recordSeats = reads.records.map { .init(user: .ann, record: $0) }
-                let keys = reads.records
-                _ = try await under.store.sequence(under.workspace, reading: reads) { found in
-                    var draft = BatchDraft(after: found.head)
-                    for key in keys { draft.put(key.id) }
-                    for row in found.clients.values {
-                        var acking = row
-                        acking.ackedThrough = row.settledThrough
-                        draft.settle(acking, through: row.settledThrough + 1)
-                    }
-                    return draft.batch
-                }
-            }
-            // The end of a connection is when its counters are told.
-            try await running.end()
-            let counted = try await schema.sql(
-                """
-                SELECT 'rows read by scan ' || sum(seq_tup_read) FROM pg_stat_user_tables
-                WHERE schemaname = current_schema()
-                """)
-            #expect(counted == ["rows read by scan 0"])
-            let reads = try await schema.sql(
-                """
-                SELECT indexrelname || ' ' || idx_tup_read / 1200 FROM pg_stat_user_indexes
-                WHERE schemaname = current_schema() AND idx_tup_read > 0
-                ORDER BY indexrelname
-                """)
-            // A plan that goes through the workspace would read hundreds for each record.
-            #expect(reads == [])
-        }
-    }
 }

@@ -3,7 +3,7 @@ public import TidemarkModel
 
 extension UniqueID {
     /// The same 128 bits as Foundation's type.
-    init(_ uuid: UUID) {
+    public init(_ uuid: UUID) {
         let (high, low) = withUnsafeBytes(of: uuid.uuid) { bytes in
             (
                 UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
@@ -16,7 +16,7 @@ extension UniqueID {
 
 extension UUID {
     /// The same 128 bits as Tidemark's type.
-    init(_ id: UniqueID) {
+    public init(_ id: UniqueID) {
         var bytes = uuid_t(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
         withUnsafeMutableBytes(of: &bytes) { bytes in
             bytes.storeBytes(of: id.high.bigEndian, as: UInt64.self)

@@ -1,4 +1,5 @@
 import Testing
+import TidemarkGateway
 import TidemarkModel
 import TidemarkWire
 
@@ -82,6 +83,21 @@ import TidemarkWire
             while frames.last?.isConsistent != true { frames.append(try await again.changes()) }
             #expect(frames.flatMap(\.records).map(\.seq) == Array(2...61))
             #expect(frames.contains { !$0.isLive && !$0.records.isEmpty })
+        }
+    }
+
+    @Test func `an event loop that is behind the commits serves its clients from the store`() async throws {
+        try await TestServer.running(change: { $0.node.inboxBytesMax = 0 }) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
+            for number in Int64(1)...5 { try await ann.push(from: number, Sample.profile(100 + UInt64(number))) }
+            #expect(try await ann.settled(through: 5).flatMap(\.records).map(\.seq) == [1, 2, 3, 4, 5])
+            var frames: [Changes] = []
+            while frames.last?.isConsistent != true || frames.flatMap(\.records).count < 5 {
+                frames.append(try await bob.changes())
+            }
+            #expect(frames.flatMap(\.records).map(\.seq) == [1, 2, 3, 4, 5])
+            #expect(frames.allSatisfy { !$0.isLive || $0.records.isEmpty })
         }
     }
 }

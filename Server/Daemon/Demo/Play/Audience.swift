@@ -25,7 +25,7 @@ struct Audience: Sendable {
         var seen: Set<LocalID> = []
         do {
             for try await page in pages {
-                let fresh = page.map { LocalID(demo: $0.id) }.filter { !seen.contains($0) }
+                let fresh = page.map { LocalID($0.id) }.filter { !seen.contains($0) }
                 notebook.seen(fresh, by: device)
                 seen.formUnion(fresh)
             }

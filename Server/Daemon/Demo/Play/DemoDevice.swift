@@ -52,17 +52,17 @@ final class DemoDevice: Sendable {
     // MARK: Writing
 
     func open(_ id: LocalID, name: String) async throws {
-        let conversation = DemoConversation(id: UUID(demo: id), name: name, participantIds: [user])
+        let conversation = DemoConversation(id: UUID(id), name: name, participantIds: [user])
         try await store.repository(DemoConversation.self).create(conversation)
     }
 
     func change(_ id: LocalID, _ change: @escaping @Sendable (inout Set<String>) -> Void) async throws {
-        try await store.repository(DemoConversation.self).update(UUID(demo: id)) { change(&$0.participantIds) }
+        try await store.repository(DemoConversation.self).update(UUID(id)) { change(&$0.participantIds) }
     }
 
     func say(_ line: Cue.Line, id: LocalID, at time: Milliseconds) async throws {
         let message = DemoMessage(
-            id: UUID(demo: id), conversationId: UUID(demo: line.conversation), senderName: line.nick,
+            id: UUID(id), conversationId: UUID(line.conversation), senderName: line.nick,
             sentAt: time, text: line.text)
         try await store.repository(DemoMessage.self).create(message)
     }
@@ -70,7 +70,7 @@ final class DemoDevice: Sendable {
     // MARK: Reading
 
     func has(_ conversation: LocalID) async throws -> Bool {
-        try await store.repository(DemoConversation.self).read(UUID(demo: conversation)) != nil
+        try await store.repository(DemoConversation.self).read(UUID(conversation)) != nil
     }
 
     /// Transactions that are not settled.
@@ -89,12 +89,12 @@ final class DemoDevice: Sendable {
             user: user,
             messages: messages.map { message in
                 HeldMessage(
-                    id: LocalID(demo: message.id), conversation: LocalID(demo: message.conversationId),
+                    id: LocalID(message.id), conversation: LocalID(message.conversationId),
                     author: message.author ?? "", born: message.serverID ?? 0, order: message.sentAt,
                     text: message.text)
             },
             conversations: conversations.reduce(into: [:]) { states, conversation in
-                states[LocalID(demo: conversation.id)] = ConversationState(
+                states[LocalID(conversation.id)] = ConversationState(
                     name: conversation.name, members: conversation.participantIds)
             },
             parked: try await store.outbox.parked().count,

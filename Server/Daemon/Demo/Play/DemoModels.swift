@@ -30,22 +30,3 @@ struct DemoConversation: SyncModel {
     // Filled by the store.
     var syncState: RecordState?
 }
-
-extension UUID {
-    /// The identifier in the form that Foundation wants.
-    init(demo id: LocalID) {
-        let bytes = (0..<16).map { index in
-            UInt8(truncatingIfNeeded: (index < 8 ? id.high : id.low) >> UInt64(56 - (index & 7) * 8))
-        }
-        self = bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }
-    }
-}
-
-extension LocalID {
-    /// The identifier as the wire has it.
-    init(demo id: UUID) {
-        let bytes = withUnsafeBytes(of: id.uuid) { Array($0) }
-        self.init(
-            high: bytes[..<8].reduce(0) { $0 << 8 | UInt64($1) }, low: bytes[8...].reduce(0) { $0 << 8 | UInt64($1) })
-    }
-}

@@ -42,7 +42,9 @@ final class ServerProcess: Sendable {
                 "--log-level", settings.logLevel,
             ], environment: settings.environment.merging(["TIDEMARK_SECRET": settings.secret]) { _, secret in secret })
         do {
-            let address = try await withTimeout(startMax, "the server did not start") { try await address(child) }
+            let address: ListenAddress = try await withTimeout(startMax, "the server did not start") {
+                try await Self.address(child)
+            }
             return ServerProcess(child, address)
         } catch {
             child.signal(SIGKILL)
@@ -97,7 +99,7 @@ func withTimeout<Value: Sendable>(
     _ limit: Duration, _ complaint: String, _ body: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {
     try await withThrowingTaskGroup(of: Value.self) { group in
-        group.addTask(operation: body)
+        group.addTask { try await body() }
         group.addTask {
             try await ContinuousClock().sleep(for: limit)
             throw ServerProcessError("\(complaint) within \(limit)")
