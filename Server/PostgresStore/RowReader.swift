@@ -35,7 +35,8 @@ struct RowReader {
     /// `nil` for NULL.
     mutating func optionalBytes() throws -> [UInt8]? { try isNull() ? skip() : source.bytes(row, next()) }
 
-    private func isNull() throws -> Bool { try source.isNull(row, column) }
+    /// The next column is NULL.
+    func isNull() throws -> Bool { try source.isNull(row, column) }
 
     private mutating func skip<Value>() -> Value? {
         column += 1
@@ -101,9 +102,12 @@ extension RowReader {
             connection: try integer())
     }
 
-    mutating func result() throws -> ResultRow {
+    mutating func result() throws -> ResultRow { try result(of: try id()) }
+
+    /// A result without its first column.
+    mutating func result(of client: ClientID) throws -> ResultRow {
         var row = ResultRow(
-            client: try id(), number: try integer(), transaction: try id(), seq: try integer(), time: try integer(),
+            client: client, number: try integer(), transaction: try id(), seq: try integer(), time: try integer(),
             rejection: nil)
         guard let code = try optionalText() else { return row }
         row.rejection = Rejection(RejectionCode(rawValue: code) ?? .internalRejected, try optionalText() ?? "")

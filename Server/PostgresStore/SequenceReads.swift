@@ -23,9 +23,8 @@ struct SequenceReads {
             Statement(SequencingSQL.headAndListeners, workspace) { $0.add(Int64(bitPattern: node)) },
         ]
         if !reads.clients.isEmpty {
-            statements.append(Statement(SequencingSQL.clients, workspace) { $0.add(reads.clients.map(\.client)) })
             statements.append(
-                Statement(SequencingSQL.results, workspace) {
+                Statement(SequencingSQL.clients, workspace) {
                     $0.add(reads.clients.map(\.client))
                     $0.add(reads.clients.map(\.first))
                     $0.add(reads.clients.map(\.last))
@@ -76,11 +75,13 @@ struct SequenceReads {
         answer.isLocked = results.popFirst()?.rowCount == 1
         if let row = results.popFirst() { try readHead(row, into: &answer) }
         if !reads.clients.isEmpty {
-            for client in try results.popFirst()?.all({ try $0.client() }) ?? [] {
-                answer.found.clients[client.id] = client
+            let rows = try results.popFirst()?.all { row in
+                let client = try row.client()
+                return (client, try row.isNull() ? nil : try row.result(of: client.id))
             }
-            for result in try results.popFirst()?.all({ try $0.result() }) ?? [] {
-                answer.found.results[result.client, default: [:]][result.number] = result
+            for (client, result) in rows ?? [] {
+                answer.found.clients[client.id] = client
+                if let result { answer.found.results[client.id, default: [:]][result.number] = result }
             }
         }
         if !reads.seats.isEmpty {

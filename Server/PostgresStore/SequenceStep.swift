@@ -58,10 +58,10 @@ struct SequenceStep {
     ) async throws -> [ClientID: ClientRow] {
         let missing = Set(batch.settlements.map(\.client.id)).subtracting(asked.clients.map(\.client))
         guard !missing.isEmpty else { return found.clients }
-        let question = Statement(SequencingSQL.clients, workspace) { $0.add(Array(missing)) }
+        let questions = missing.map { client in Statement(ReadingSQL.client, workspace) { $0.add(client) } }
         var stored = found.clients
-        for client in try await connection.run([question]).first?.all({ try $0.client() }) ?? [] {
-            stored[client.id] = client
+        for result in try await connection.run(questions) {
+            if let client = try result.first({ try $0.client() }) { stored[client.id] = client }
         }
         return stored
     }

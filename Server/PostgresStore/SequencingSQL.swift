@@ -43,30 +43,26 @@ enum SequencingSQL {
             ) h ON true
             """)
 
+    /// Clients with their kept results in a range: one row a result, or one with NULLs. A range that begins behind the
+    /// settled number, as it nearly always does, is not searched.
     static let clients = PreparedStatement(
         name: "sync_clients",
         sql: """
-            SELECT c.*
-            FROM unnest($2) AS x (client)
+            SELECT c.*, r.number, r.txn, r.seq, r.time, r.code, r.message
+            FROM unnest($2, $3, $4) AS x (client, first, last)
             CROSS JOIN LATERAL (
                 SELECT \(RowReader.clientColumns)
                 FROM sync_client
                 WHERE workspace = $1 AND client = x.client
                 LIMIT 1
             ) c
-            """)
-
-    static let results = PreparedStatement(
-        name: "sync_results",
-        sql: """
-            SELECT r.*
-            FROM unnest($2, $3, $4) AS x (client, first, last)
-            CROSS JOIN LATERAL (
+            LEFT JOIN LATERAL (
                 SELECT \(RowReader.resultColumns)
                 FROM sync_result
-                WHERE workspace = $1 AND client = x.client AND number BETWEEN x.first AND x.last
+                WHERE x.first <= c.settled
+                AND workspace = $1 AND client = x.client AND number BETWEEN x.first AND x.last
                 OFFSET 0
-            ) r
+            ) r ON true
             """)
 
     static let seats = PreparedStatement(

@@ -49,7 +49,7 @@ import TidemarkModel
             print("seed \(seed): \(world.events) events in \(seconds) virtual seconds, trace \(String(world.trace.hash, radix: 16))")
             return
         }
-        let lines = world.trace.tail.suffix(40).joined(separator: "\n")
+        let lines = world.trace.tail.suffix(Int(ProcessInfo.processInfo.environment["LINES"] ?? "40") ?? 40).joined(separator: "\n")
         Issue.record(
             """
             seed \(seed) broke \(violation.invariant.rawValue)

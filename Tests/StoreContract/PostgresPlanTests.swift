@@ -12,8 +12,7 @@ struct PostgresPlanTests {
     private static let statements: [(PreparedStatement, types: [String])] = [
         (SequencingSQL.lock, ["text"]),
         (SequencingSQL.headAndListeners, ["text", "bigint"]),
-        (SequencingSQL.clients, ["text", "uuid[]"]),
-        (SequencingSQL.results, ["text", "uuid[]", "bigint[]", "bigint[]"]),
+        (SequencingSQL.clients, ["text", "uuid[]", "bigint[]", "bigint[]"]),
         (SequencingSQL.seats, ["text", "text[]", "text[]"]),
         (SequencingSQL.records, ["text", "text[]", "uuid[]", "smallint[]", "text[]"]),
         (SequencingSQL.dropResults, ["text", "uuid[]", "bigint[]", "bigint[]"]),
@@ -31,7 +30,7 @@ struct PostgresPlanTests {
     ]
     /// What the index conditions of a statement must search by, besides the workspace.
     private static let searched = [
-        "sync_clients": ["client"], "sync_results": ["client", "number"], "sync_seats": ["user_id", "scope"],
+        "sync_clients": ["client", "number"], "sync_seats": ["user_id", "scope"],
         "sync_records": ["collection", "id"], "sync_drop_results": ["client", "number"],
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["scope", "seq"],
         "sync_window": ["scope", "seq"], "sync_page": ["scope", "collection", "born"],
