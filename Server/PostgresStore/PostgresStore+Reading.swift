@@ -3,6 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
+    /// See `Store.session`: one round trip.
     package func session(
         for user: UserID, client: ClientID?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
@@ -25,12 +26,14 @@ extension PostgresStore {
         return snapshot
     }
 
+    /// See `Store.batch(holding:in:)`.
     package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
         guard seq > 0 else { return nil }
         return try await read([Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq) }])[0]
             .first { try $0.head() }
     }
 
+    /// See `Store.changedScopes`: one search of the index a scope, no row is touched.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
@@ -43,6 +46,7 @@ extension PostgresStore {
         return scopes.filter(changed.contains)
     }
 
+    /// See `Store.page`: one round trip; bodies beyond the bytes are not read.
     package func page(
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
@@ -64,6 +68,7 @@ extension PostgresStore {
             isLast: count >= rows.count)
     }
 
+    /// See `Store.tail`.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> [TailBatch] {

@@ -3,6 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
+    /// See `Store.register`: known clients are answered without the workspace's lock.
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
@@ -23,6 +24,7 @@ extension PostgresStore {
         row.user == user ? .registered(row) : .taken
     }
 
+    /// See `Store.follow`; also forgets the workspace's lapsed listeners.
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
     ) async throws(StoreError) -> Head {
@@ -40,6 +42,7 @@ extension PostgresStore {
         )[0].first { try $0.head() } ?? .start
     }
 
+    /// See `Store.unfollow`.
     package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
         let drop = Statement(ReadingSQL.dropListener, workspace) { $0.add(Int64(bitPattern: node)) }
         _ = try await on(reading) { try await $0.run([drop]) }

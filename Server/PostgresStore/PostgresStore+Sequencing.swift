@@ -4,6 +4,9 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
+    /// See `Store.sequence`: two round trips, and one more for the first batch of a workspace.
+    ///
+    /// Cancelling the task while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {

@@ -3,6 +3,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
+    /// See `Store.window`: one round trip, two when it is cut. It is also cut after `windowRowsMax` rows.
     package func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {

@@ -158,15 +158,12 @@ enum SequencingSQL {
     static let updateClients = PreparedStatement(
         name: "sync_update_clients",
         sql: """
-            INSERT INTO sync_client AS c (workspace, client, user_id, settled, acked, connection, registered)
-            SELECT w.workspace, u.client, u.user_id, u.settled, u.acked, u.connection, 0
-            FROM sync_workspace w, unnest($2, $3, $4, $5, $6)
-                AS u (client, user_id, settled, acked, connection)
-            WHERE w.workspace = $1
-            ON CONFLICT (workspace, client) DO UPDATE
-            SET settled = CASE WHEN c.user_id = EXCLUDED.user_id AND c.settled <= EXCLUDED.settled
-                    AND c.acked <= EXCLUDED.acked AND c.connection <= EXCLUDED.connection THEN EXCLUDED.settled END,
-                acked = EXCLUDED.acked, connection = EXCLUDED.connection
+            UPDATE sync_client c
+            SET settled = CASE WHEN c.user_id = u.user_id AND c.settled <= u.settled AND c.acked <= u.acked
+                    AND c.connection <= u.connection THEN u.settled END,
+                acked = u.acked, connection = u.connection
+            FROM unnest($2, $3, $4, $5, $6) AS u (client, user_id, settled, acked, connection)
+            WHERE c.workspace = $1 AND c.client = u.client
             """)
 
     /// From the last acknowledged number on: what lies below is gone, but while a long snapshot lives, its dead entries

@@ -68,6 +68,7 @@ package struct Session: Sendable {
 
     /// True once `welcome` was sent and until the end.
     package var isStreaming: Bool { phase == .streaming }
+    /// True from the end on; the connection may still have bytes to send.
     package var isClosed: Bool { phase == .closed }
     /// True when pages wait for the order to reach the state that they were read in.
     package var holdsPages: Bool { !heldPages.isEmpty }

@@ -46,10 +46,12 @@ import TidemarkModel
     private func report(_ world: World, _ seed: UInt64) {
         guard let violation = world.violation else {
             let seconds = (world.now - World.beginning) / 1_000
-            print("seed \(seed): \(world.events) events in \(seconds) virtual seconds, trace \(String(world.trace.hash, radix: 16))")
+            print(
+                "seed \(seed): \(world.events) events in \(seconds) virtual seconds, trace \(String(world.trace.hash, radix: 16))"
+            )
             return
         }
-        let lines = world.trace.tail.suffix(Int(ProcessInfo.processInfo.environment["LINES"] ?? "40") ?? 40).joined(separator: "\n")
+        let lines = world.trace.tail.suffix(40).joined(separator: "\n")
         Issue.record(
             """
             seed \(seed) broke \(violation.invariant.rawValue)

@@ -118,6 +118,20 @@ struct PostgresStepTests {
         }
     }
 
+    @Test func `the last settled transaction, sent again, finds its result, and one further finds none`() async throws {
+        try await withStore { under, _ in
+            let row = try await under.register(.numbered(50), for: .ann)
+            let batch = try await under.commit { $0.settle(row, through: 3, refusing: [3]) }
+            for (first, found) in [(2, [2, 3]), (3, [3]), (4, [])] as [(Int64, [Int64])] {
+                var reads = ReadSet()
+                reads.clients = [.init(client: row.id, first: first, last: 9)]
+                let results = try await under.read(reads).results[row.id] ?? [:]
+                #expect(results.keys.sorted() == found)
+                #expect(results.values.allSatisfy { batch.settlements[0].results.contains($0) })
+            }
+        }
+    }
+
     @Test func `a window has at most its rows and is cut between batches, or inside a huge one`() async throws {
         var options = TestSchema.options
         options.windowRowsMax = 3

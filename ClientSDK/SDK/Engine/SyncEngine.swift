@@ -33,15 +33,17 @@ package final class SyncEngine: Sendable {
     /// Syncs until the task is cancelled. Errors of the network and the server never end it.
     package func run() async {
         var machine = SyncMachine(timing: configuration.timing, seed: configuration.seed)
-        let events = AsyncChannel<SyncEvent>()
+        let events = AsyncChannel<Incoming>()
         let link = Link()
         await withDiscardingTaskGroup { group in
             group.addTask { [hints] in
-                for await hint in hints { await events.send(hint) }
+                for await hint in hints { await events.send(Incoming(hint)) }
             }
             var alarm = Alarm()
-            group.addTask { await events.send(.start) }
-            for await event in events {
+            group.addTask { await events.send(Incoming(.start)) }
+            for await incoming in events {
+                if let attempt = incoming.attempt, !link.isCurrent(attempt) { continue }
+                let event = incoming.event
                 if case .tick = event { alarm.rang() }
                 var pending = [event]
                 while !pending.isEmpty {
@@ -65,12 +67,13 @@ package final class SyncEngine: Sendable {
     }
 
     private func execute(
-        _ effect: SyncEffect, events: AsyncChannel<SyncEvent>, link: Link, alarm: inout Alarm,
+        _ effect: SyncEffect, events: AsyncChannel<Incoming>, link: Link, alarm: inout Alarm,
         in group: inout DiscardingTaskGroup
     ) async -> SyncEvent? {
         switch effect {
         case .open:
-            group.addTask { await self.converse(events: events, link: link) }
+            let attempt = link.begin()
+            group.addTask { await self.converse(attempt, events: events, link: link) }
         case .close(let code):
             await link.close(code: code.rawValue)
         case .send(let bytes):
@@ -78,7 +81,9 @@ package final class SyncEngine: Sendable {
         case .applyWelcome(let welcome):
             return await apply { [database] in try database.welcomed(welcome) }
         case .applyChanges(let changes):
-            let answer = await apply { [database, configuration] in try database.apply(changes, now: configuration.now()) }
+            let answer = await apply { [database, configuration] in
+                try database.apply(changes, now: configuration.now())
+            }
             if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
             return answer
         case .applyPage(let page):
@@ -101,7 +106,7 @@ package final class SyncEngine: Sendable {
             group.addTask {
                 // Cancelled only together with the engine.
                 try? await Task.sleep(for: .milliseconds(wait))
-                await events.send(.tick)
+                await events.send(Incoming(.tick))
             }
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
@@ -111,32 +116,48 @@ package final class SyncEngine: Sendable {
     }
 
     /// One connection from its opening to its end.
-    private func converse(events: AsyncChannel<SyncEvent>, link: Link) async {
-        let connection: any TransportConnection
+    private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
+        guard let connection = await open(attempt, events: events, link: link) else { return }
+        let closed: SyncEvent
         do {
-            let token = try await configuration.token()
-            connection = try await configuration.transport.connect(to: configuration.url)
-            let start = try await lane.run { [database] in try database.beginConnection() }
-            link.replace(connection)
-            await events.send(.opened(token: token, start: start))
+            while !Task.isCancelled {
+                await events.send(Incoming(.received(try await connection.receive()), of: attempt))
+            }
+            return await connection.close(code: CloseCode.normal.rawValue)
+        } catch let end as TransportClosed {
+            closed = .closed(code: end.code, reason: end.reason)
         } catch {
-            return await events.send(.openFailed("\(error)"))
+            closed = .closed(code: 1006, reason: "\(error)")
         }
-        do {
-            while !Task.isCancelled { await events.send(.received(try await connection.receive())) }
-            await connection.close(code: CloseCode.normal.rawValue)
-        } catch let closed as TransportClosed {
-            if link.isCurrent(connection) { await events.send(.closed(code: closed.code, reason: closed.reason)) }
-        } catch {
-            if link.isCurrent(connection) { await events.send(.closed(code: 1006, reason: "\(error)")) }
-        }
+        await events.send(Incoming(closed, of: attempt))
     }
 
-    private func refresh(_ events: AsyncChannel<SyncEvent>) async {
+    /// Connects and tells of it; `nil` when that failed or nobody waits for it any more.
+    private func open(
+        _ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link
+    ) async -> (any TransportConnection)? {
+        var opened: (any TransportConnection)?
         do {
-            await events.send(.tokenRefreshed(try await configuration.token()))
+            let token = try await configuration.token()
+            let connection = try await configuration.transport.connect(to: configuration.url)
+            opened = connection
+            let start = try await lane.run { [database] in try database.beginConnection() }
+            if link.establish(connection, by: attempt) {
+                await events.send(Incoming(.opened(token: token, start: start), of: attempt))
+                return connection
+            }
         } catch {
-            await events.send(.tokenFailed("\(error)"))
+            await events.send(Incoming(.openFailed("\(error)"), of: attempt))
+        }
+        await opened?.close(code: CloseCode.normal.rawValue)
+        return nil
+    }
+
+    private func refresh(_ events: AsyncChannel<Incoming>) async {
+        do {
+            await events.send(Incoming(.tokenRefreshed(try await configuration.token())))
+        } catch {
+            await events.send(Incoming(.tokenFailed("\(error)")))
         }
     }
 
@@ -157,5 +178,16 @@ package final class SyncEngine: Sendable {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
             return .applyFailed("\(error)")
         }
+    }
+}
+
+/// An event on its way to the loop, with the attempt that it comes from when it comes from a connection.
+private struct Incoming: Sendable {
+    let event: SyncEvent
+    let attempt: UInt64?
+
+    init(_ event: SyncEvent, of attempt: UInt64? = nil) {
+        self.event = event
+        self.attempt = attempt
     }
 }

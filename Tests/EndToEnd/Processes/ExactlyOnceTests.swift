@@ -23,30 +23,33 @@ import TidemarkWire
         try await first.push(opening)
         #expect(try await first.settled(through: 1).last?.rejection == nil)
 
-        var connection: Int64 = 1
         var answered: [TransactionID: SequenceNumber] = [:]
         for round in 1...Self.rounds {
             let number = round + 1
+            // Each attempt is a connection of its own; the numbers only rise.
+            let attempt = 2 + (round - 1) * 3
             let transaction = Transaction.saying(round, in: conversation)
             let push = Push(first: number, ackedThrough: number - 1, entries: [.init(transaction)])
-            try await client.sendAndCut(push, connection: connection + 1, waits: round.isMultiple(of: 2))
-            async let again = client.sendAgain(push, connection: connection + 2)
-            async let posted = client.postUntilJudged(push, connection: connection + 3)
-            connection += 4
-            let outcomes = try await again + posted
+            try await client.sendAndCut(push, connection: attempt, waits: round.isMultiple(of: 2))
+            async let again = client.sendAgain(push, connection: attempt + 1)
+            async let posted = client.postUntilJudged(push, connection: attempt + 2)
+            // A new connection is also told of earlier outcomes, which the client has not acknowledged to it.
+            let outcomes = try await (again + posted).filter { $0.number >= number }
+            #expect(!outcomes.isEmpty)
             #expect(outcomes.allSatisfy { $0.transaction == transaction.id && $0.rejection == nil })
-            let places = Set(outcomes.map(\.seq))
-            #expect(places.count == 1, "round \(round) was answered with \(places)")
-            answered[transaction.id] = places.first
+            let answers = Set(outcomes.map(\.seq))
+            #expect(answers.count == 1, "round \(round) was answered with \(answers)")
+            answered[transaction.id] = answers.first
         }
         #expect(answered.count == Int(Self.rounds))
-        #expect(Set(answered.values).count == Int(Self.rounds))
+        let places = Set(answered.values)
+        #expect(places.count == Int(Self.rounds))
         #expect(try await server.process.stop() == 0)
 
         let truth = try await server.truth([conversation])
         #expect(truth.messages.count == Int(Self.rounds))
         #expect(truth.messages.sorted { $0.born < $1.born }.map(\.order) == Array(1...Self.rounds))
-        #expect(Set(truth.messages.map(\.born)) == Set(answered.values))
+        #expect(places == Set(truth.messages.map(\.born)))
     }
 }
 

@@ -177,14 +177,13 @@ final class NotingClock: Clock, Sendable {
             async let accepted = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
             await store.tried(1)
             await group.triggerGracefulShutdown()
-            var late = PushOutcome.stale
-            while late != .unavailable {
-                // The trigger reaches the service by another task; what comes before it is still accepted.
-                late =
-                    commits.state.withLock { $0.isClosed }
-                    ? await outcome(of: try submission(1, from: 2, [Sample.profile(12)]), by: commits) : late
-                await Task.yield()
+            // The trigger reaches the service by another task; what comes before it is still accepted.
+            while !commits.state.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
+            let late = Mutex<PushOutcome?>(nil)
+            commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { outcome in
+                late.withLock { $0 = outcome }
             }
+            #expect(late.withLock { $0 } == .unavailable)
             store.release()
             #expect(try await accepted.isSettled)
             try await tasks.waitForAll()

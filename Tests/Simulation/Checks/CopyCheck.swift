@@ -1,5 +1,6 @@
-@testable import Tidemark
 import TidemarkModel
+
+@testable import Tidemark
 
 /// Compares one copy with what the oracle knows.
 struct CopyCheck {

@@ -1,7 +1,8 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
 import TidemarkWire
+
+@testable import Tidemark
 
 /// Looks at one device's database after what was applied: cheap things every time, everything now and then.
 struct CopyWatch {
@@ -75,7 +76,8 @@ struct CopyWatch {
             }
             seen[key] = (record.seq, since)
             try check(
-                record.seq > deleted[key] ?? 0, .noResurrection, "\(key) at \(record.seq), deleted at \(deleted[key] ?? 0)")
+                record.seq > deleted[key] ?? 0, .noResurrection,
+                "\(key) at \(record.seq), deleted at \(deleted[key] ?? 0)")
         }
     }
 
@@ -97,7 +99,10 @@ struct CopyWatch {
         guard !scopes.isEmpty else { return }
         let tables =
             device.world.schema.collections.map { "\"\($0.name)\"" }
-            + ["tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone"]
+            + [
+                "tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page",
+                "tidemark_tombstone",
+            ]
         try device.database.writer.unsafeRead { db in
             for scope in scopes {
                 for table in tables {

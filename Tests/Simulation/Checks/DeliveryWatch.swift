@@ -56,7 +56,8 @@ struct DeliveryWatch {
         try check(end > seq || end == seq && isEmptyStep(changes), .contiguity, "cursor \(end) after \(seq)")
         for group in changes.groups {
             try check(
-                isVisible(group.scope, to: connection.user, at: end, world), .noLeak, "\(group.scope) in a frame to \(end)")
+                isVisible(group.scope, to: connection.user, at: end, world), .noLeak,
+                "\(group.scope) in a frame to \(end)")
             for row in group.changes {
                 try check(row.seq > seq && row.seq <= end, .contiguity, "\(row.key) at \(row.seq) in \(seq)...\(end)")
                 try judge(row, world)
@@ -117,7 +118,8 @@ struct DeliveryWatch {
         world.log("c\(connection.id) page \(page.scope) \(page.collection) at \(at) rows \(page.changes.count)")
         let grant = grantNumber(page.scope, connection.user, at, world)
         try check(
-            grant == page.since, .noLeak, "a page of \(page.scope) read at \(at) for the grant of \(page.since), not \(grant ?? -1)")
+            grant == page.since, .noLeak,
+            "a page of \(page.scope) read at \(at) for the grant of \(page.since), not \(grant ?? -1)")
         for row in page.changes {
             try check(row.seq <= at, .stability, "\(row.key) at \(row.seq) in a page of \(at)")
             try judge(row, world)

@@ -1,7 +1,8 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
 import TidemarkStore
+
+@testable import Tidemark
 
 /// At peace everything is the same everywhere: tables, copies, receipts.
 struct EndCheck {

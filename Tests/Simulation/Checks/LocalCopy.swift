@@ -1,7 +1,8 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
 import TidemarkWire
+
+@testable import Tidemark
 
 /// Everything that one device's database holds, read between two of its transactions.
 struct LocalCopy {

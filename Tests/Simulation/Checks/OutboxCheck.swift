@@ -1,6 +1,7 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
+
+@testable import Tidemark
 
 /// I-19: where every local write is, and that it is in one place only.
 struct OutboxCheck {
@@ -17,7 +18,9 @@ struct OutboxCheck {
         // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
         try database.writer.unsafeRead { db in try checkEach(of: written, released, db) }
         for (before, after) in zip(copy.outbox, copy.outbox.dropFirst()) {
-            try check(after.number == before.number + 1, .conservation, "no entry between \(before.number) and \(after.number)")
+            try check(
+                after.number == before.number + 1, .conservation,
+                "no entry between \(before.number) and \(after.number)")
         }
     }
     private func checkEach(of written: Set<TransactionID>, _ released: Set<TransactionID>, _ db: Database) throws {

@@ -1,6 +1,7 @@
-@testable import Tidemark
 import TidemarkModel
 import TidemarkWire
+
+@testable import Tidemark
 
 /// I-14: what a reader received, applied to another database with frames twice and pages late, gives the same copy.
 struct ReplayCheck {
@@ -54,7 +55,8 @@ struct ReplayCheck {
     private func compare(_ replayed: LocalCopy, _ original: LocalCopy) throws(Violation) {
         try check(replayed.scopes == original.scopes, .idempotence, "a replay holds other scopes")
         try check(replayed.fillings == original.fillings, .idempotence, "a replay is filled to another extent")
-        try check(Set(replayed.visible.keys) == Set(original.visible.keys), .idempotence, "a replay shows other records")
+        try check(
+            Set(replayed.visible.keys) == Set(original.visible.keys), .idempotence, "a replay shows other records")
         for (key, shown) in original.visible {
             try check(replayed.visible[key]?.record == shown.record, .idempotence, "\(key) differs in a replay")
         }

@@ -1,6 +1,7 @@
-@testable import Tidemark
 import TidemarkModel
 import TidemarkWire
+
+@testable import Tidemark
 
 extension Device {
     /// Pushes over HTTP while the app is suspended: several attempts, each under a connection number of its own, some of

@@ -1,6 +1,7 @@
-@testable import Tidemark
 import TidemarkModel
 import TidemarkWire
+
+@testable import Tidemark
 
 /// Carries out the machine's effects as the product's engine does: in order, each answer before the next event.
 extension Device {
@@ -21,7 +22,10 @@ extension Device {
                 guard let answer else { continue }
                 pending.append(answer)
                 // What stands behind a failed write must not happen.
-                if case .applyFailed = answer { break carrying }
+                switch answer {
+                case .applyFailed, .forkFound: break carrying
+                default: break
+                }
             }
         }
     }
@@ -30,12 +34,15 @@ extension Device {
         switch effect {
         case .open: open()
         case .close:
+            attempt += 1
             if let connection { world.network.closeFromClient(connection) }
             connection = nil
         case .send(let bytes):
             if let connection { world.network.sendUp(connection, bytes) }
         case .applyWelcome(let welcome):
-            log("welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)")
+            log(
+                "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)"
+            )
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
         case .applyChanges(let changes):
             return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
@@ -87,7 +94,10 @@ extension Device {
     private var token: String { Token.issue(for: owner, expires: world.now + world.plan.tokenLife) }
 
     private func open() {
+        attempt += 1
+        let attempt = attempt
         later(world.network.dialDelay()) {
+            guard self.attempt == attempt else { return }
             guard let node = self.world.network.dial(from: self) else { return self.feed(.openFailed("no answer")) }
             let start: ConnectionStart
             do {

@@ -1,6 +1,7 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
+
+@testable import Tidemark
 
 extension Device {
     /// The app writes; a refusal by the local database is an answer like any other.

@@ -1,10 +1,11 @@
 import GRDB
-@testable import Tidemark
 import TidemarkFanOut
 import TidemarkModel
 import TidemarkSession
 import TidemarkStore
 import TidemarkWire
+
+@testable import Tidemark
 
 /// One installed app: the real sync machine over the real local database, on a connection of the simulated network.
 final class Device {
@@ -33,6 +34,8 @@ final class Device {
     var machine: SyncMachine?
     var alarm = Alarm()
     var connection: Connection?
+    /// Counts openings and closings: what an earlier opening brings is not wanted any more.
+    var attempt = 0
     var inbox: [Arrival] = []
     var isDraining = false
     var stalledUntil: Milliseconds = 0

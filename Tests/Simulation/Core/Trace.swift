@@ -2,7 +2,7 @@ import TidemarkModel
 
 /// What happened, line by line: the last lines for a person, all of them as one number for comparison.
 struct Trace {
-    private static let linesMax = 4000
+    private static let linesMax = 60
     private var lines: [String] = []
     private var start = 0
     /// FNV-1a over every line.

@@ -89,7 +89,9 @@ struct Oracle {
         let before = state.last
         if let refusal = state.apply(written.transaction, by: written.user) {
             let invariant: Invariant = refusal.code == .forbidden || refusal.code == .notFound ? .writeAccess : .merge
-            try check(result.rejection != nil, invariant, "\(id) took effect; it should be \(refusal.code): \(refusal.message)")
+            try check(
+                result.rejection != nil, invariant,
+                "\(id) took effect; it should be \(refusal.code): \(refusal.message)")
             refused.insert(id)
         } else {
             let message = result.rejection.map { "\($0.code): \($0.message)" } ?? ""
@@ -97,7 +99,8 @@ struct Oracle {
             try check(accepted.insert(id).inserted, .exactlyOnce, "\(id) took effect twice")
             let hasEffect = state.last > before
             try check(!hasEffect || result.seq == state.last, .merge, "\(id): result says \(result.seq)")
-            try check(!hasEffect || before + 1 > written.after, .causality, "\(id) at \(before + 1), after \(written.after)")
+            try check(
+                !hasEffect || before + 1 > written.after, .causality, "\(id) at \(before + 1), after \(written.after)")
         }
     }
 }

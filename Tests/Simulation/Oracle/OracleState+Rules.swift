@@ -61,7 +61,9 @@ extension OracleState {
             else { throw Rejection(.invalid, "must list the creator") }
         } else {
             guard let role else { throw Rejection(.forbidden, "not a member") }
-            try allow(collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []), role, true)
+            try allow(
+                collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []),
+                role, true)
         }
         put(key, scope: scope, fields: fields, author: user, collection)
     }

@@ -46,7 +46,8 @@ struct OracleState {
     }
 
     /// Gives the record its next state.
-    mutating func put(_ key: RecordKey, scope: ScopeID, fields: Fields?, author: UserID, _ collection: CollectionSchema) {
+    mutating func put(_ key: RecordKey, scope: ScopeID, fields: Fields?, author: UserID, _ collection: CollectionSchema)
+    {
         last += 1
         let before = current(key)
         history[key, default: []].append(

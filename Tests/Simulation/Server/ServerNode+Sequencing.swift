@@ -1,9 +1,10 @@
 import TidemarkFanOut
 import TidemarkModel
-@testable import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
 import TidemarkWire
+
+@testable import TidemarkSequencer
 
 extension ServerNode {
     typealias Element = LaneQueue<Ticket>.Element

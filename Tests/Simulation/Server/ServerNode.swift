@@ -127,7 +127,9 @@ final class ServerNode {
         // Writability is reported on a later turn of the loop, as sockets do.
         let lease = lease
         world.after(0) {
-            guard lease.isHeld, self.connections[connection.id] != nil, connection.isBlocked == isBlocked else { return }
+            guard lease.isHeld, self.connections[connection.id] != nil, connection.isBlocked == isBlocked else {
+                return
+            }
             self.advance { [clock = self.clock] in
                 $0.writabilityChanged(connection.id, isWritable: !isBlocked, now: clock, into: &$1)
             }

@@ -1,6 +1,7 @@
 import GRDB
-@testable import Tidemark
 import TidemarkModel
+
+@testable import Tidemark
 
 /// What apps do: each action is one local transaction on some device, whether it is connected or not.
 final class Workload {
