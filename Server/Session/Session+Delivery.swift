@@ -19,9 +19,7 @@ extension Session {
         if isPlain, let shared, shared.base == sent.seq, shared.groups == groups {
             frame = shared.frame
         } else {
-            // Losses take effect before the same batch is filtered; rows of a gained scope come with its pages.
-            let lost = Set(changes.filter { $0.role == nil }.map(\.scope))
-            let visible = lost.isEmpty ? groups : groups.filter { !lost.contains(batch.groups[$0].scope) }
+            let visible = changes.isEmpty ? groups : visibleGroups(of: batch, after: changes)
             frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes)
             if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
         }
@@ -74,11 +72,7 @@ extension Session {
         } else {
             changes = membershipChanges(in: batch)
             settled = batch.settlements.first { $0.client.id == client }?.wire
-            let lost = Set(changes.filter { $0.role == nil }.map(\.scope))
-            groups = batch.groups.indices.filter { index in
-                let scope = batch.groups[index].scope
-                return !lost.contains(scope) && grants[scope] != nil
-            }
+            groups = visibleGroups(of: batch, after: changes)
         }
         if groups.isEmpty, settled == nil, changes.isEmpty {
             position = batch.head
@@ -159,6 +153,17 @@ extension Session {
             let since = change.since ?? begun[change.scope] ?? grants[change.scope]?.since ?? change.seq
             begun[change.scope] = change.role == nil ? nil : since
             return .init(scope: change.scope, since: change.role == nil ? change.seq : since, role: change.role)
+        }
+    }
+
+    /// The groups that the client sees once the batch's own membership changes have taken effect. Those of a
+    /// scope gained in this batch are among them: its creator must not lose sight of it until the first page.
+    private func visibleGroups(of batch: DeliveryBatch, after changes: [Changes.GrantChange]) -> [Int] {
+        var isHeld: [ScopeID: Bool] = [:]
+        for change in changes { isHeld[change.scope] = change.role != nil }
+        return batch.groups.indices.filter { index in
+            let scope = batch.groups[index].scope
+            return isHeld[scope] ?? (grants[scope] != nil)
         }
     }
 

@@ -6,12 +6,14 @@ import TidemarkWire
 struct ScopeChange {
     private let records: RecordTable
     private let filling: ScopeFilling
+    private let account: UserID
     private let now: Milliseconds
 
     /// - Parameter now: noted on what is parked.
     init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {
         records = RecordTable(db, database)
         filling = ScopeFilling(schema: database.schema, db: db)
+        account = database.account
         self.now = now
     }
 
@@ -34,11 +36,30 @@ struct ScopeChange {
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
             try outbox.set(entry.state == .queued ? .void : .held, entry.number)
         }
+        try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
         for name in records.tables.keys.sorted() {
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }
         try ScopeTable(db: records.db).delete(scope)
+    }
+
+    /// A pending create of another scope may stand over a record of this one that has the same id: its base is then no
+    /// record at all again, and the write stays until the server judges it.
+    private func uncover(_ scope: ScopeID, rebase: inout Rebase) throws {
+        let sql = """
+            SELECT r.collection, r.local_id, r.scope
+            FROM tidemark_base AS b
+            JOIN tidemark_outbox_record AS r ON r.collection = b.collection AND r.local_id = b.local_id
+            WHERE b.scope = ?
+            ORDER BY r.n DESC
+            """
+        for row in try records.db.all(sql, [scope.text]) {
+            let key = try row.key(0)
+            let own = ScopeID(try row.text(2))
+            try records.saveBase(LocalRecord(absent: key, scope: own, author: account, created: now))
+            rebase.touch(key)
+        }
     }
 
     /// Drops every synced row and fills each held scope from the start; pending writes stay and stay visible.

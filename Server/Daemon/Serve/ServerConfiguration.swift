@@ -24,7 +24,7 @@ package struct ServerConfiguration: Sendable {
     ) throws(ConfigurationError) {
         let values = Values(environment: environment, overrides: overrides)
         isDevelopment = try values.flag(.development)
-        database = try DatabaseLocation(values[.database] ?? "sqlite:tidemark.sqlite")
+        database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
         schema = try values.schema()
         secret = try values.secret(isDevelopment: isDevelopment)

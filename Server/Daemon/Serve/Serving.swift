@@ -19,7 +19,7 @@ private let shutdownMax = Duration.seconds(30)
 package func runServer(_ configuration: ServerConfiguration) async throws {
     var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = configuration.logLevel
-    let opened = try OpenedStore.open(configuration, logger: logger)
+    let opened = try await OpenedStore.open(configuration, logger: logger)
     let token = configuration.isDevelopment ? try developmentToken(configuration) : nil
     let server = ServerAssembly(
         configuration, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton, logger: logger

@@ -1,6 +1,6 @@
 /// What can be set, by environment variable; a command line may override each by the same key.
 package enum Setting: String, Sendable, CaseIterable {
-    /// `sqlite:PATH`, a bare path, or `postgres://…`. Default: `sqlite:tidemark.sqlite`.
+    /// `sqlite:PATH`, a bare path, or `postgres://…`. Default: `sqlite:./tidemark-data/tidemark.sqlite`.
     case database = "TIDEMARK_DATABASE"
     /// `HOST:PORT`; port 0 lets the system choose. Default: `127.0.0.1:8080`.
     case listen = "TIDEMARK_LISTEN"

@@ -27,15 +27,15 @@ package struct OpenedStore: Sendable {
     }
 
     /// Opens the store that a configuration names.
-    static func open(_ configuration: ServerConfiguration, logger: Logger) throws -> OpenedStore {
+    static func open(_ configuration: ServerConfiguration, logger: Logger) async throws -> OpenedStore {
         switch configuration.database {
         case .sqlite(let path):
             var options = EmbeddedStore.Options()
             options.limits = configuration.limits.store
             let store = try EmbeddedStore(path: path, options: options)
             return OpenedStore(store, close: { try store.close() })
-        case .postgres:
-            throw ConfigurationError(.database, "this build does not speak to PostgreSQL; use sqlite:PATH")
+        case .postgres(let uri):
+            return try await postgres(uri, configuration, logger: logger)
         }
     }
 }

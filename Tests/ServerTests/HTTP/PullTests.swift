@@ -68,11 +68,14 @@ import TidemarkWire
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
+            let start = ContinuousClock.now
             async let waiting = pull(server, as: "bob", cursor: cursor, scopes: [directory], wait: 25_000)
+            while server.watchers == 0 { await Task.yield() }
             try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
             _ = try await ann.settled(through: 1)
             try await ann.push(from: 2, Sample.profile(11))
             #expect(try changes(try await waiting).flatMap(\.records).map(\.key.id) == [Sample.id(11)])
+            #expect(ContinuousClock.now - start < .seconds(20))
         }
     }
 

@@ -21,7 +21,7 @@ struct ServerTruth: Sendable {
             environment: [:], overrides: [.database: database, .development: "1"])
         var logger = Logger(label: "tidemark.demo") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
-        let opened = try OpenedStore.open(configuration, logger: logger)
+        let opened = try await OpenedStore.open(configuration, logger: logger)
         let records = try await withThrowingTaskGroup(of: Void.self) { group in
             for service in opened.services { group.addTask { try await service.run() } }
             defer { group.cancelAll() }

@@ -1,0 +1,103 @@
+import Logging
+import ServiceLifecycle
+import TidemarkGateway
+import TidemarkModel
+import TidemarkPostgres
+import TidemarkPostgresStore
+
+extension OpenedStore {
+    /// Brings the database to this version's tables and opens it; its services must run before it answers.
+    static func postgres(
+        _ uri: String, _ configuration: ServerConfiguration, logger: Logger
+    ) async throws -> OpenedStore {
+        let connection: PostgresConfiguration
+        do throws(PostgresError) {
+            connection = try PostgresConfiguration(connectionString: uri)
+        } catch {
+            throw ConfigurationError(.database, "\(error)")
+        }
+        var options = PostgresStore.Options()
+        options.limits = configuration.limits.store
+        let store = try PostgresStore(
+            configuration: connection, node: configuration.nodeID, options: options, logger: logger)
+        try await store.migrate()
+        let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
+        return OpenedStore(
+            store, isShared: true, hints: hints, services: [PostgresService(store: store, hints: hints, logger: logger)])
+    }
+}
+
+/// NOTIFY as the node's hints.
+private final class PostgresCommitHints: CommitHints {
+    /// Hints that wait for the node; more of them say no more than "look".
+    private static let waitingMax = 1_024
+    private let hintsOfOthers: AsyncStream<CommitHint>
+    let channel: PostgresHints
+
+    init(_ configuration: PostgresConfiguration, node: UInt64, logger: Logger) throws {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: CommitHint.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
+        hintsOfOthers = stream
+        channel = try PostgresHints(
+            configuration: configuration, node: node, clock: ContinuousClock(), logger: logger
+        ) { hint in
+            switch hint {
+            case .grown(let workspace, let seq): continuation.yield(.grown(workspace, seq))
+            case .poll: continuation.yield(.unknown)
+            }
+        }
+    }
+
+    func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) { channel.announce(workspace, seq) }
+
+    func hints() -> AsyncStream<CommitHint> { hintsOfOthers }
+}
+
+/// Runs the store's connections and housekeeping until everything that uses them has stopped.
+private struct PostgresService: Service {
+    /// Between two rounds of housekeeping.
+    private static let trimEvery = Duration.seconds(60)
+    let store: PostgresStore
+    let hints: PostgresCommitHints
+    let logger: Logger
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await tend() }
+                group.addTask { await listen() }
+                do {
+                    try await store.run()
+                } catch {
+                    logger.error("The PostgreSQL connections ended", metadata: ["error": "\(error)"])
+                }
+                group.cancelAll()
+            }
+        } onGracefulShutdown: {
+            store.shutdown()
+        }
+    }
+
+    /// Hints are a convenience: without them the poll finds what other nodes wrote.
+    private func listen() async {
+        do {
+            try await hints.channel.run()
+        } catch {
+            logger.warning("No more word from other nodes but by polling", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func tend() async {
+        let clock = ContinuousClock()
+        while !Task.isCancelled {
+            do {
+                try await clock.sleep(for: Self.trimEvery)
+                try await store.trim(now: ServerAssembly.Surroundings().now())
+            } catch is CancellationError {
+                return
+            } catch {
+                logger.warning("Housekeeping failed; it is tried again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+}
