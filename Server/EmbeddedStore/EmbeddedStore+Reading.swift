@@ -3,6 +3,7 @@ package import TidemarkModel
 package import TidemarkStore
 
 extension EmbeddedStore {
+    /// One read transaction on a reading connection.
     package func session(
         for user: UserID, client: ClientID?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
@@ -34,11 +35,13 @@ extension EmbeddedStore {
         }
     }
 
+    /// One search in the primary key.
     package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
         guard seq > 0 else { return nil }
         return try await onReader { db in try FeedQuery(db: db, workspace: workspace).batch(holding: seq) }
     }
 
+    /// One search in the feed index for each scope.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
@@ -55,6 +58,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// One read transaction: the head, the end of the window, then the feed of each scope.
     package func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {
@@ -64,6 +68,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// One read transaction along the page index, backwards.
     package func page(
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
@@ -91,6 +96,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// Bodies are decoded here, off the writer.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> [TailBatch] {

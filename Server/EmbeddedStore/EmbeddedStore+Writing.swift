@@ -4,6 +4,7 @@ package import TidemarkModel
 package import TidemarkStore
 
 extension EmbeddedStore {
+    /// One write transaction on the writer: `BEGIN IMMEDIATE` is the workspace lock.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
@@ -14,6 +15,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// One write transaction.
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
@@ -49,6 +51,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// Kept in memory: a registration ends with the process.
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
     ) async throws(StoreError) -> Head {
@@ -63,6 +66,7 @@ extension EmbeddedStore {
         }
     }
 
+    /// Takes effect with the next batch.
     package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
         listeners.withLock {
             $0[workspace]?.remove(node)

@@ -83,5 +83,6 @@ package final class PostgresPool: Sendable {
         }
     }
 
+    /// Counts of this moment, for metrics and tests.
     package var snapshot: Snapshot { core.snapshot }
 }

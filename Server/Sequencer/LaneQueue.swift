@@ -12,6 +12,7 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
 
     package init(limits: LaneLimits) { self.limits = limits }
 
+    /// True when nothing waits.
     package var isEmpty: Bool { order.isEmpty }
 
     /// Adds a submission; false when the queue is full.

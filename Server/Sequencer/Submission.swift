@@ -56,6 +56,7 @@ package struct AdmittedEntry: Sendable {
 
 /// One mutation, checked against the schema and encoded as far as that needs no state.
 package struct Step: Sendable {
+    /// What is done, with everything encoded that needs no state.
     package enum Action: Sendable {
         case create(Fields, body: [UInt8], scope: ScopeID)
         case update([NamedPatch])

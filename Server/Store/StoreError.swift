@@ -1,5 +1,6 @@
 /// Why a store call failed. Refused mutations are data, never a `StoreError`.
 package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What a caller may do about it.
     package enum Kind: String, Hashable, Sendable {
         /// Not reachable, timed out, shutting down, lock not granted: the same call may succeed later.
         case unavailable

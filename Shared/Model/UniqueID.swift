@@ -55,6 +55,7 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// Writes the 36 bytes of the text form; the buffer must have room for them.
     package static func write(high: UInt64, low: UInt64, into buffer: UnsafeMutableBufferPointer<UInt8>) {
         var position = 0
         for digit in 0..<32 {

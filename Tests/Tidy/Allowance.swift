@@ -9,5 +9,9 @@ struct Allowance: Sendable {
     }
 
     /// Every exception in the repository. A test fails for an entry that nothing needs any more.
-    static let all: [Allowance] = []
+    static let all: [Allowance] = [
+        Allowance(
+            rule: "unstructured tasks", path: "ClientSDK/SDK/Engine/SyncStore+Connecting.swift",
+            reason: "connect() returns at once and the connection outlives its caller; disconnect() ends and awaits it")
+    ]
 }

@@ -9,6 +9,8 @@ package struct EngineConfiguration: Sendable {
     package var timing = EngineTiming()
     /// Milliseconds since 1970.
     package var now: @Sendable () -> Milliseconds
+    /// Sleeps until the machine's deadlines.
+    package var clock: any Clock<Duration> = ContinuousClock()
     /// A client id that was never used.
     package var newClient: @Sendable () -> ClientID
     /// Seed of the jitter between attempts.

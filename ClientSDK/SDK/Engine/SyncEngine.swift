@@ -103,9 +103,9 @@ package final class SyncEngine: Sendable {
             group.addTask { await self.refresh(events) }
         case .wake(let time):
             guard let wait = alarm.set(time, now: configuration.now()) else { return nil }
-            group.addTask {
+            group.addTask { [clock = configuration.clock] in
                 // Cancelled only together with the engine.
-                try? await Task.sleep(for: .milliseconds(wait))
+                try? await clock.sleep(for: .milliseconds(wait))
                 await events.send(Incoming(.tick))
             }
         case .status(let phase):

@@ -19,6 +19,7 @@ package struct ServerLimits: Sendable {
 
 /// A bound that has an environment variable: `TIDEMARK_LIMIT_` and its name in capitals.
 package struct LimitSetting: Sendable {
+    /// Stands before a limit's name in the environment.
     package static let prefix = "TIDEMARK_LIMIT_"
 
     package let variable: String

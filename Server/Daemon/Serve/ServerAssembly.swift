@@ -14,6 +14,7 @@ package struct ServerAssembly: Sendable {
     package struct Surroundings: Sendable {
         /// Milliseconds since 1970.
         package var now: @Sendable () -> Milliseconds = { Milliseconds(Date().timeIntervalSince1970 * 1_000) }
+        /// Random; never 0.
         package var nonce: @Sendable () -> UInt64 = { UInt64.random(in: 1...UInt64.max) }
         package var clock: any Clock<Duration> = ContinuousClock()
 

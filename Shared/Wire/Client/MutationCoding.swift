@@ -52,6 +52,7 @@ package enum MutationCoding {
         }
     }
 
+    /// Reads one mutation; throws `Rejection` for one that is not known, `JSONError` for wrong types.
     package static func decode(_ reader: inout JSONReader) throws -> Mutation {
         var kind: String?
         var collection: String?

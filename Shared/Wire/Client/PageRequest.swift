@@ -23,6 +23,7 @@ package struct PageRequest: Hashable, Sendable {
         self.limit = limit
     }
 
+    /// Reads a request; `t` is not looked at, so that it serves HTTP too.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PageRequest {
         var scope: ScopeID?
         var request = PageRequest(id: 0, scope: ScopeID("-"), since: 0, collection: "", limit: 50)

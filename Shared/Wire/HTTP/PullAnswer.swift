@@ -49,6 +49,7 @@ package struct PullAnswer: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// Reads an answer, each of its frames included.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PullAnswer {
         var answer = PullAnswer(cursorState: .none, cursor: "")
         try MessageReader.members(of: bytes, "pull answer") { reader, key in

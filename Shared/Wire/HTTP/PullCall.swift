@@ -15,6 +15,7 @@ package struct PullCall: Hashable, Sendable {
         self.wait = wait
     }
 
+    /// Reads the body; `wait_ms` is cut to its maximum.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PullCall {
         var call = PullCall()
         try MessageReader.members(of: bytes, "pull") { reader, key in

@@ -22,6 +22,7 @@ package struct PushAnswer: Hashable, Sendable {
         return writer.bytes
     }
 
+    /// Reads an answer.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PushAnswer {
         var answer = PushAnswer(settledThrough: 0, outcomes: [])
         try MessageReader.members(of: bytes, "push answer") { reader, key in

@@ -13,6 +13,7 @@ package struct PushCall: Hashable, Sendable {
         self.push = push
     }
 
+    /// Reads the body; a bad transaction is refused alone, as on a socket.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PushCall {
         var client: ClientID?
         var call = PushCall(

@@ -6,6 +6,7 @@ package struct RegisterCall: Hashable, Sendable {
 
     package init(client: ClientID) { self.client = client }
 
+    /// Reads the body.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> RegisterCall {
         var client: ClientID?
         try MessageReader.members(of: bytes, "clients") { reader, key in

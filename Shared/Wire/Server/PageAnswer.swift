@@ -53,6 +53,7 @@ package struct PageAnswer: Hashable, Sendable {
         return Self.splice(request, rows: rows.bytes, next: next)
     }
 
+    /// Reads an answer.
     package static func decode(_ bytes: [UInt8]) throws(WireError) -> PageAnswer {
         var scope: ScopeID?
         var answer = PageAnswer(id: 0, scope: ScopeID("-"), since: 0, collection: "", changes: [], next: nil)

@@ -30,6 +30,7 @@ package struct Settled: Hashable, Sendable {
         self.outcomes = outcomes
     }
 
+    /// Appends the object.
     package func write(to writer: inout JSONWriter) {
         writer.literal("{\"n\":")
         writer.integer(through)

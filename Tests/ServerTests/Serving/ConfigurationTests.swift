@@ -18,7 +18,7 @@ import TidemarkWire
 
     @Test func `without anything but a secret there are defaults`() throws {
         let configuration = try configuration([:])
-        #expect(configuration.database == .sqlite(path: "tidemark.sqlite"))
+        #expect(configuration.database == .sqlite(path: "./tidemark-data/tidemark.sqlite"))
         #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 8_080))
         #expect(configuration.schema.name == "chat")
         #expect(configuration.logLevel == .info)
