@@ -23,7 +23,8 @@ public struct NIOTransport: Transport {
     public func connect(to url: String) async throws -> any TransportConnection {
         let address = try ServerAddress(url)
         let socket = try await NIOWebSocketClient.connect(
-            host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS, headers: [],
+            host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS,
+            headers: [],
             maxMessageBytes: messageBytesMax, group: MultiThreadedEventLoopGroup.singleton,
             trustRootsFile: trustRootsFile)
         return NIOTransportConnection(socket: socket)

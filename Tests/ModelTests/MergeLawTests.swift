@@ -49,7 +49,9 @@ import TidemarkModel
     @Test func `set additions and maxima change nothing when they are repeated`() throws {
         for seed in 0..<200 {
             var random = SplitMix(seed: UInt64(seed))
-            let patches = [NamedPatch("tags", .add(words(&random))), NamedPatch("top", .max(.integer(Int64(random.next() % 9))))]
+            let patches = [
+                NamedPatch("tags", .add(words(&random))), NamedPatch("top", .max(.integer(Int64(random.next() % 9)))),
+            ]
             let once = try fold(Fields(), patches)
             #expect(try fold(once, patches + patches) == once)
         }
@@ -74,9 +76,11 @@ import TidemarkModel
     }
 
     @Test(arguments: [
-        (NamedPatch("fixed", .set("x")), "cannot change after creation"), (NamedPatch("rank", .set(1)), "only the server writes it"),
+        (NamedPatch("fixed", .set("x")), "cannot change after creation"),
+        (NamedPatch("rank", .set(1)), "only the server writes it"),
         (NamedPatch("tags", .remove(["a"])), "only takes add"), (NamedPatch("count", .set(1)), "only takes increment"),
-        (NamedPatch("title", .increment(1)), "takes set and unset"), (NamedPatch("title", .set(1)), "must be string, not integer"),
+        (NamedPatch("title", .increment(1)), "takes set and unset"),
+        (NamedPatch("title", .set(1)), "must be string, not integer"),
         (NamedPatch("nope", .set(1)), "no such field"), (NamedPatch("people", .set(["a"])), "takes add and remove"),
         (NamedPatch("tags", .add([1])), "not a set of strings"),
     ])
@@ -100,7 +104,8 @@ import TidemarkModel
     }
 
     @Test func `a new record takes canonical form, and unknown or missing fields are refused`() throws {
-        let created = try RecordMerge.created(["people": ["b", "a", "b"], "title": .null], in: Self.collection, isService: false)
+        let created = try RecordMerge.created(
+            ["people": ["b", "a", "b"], "title": .null], in: Self.collection, isService: false)
         #expect(created == ["people": ["a", "b"]])
         let error = #expect(throws: Rejection.self) {
             try RecordMerge.created(["titel": "x"], in: Self.collection, isService: false)

@@ -32,7 +32,10 @@ import TidemarkModel
         (#"{"tidemark":1,"collections":{"a":{"fields":{}}}}"#, "a: \"scope\" is missing"),
         (#"{"tidemark":1,"collections":{"a":{"scope":"self","fields":{}}}}"#, "a: \"members\" must name"),
         (#"{"tidemark":1,"collections":{"a":{"scope":"b","fields":{"b":"string"}}}}"#, "a.b: holds the scope"),
-        (#"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":"text"}}}}"#, "a.b: \"type\" does not know text"),
+        (
+            #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":"text"}}}}"#,
+            "a.b: \"type\" does not know text"
+        ),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"string","merg":"lww"}}}}}"#,
             "a.b: unknown key \"merg\""

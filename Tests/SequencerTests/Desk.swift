@@ -40,7 +40,8 @@ struct Desk {
     }
 
     func submission(
-        _ client: UInt64, _ user: String, first: Int64, connection: Int64 = 1, acked: Int64 = 0, isService: Bool = false,
+        _ client: UInt64, _ user: String, first: Int64, connection: Int64 = 1, acked: Int64 = 0,
+        isService: Bool = false,
         _ transactions: [(id: UInt64, mutations: [Mutation])]
     ) -> Submission {
         let principal = Principal(user: UserID(user), isService: isService)

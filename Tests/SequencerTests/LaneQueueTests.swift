@@ -5,7 +5,8 @@ import TidemarkSequencer
 @Suite struct `Lane queue` {
     private func submission(_ client: UInt64, _ first: Int64, count: Int = 1) -> Submission {
         Submission(
-            client: Desk.id(client), principal: Principal(user: UserID("u")), connection: 1, ackedThrough: 0, first: first,
+            client: Desk.id(client), principal: Principal(user: UserID("u")), connection: 1, ackedThrough: 0,
+            first: first,
             entries: Array(
                 repeating: AdmittedEntry(id: Desk.id(1), ifSeq: nil, steps: .success([])), count: count), bytes: 100)
     }

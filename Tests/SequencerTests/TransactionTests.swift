@@ -15,7 +15,8 @@ import TidemarkStore
         try desk.register(1, "ann")
         let planned = try desk.sequence([
             desk.submission(
-                1, "ann", first: 1, [(1, [room]), (2, [note(10), note(11, 7)]), (3, [note(12)]), (4, [note(13), note(10)])])
+                1, "ann", first: 1,
+                [(1, [room]), (2, [note(10), note(11, 7)]), (3, [note(12)]), (4, [note(13), note(10)])])
         ])
         let batch = try #require(planned.batch)
         #expect(batch.records.map(\.key.id) == [1, 12, 13, 10].map(Desk.id))
@@ -71,7 +72,9 @@ import TidemarkStore
         #expect(try desk.settle(1, "ann", 2, Desk.mutation("notes", 10, .undelete(fields))) == .conflict)
         #expect(try desk.settle(1, "ann", 3, Desk.mutation("notes", 10, .delete)) == nil)
         #expect(try desk.settle(1, "ann", 4, Desk.mutation("notes", 10, .undelete(fields))) == nil)
-        #expect(try desk.settle(1, "ann", 5, Desk.mutation("notes", 10, .update([NamedPatch("likes", .increment(1))]))) == nil)
+        #expect(
+            try desk.settle(1, "ann", 5, Desk.mutation("notes", 10, .update([NamedPatch("likes", .increment(1))])))
+                == nil)
     }
 
     @Test func `a precondition refuses what changed since`() throws {
@@ -79,7 +82,9 @@ import TidemarkStore
         try desk.register(1, "ann")
         #expect(try desk.settle(1, "ann", 1, room, note(10)) == nil)
         let like = Desk.mutation("notes", 10, .update([NamedPatch("likes", .increment(1))]))
-        for (number, ifSeq, expected) in [(2, 2, nil), (3, 2, RejectionCode.conflict), (4, 3, nil)] as [(Int64, Int64, RejectionCode?)] {
+        for (number, ifSeq, expected) in [(2, 2, nil), (3, 2, RejectionCode.conflict), (4, 3, nil)]
+            as [(Int64, Int64, RejectionCode?)]
+        {
             var submission = desk.submission(1, "ann", first: number, [(UInt64(900 + number), [like])])
             submission.entries[0].ifSeq = ifSeq
             guard case .settled(_, let results) = try desk.sequence([submission]).outcomes[0] else { continue }

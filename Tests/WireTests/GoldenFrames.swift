@@ -76,8 +76,11 @@ enum GoldenFrames {
                         through: 6,
                         outcomes: [
                             .init(number: 5, transaction: first, seq: 8, time: 12, rejection: nil),
-                            .init(number: 6, transaction: second, seq: 9, time: 12, rejection: Rejection(.gone, "notes: no")),
-                        ]), grants: [.init(scope: room, since: 9, role: nil), .init(scope: room, since: 9, role: .admin)])),
+                            .init(
+                                number: 6, transaction: second, seq: 9, time: 12,
+                                rejection: Rejection(.gone, "notes: no")),
+                        ]),
+                    grants: [.init(scope: room, since: 9, role: nil), .init(scope: room, since: 9, role: .admin)])),
             #"{"t":"changes","base":"c1","cur":"c2","ts":12,"live":true,"done":true,"g":[{"s":"room","r":[["notes","#
                 + #""018f3a2b-0000-7000-8000-000000000002",8,7,0,"ann",10,11,{"a":"é😀"}],["notes","#
                 + #""018f3a2b-0000-7000-8000-000000000001",9,3,1,"bob",5,12,null]]}],"you":{"n":6,"res":[[5,"#

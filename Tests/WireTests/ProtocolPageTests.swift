@@ -8,7 +8,8 @@ import TidemarkWire
     private let page: String
 
     init() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         page = try String(contentsOf: root.appending(path: "Shared/PROTOCOL.md"), encoding: .utf8)
     }
 
@@ -28,7 +29,9 @@ import TidemarkWire
             return
         }
         #expect(limits.entries.count >= 13)
-        for limit in limits.entries { #expect(page.contains("| `\(limit.name)` | \(limit.value.json) |"), "\(limit.name)") }
+        for limit in limits.entries {
+            #expect(page.contains("| `\(limit.name)` | \(limit.value.json) |"), "\(limit.name)")
+        }
     }
 
     @Test func `every example on the page is a message that decodes`() throws {

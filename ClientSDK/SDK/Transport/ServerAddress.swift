@@ -14,7 +14,8 @@ package struct ServerAddress: Hashable, Sendable {
 
     /// - Throws: `Malformed`.
     package init(_ text: String) throws(Malformed) {
-        let malformed = Malformed(description: "\"\(text)\" is not a server address such as https://sync.example.com:8080")
+        let malformed = Malformed(
+            description: "\"\(text)\" is not a server address such as https://sync.example.com:8080")
         guard let separator = text.firstRange(of: "://") else { throw malformed }
         switch text[..<separator.lowerBound].lowercased() {
         case "http", "ws": usesTLS = false
@@ -31,7 +32,9 @@ package struct ServerAddress: Hashable, Sendable {
         var port = usesTLS ? 443 : 80
         // A colon inside brackets belongs to an IPv6 address.
         if let colon = rest.lastIndex(of: ":"), !rest[colon...].contains("]") {
-            guard let number = Int(rest[rest.index(after: colon)...]), (1...65_535).contains(number) else { throw malformed }
+            guard let number = Int(rest[rest.index(after: colon)...]), (1...65_535).contains(number) else {
+                throw malformed
+            }
             port = number
             rest = rest[..<colon]
         }

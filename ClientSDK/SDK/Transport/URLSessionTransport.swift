@@ -1,59 +1,59 @@
 #if canImport(Darwin)
-    import Foundation
-    import Synchronization
+import Foundation
+import Synchronization
 
-    /// The transport of Apple's platforms. Kept compiling by its conditions; Tidemark's own tests run on Linux and do not
-    /// exercise it.
-    public struct URLSessionTransport: Transport {
-        private let session: URLSession
-        private static let messageBytesMax = 4 * 1_048_576
+/// The transport of Apple's platforms. Kept compiling by its conditions; Tidemark's own tests run on Linux and do not
+/// exercise it.
+public struct URLSessionTransport: Transport {
+    private let session: URLSession
+    private static let messageBytesMax = 4 * 1_048_576
 
-        /// - Parameter session: configured as the app needs it; the shared one by default.
-        public init(session: URLSession = .shared) { self.session = session }
+    /// - Parameter session: configured as the app needs it; the shared one by default.
+    public init(session: URLSession = .shared) { self.session = session }
 
-        /// Opens the sync socket of the server at `url`.
-        public func connect(to url: String) async throws -> any TransportConnection {
-            let address = try ServerAddress(url)
-            var components = URLComponents()
-            components.scheme = address.usesTLS ? "wss" : "ws"
-            components.host = address.host
-            components.port = address.port
-            components.path = address.path + "/v1/sync"
-            guard let target = components.url else { throw URLError(.badURL) }
-            let task = session.webSocketTask(with: target, protocols: ["tidemark.1.json"])
-            task.maximumMessageSize = Self.messageBytesMax
-            task.resume()
-            return URLSessionConnection(task: task)
-        }
+    /// Opens the sync socket of the server at `url`.
+    public func connect(to url: String) async throws -> any TransportConnection {
+        let address = try ServerAddress(url)
+        var components = URLComponents()
+        components.scheme = address.usesTLS ? "wss" : "ws"
+        components.host = address.host
+        components.port = address.port
+        components.path = address.path + "/v1/sync"
+        guard let target = components.url else { throw URLError(.badURL) }
+        let task = session.webSocketTask(with: target, protocols: ["tidemark.1.json"])
+        task.maximumMessageSize = Self.messageBytesMax
+        task.resume()
+        return URLSessionConnection(task: task)
+    }
+}
+
+private final class URLSessionConnection: TransportConnection {
+    private let task: URLSessionWebSocketTask
+
+    init(task: URLSessionWebSocketTask) { self.task = task }
+
+    func send(_ message: [UInt8]) async throws {
+        try await task.send(.string(String(decoding: message, as: UTF8.self)))
     }
 
-    private final class URLSessionConnection: TransportConnection {
-        private let task: URLSessionWebSocketTask
-
-        init(task: URLSessionWebSocketTask) { self.task = task }
-
-        func send(_ message: [UInt8]) async throws {
-            try await task.send(.string(String(decoding: message, as: UTF8.self)))
-        }
-
-        func receive() async throws -> [UInt8] {
-            do {
-                switch try await task.receive() {
-                case .string(let text): return Array(text.utf8)
-                case .data(let data): return Array(data)
-                @unknown default: throw TransportClosed(code: 1003, reason: "unknown kind of message")
-                }
-            } catch let closed as TransportClosed {
-                throw closed
-            } catch {
-                guard task.closeCode != .invalid else { throw TransportClosed(code: 1006, reason: "\(error)") }
-                let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
-                throw TransportClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)
+    func receive() async throws -> [UInt8] {
+        do {
+            switch try await task.receive() {
+            case .string(let text): return Array(text.utf8)
+            case .data(let data): return Array(data)
+            @unknown default: throw TransportClosed(code: 1003, reason: "unknown kind of message")
             }
-        }
-
-        func close(code: UInt16) async {
-            task.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: Int(code)) ?? .normalClosure, reason: nil)
+        } catch let closed as TransportClosed {
+            throw closed
+        } catch {
+            guard task.closeCode != .invalid else { throw TransportClosed(code: 1006, reason: "\(error)") }
+            let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
+            throw TransportClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)
         }
     }
+
+    func close(code: UInt16) async {
+        task.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: Int(code)) ?? .normalClosure, reason: nil)
+    }
+}
 #endif

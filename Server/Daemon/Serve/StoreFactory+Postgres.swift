@@ -23,7 +23,8 @@ extension OpenedStore {
         try await store.migrate()
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         return OpenedStore(
-            store, isShared: true, hints: hints, services: [PostgresService(store: store, hints: hints, logger: logger)])
+            store, isShared: true, hints: hints, services: [PostgresService(store: store, hints: hints, logger: logger)]
+        )
     }
 }
 
