@@ -13,6 +13,8 @@ enum TestDatabase {
     static func configuration(connections: Int = 1) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(connectionString: #require(connectionString))
         configuration.connections = connections
+        // Tests share few cores with each other: a deadline for users would judge the machine, not the pool.
+        configuration.leaseTimeout = .seconds(60)
         return configuration
     }
 
