@@ -5,8 +5,7 @@ import TidemarkStore
 extension ColumnReader {
     static let headColumns = "seq, nonce, time, epoch"
     static let recordColumns = "collection, id, scope, seq, born, deleted, author, created, updated, body"
-    static let clientColumns = "client, user, settled, acked, connection"
-    static let resultColumns = "client, number, txn, seq, time, code, message"
+    static let storedClientColumns = "client, user, settled, acked, connection, kept"
     static let grantColumns = "scope, since, role"
 
     mutating func head() -> Head {
@@ -20,19 +19,11 @@ extension ColumnReader {
             body: optionalBytes() ?? [])
     }
 
-    mutating func client() throws -> ClientRow {
-        ClientRow(
+    mutating func storedClient() throws -> StoredClient {
+        let row = ClientRow(
             id: try id(), user: UserID(text()), settledThrough: integer(), ackedThrough: integer(),
             connection: integer())
-    }
-
-    mutating func result() throws -> ResultRow {
-        let row = ResultRow(
-            client: try id(), number: integer(), transaction: try id(), seq: integer(), time: integer(), rejection: nil)
-        guard let code = optionalText() else { return row }
-        var refused = row
-        refused.rejection = Rejection(RejectionCode(rawValue: code) ?? .internalRejected, optionalText() ?? "")
-        return refused
+        return try StoredClient(row: row, keptBytes: optionalBytes() ?? [])
     }
 
     mutating func grant() throws -> Grant {

@@ -60,7 +60,7 @@ enum EmbeddedSQL {
         ORDER BY born DESC
         """
 
-    static let client = "SELECT \(ColumnReader.clientColumns) FROM sync_client WHERE workspace = ? AND client = ?"
+    static let client = "SELECT \(ColumnReader.storedClientColumns) FROM sync_client WHERE workspace = ? AND client = ?"
 
     static let clientCount = "SELECT count(*) FROM sync_client WHERE workspace = ? AND user = ?"
 
@@ -71,24 +71,10 @@ enum EmbeddedSQL {
 
     static let updateClient = """
         UPDATE sync_client
-        SET settled = ?4, acked = ?5, connection = ?6
+        SET settled = ?4, acked = ?5, connection = ?6, kept = ?7
         WHERE workspace = ?1 AND client = ?2 AND user = ?3
-        AND settled <= ?7 AND acked <= ?5 AND connection <= ?6
+        AND settled <= ?4 AND acked <= ?5 AND connection <= ?6
         """
-
-    static let results = """
-        SELECT \(ColumnReader.resultColumns)
-        FROM sync_result
-        WHERE workspace = ? AND client = ? AND number BETWEEN ? AND ?
-        ORDER BY number
-        """
-
-    static let insertResult = """
-        INSERT INTO sync_result (workspace, \(ColumnReader.resultColumns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-        """
-
-    static let dropResults = "DELETE FROM sync_result WHERE workspace = ? AND client = ? AND number <= ?"
 
     static let grant = """
         SELECT \(ColumnReader.grantColumns)
@@ -113,9 +99,15 @@ enum EmbeddedSQL {
 
     static let endMember = "DELETE FROM sync_member WHERE workspace = ? AND user = ? AND scope = ?"
 
-    static let upsertRecord = """
+    /// Fails for a record that is there.
+    static let insertRecord = """
         INSERT INTO sync_record (workspace, \(ColumnReader.recordColumns))
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    static let upsertRecord =
+        insertRecord + """
+
         ON CONFLICT (workspace, collection, id) DO UPDATE
         SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
             updated = excluded.updated, body = excluded.body

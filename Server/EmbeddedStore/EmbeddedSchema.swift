@@ -61,21 +61,11 @@ enum EmbeddedSchema {
             acked INTEGER NOT NULL,
             connection INTEGER NOT NULL,
             registered INTEGER NOT NULL,
+            -- outcomes that the client has not acknowledged
+            kept TEXT NOT NULL DEFAULT '[]',
             PRIMARY KEY (workspace, client)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sync_client_user ON sync_client (workspace, user);
-
-        CREATE TABLE sync_result (
-            workspace TEXT NOT NULL,
-            client TEXT NOT NULL,
-            number INTEGER NOT NULL,
-            txn TEXT NOT NULL,
-            seq INTEGER NOT NULL,
-            time INTEGER NOT NULL,
-            code TEXT,
-            message TEXT,
-            PRIMARY KEY (workspace, client, number)
-        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE sync_member (
             workspace TEXT NOT NULL,

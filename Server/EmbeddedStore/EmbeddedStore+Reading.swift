@@ -10,20 +10,10 @@ extension EmbeddedStore {
         try await onReader { db in
             var snapshot = SessionSnapshot(head: try FeedQuery(db: db, workspace: workspace).head())
             if let client {
-                let row = try Prepared(EmbeddedSQL.client, db).first(
-                    {
-                        $0.text(workspace.text)
-                        $0.id(client)
-                    }, { try $0.client() })
-                if let row, row.user == user {
-                    snapshot.client = row
-                    snapshot.results = try Prepared(EmbeddedSQL.results, db).all(
-                        {
-                            $0.text(workspace.text)
-                            $0.id(client)
-                            $0.integer(row.ackedThrough)
-                            $0.integer(.max)
-                        }, { try $0.result() })
+                let stored = try StepReads(db: db, workspace: workspace).client(client)
+                if let stored, stored.row.user == user {
+                    snapshot.client = stored.row
+                    snapshot.results = stored.kept
                 }
             }
             snapshot.grants = try Prepared(EmbeddedSQL.grants, db).all(

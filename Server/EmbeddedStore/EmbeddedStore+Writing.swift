@@ -10,8 +10,11 @@ extension EmbeddedStore {
     ) async throws(StoreError) -> CommittedBatch? {
         try await onWriter { [self] db in
             let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
-            return try SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
-                .run(reads, plan: plan)
+            var memory = memories.take(workspace)
+            let batch = try SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
+                .run(reads, &memory, plan: plan)
+            memories.put(memory, workspace)
+            return batch
         }
     }
 
@@ -26,7 +29,7 @@ extension EmbeddedStore {
                     {
                         $0.text(workspace.text)
                         $0.id(client)
-                    }, { try $0.client() })
+                    }, { try $0.storedClient().row })
                 if let stored {
                     answer = stored.user == user ? .registered(stored) : .taken
                     return .rollback

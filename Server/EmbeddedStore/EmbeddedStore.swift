@@ -30,6 +30,7 @@ package final class EmbeddedStore: Store {
     let limits: StoreLimits
     /// Followers live in this process, so that is where they are registered; a restart ends them.
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
+    let memories = OrderMemories()
     private let claim: FileClaim
 
     /// Opens the file, making it and its folder when they are missing, and brings its tables up to date. Blocks.

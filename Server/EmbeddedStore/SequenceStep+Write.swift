@@ -4,11 +4,14 @@ import TidemarkStore
 
 extension SequenceStep {
     /// Writes the whole batch; each guarded statement must change its row, or the transaction is rolled back.
-    func write(_ batch: CommittedBatch) throws {
+    ///
+    /// - Parameter births: records that were taken for absent.
+    /// - Throws: ``Collision`` if one of them is there.
+    func write(_ batch: CommittedBatch, _ clients: [StoredClient], births: Set<RecordKey>) throws {
         if batch.low == 1 { try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) } }
-        try write(batch.records)
+        try write(batch.records, births)
         try write(batch.memberships)
-        for settlement in batch.settlements { try write(settlement) }
+        try write(clients)
         try Prepared(EmbeddedSQL.insertBatch, db).execute {
             $0.text(workspace.text)
             $0.integer(batch.head.seq)
@@ -28,23 +31,21 @@ extension SequenceStep {
         }
     }
 
-    private func write(_ records: [StoredRecord]) throws {
+    private func write(_ records: [StoredRecord], _ births: Set<RecordKey>) throws {
         guard !records.isEmpty else { return }
+        let insert = try Prepared(EmbeddedSQL.insertRecord, db)
         let upsert = try Prepared(EmbeddedSQL.upsertRecord, db)
         for record in records {
-            let changed = try upsert.execute {
-                $0.key(workspace, record.key)
-                $0.text(record.scope.text)
-                $0.integer(record.seq)
-                $0.integer(record.born)
-                $0.integer(record.isDeleted ? 1 : 0)
-                $0.text(record.author.text)
-                $0.integer(record.created)
-                $0.integer(record.updated)
-                if record.isDeleted { $0.null() } else { $0.text(record.body) }
-            }
-            guard changed == 1 else {
-                throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
+            if births.contains(record.key) {
+                do {
+                    try insert.execute { $0.record(record, in: workspace) }
+                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+                    throw Collision()
+                }
+            } else {
+                guard try upsert.execute({ $0.record(record, in: workspace) }) == 1 else {
+                    throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
+                }
             }
         }
     }
@@ -70,43 +71,36 @@ extension SequenceStep {
         }
     }
 
-    private func write(_ settlement: Settlement) throws {
-        let client = settlement.client
-        let changed = try Prepared(EmbeddedSQL.updateClient, db).execute {
-            $0.text(workspace.text)
-            $0.id(client.id)
-            $0.text(client.user.text)
-            $0.integer(client.settledThrough)
-            $0.integer(client.ackedThrough)
-            $0.integer(client.connection)
-            $0.integer(settlement.settledBeforeMax)
-        }
-        guard changed == 1 else {
-            throw StoreError(.invariant, "only a registered client can be settled, and its numbers never go back")
-        }
-        let insert = try Prepared(EmbeddedSQL.insertResult, db)
-        for result in settlement.results where result.number > client.ackedThrough {
-            try insert.execute {
+    private func write(_ clients: [StoredClient]) throws {
+        guard !clients.isEmpty else { return }
+        let update = try Prepared(EmbeddedSQL.updateClient, db)
+        for client in clients {
+            let changed = try update.execute {
                 $0.text(workspace.text)
-                $0.id(result.client)
-                $0.integer(result.number)
-                $0.id(result.transaction)
-                $0.integer(result.seq)
-                $0.integer(result.time)
-                if let rejection = result.rejection {
-                    $0.text(rejection.code.rawValue)
-                    $0.text(rejection.message)
-                } else {
-                    $0.null()
-                    $0.null()
-                }
+                $0.id(client.row.id)
+                $0.text(client.row.user.text)
+                $0.integer(client.row.settledThrough)
+                $0.integer(client.row.ackedThrough)
+                $0.integer(client.row.connection)
+                $0.text(client.keptBytes)
+            }
+            guard changed == 1 else {
+                throw StoreError(.invariant, "a client that was read is not there, or its numbers would go back")
             }
         }
-        guard client.ackedThrough > 0 else { return }
-        try Prepared(EmbeddedSQL.dropResults, db).execute {
-            $0.text(workspace.text)
-            $0.id(client.id)
-            $0.integer(client.ackedThrough)
-        }
+    }
+}
+
+extension Binding {
+    fileprivate mutating func record(_ record: StoredRecord, in workspace: WorkspaceID) {
+        key(workspace, record.key)
+        text(record.scope.text)
+        integer(record.seq)
+        integer(record.born)
+        integer(record.isDeleted ? 1 : 0)
+        text(record.author.text)
+        integer(record.created)
+        integer(record.updated)
+        if record.isDeleted { null() } else { text(record.body) }
     }
 }

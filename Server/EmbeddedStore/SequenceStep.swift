@@ -9,25 +9,57 @@ struct SequenceStep {
     let limits: StoreLimits
     let listeners: Listeners
 
-    func run(_ reads: ReadSet, plan: (ReadResult) -> CommittedBatch?) throws -> CommittedBatch? {
+    /// A record that was taken for absent is there.
+    struct Collision: Error {}
+
+    /// Reads what `memory` does not hold, plans, writes and commits.
+    func run(
+        _ reads: ReadSet, _ memory: inout OrderMemory, plan: (ReadResult) -> CommittedBatch?
+    ) throws -> CommittedBatch? {
+        do {
+            return try attempt(reads, &memory, plan)
+        } catch is Collision {
+            return try attempt(reads.lookingAtBirths, &memory, plan)
+        }
+    }
+
+    private func attempt(
+        _ reads: ReadSet, _ memory: inout OrderMemory, _ plan: (ReadResult) -> CommittedBatch?
+    ) throws -> CommittedBatch? {
         var planned: CommittedBatch?
         do {
             try db.beginTransaction(.immediate)
-            let found = try read(reads)
-            guard let batch = plan(found) else {
+            let found = try StepReads(db: db, workspace: workspace).find(reads, at: try head() ?? .start, &memory)
+            var asked = found
+            asked.hasListeners = listeners.isHeard(at: found.head.time)
+            guard let batch = plan(asked) else {
                 try db.rollback()
                 return nil
             }
             try batch.check(after: found.head)
             planned = batch
-            try write(batch)
+            let clients = try settledClients(of: batch, memory)
+            try write(batch, clients, births: Set(reads.births.map(\.record)))
             try db.commit()
+            memory.committed(batch, clients: clients)
             return batch
         } catch {
             leaveTransaction()
             // A commit that failed half-way may have happened: the nonce tells.
             guard let planned, try head() == planned.head else { throw error }
             return planned
+        }
+    }
+
+    /// The settled clients as the batch leaves them.
+    private func settledClients(of batch: CommittedBatch, _ memory: OrderMemory) throws -> [StoredClient] {
+        let reads = StepReads(db: db, workspace: workspace)
+        return try batch.settlements.map { settlement in
+            let id = settlement.client.id
+            guard let client = try memory.client(id) ?? reads.client(id) else {
+                throw StoreError(.invariant, "only a registered client can be settled")
+            }
+            return try client.settled(by: settlement)
         }
     }
 
@@ -39,62 +71,6 @@ struct SequenceStep {
         guard db.isInsideTransaction else { return }
         // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
         try? db.rollback()
-    }
-
-    private func read(_ reads: ReadSet) throws -> ReadResult {
-        var found = ReadResult(head: try head() ?? .start)
-        found.hasListeners = listeners.isHeard(at: found.head.time)
-        try readClients(reads, into: &found)
-        let record = try Prepared(EmbeddedSQL.record, db)
-        for key in reads.records {
-            found.records[key] = try record.first({ $0.key(workspace, key) }, { try $0.record() })
-        }
-        let grant = try Prepared(EmbeddedSQL.grant, db)
-        var asked = Set<Seat>()
-        func ask(_ seat: Seat) throws {
-            guard asked.insert(seat).inserted else { return }
-            found.grants[seat] = try grant.first(
-                {
-                    $0.text(workspace.text)
-                    $0.text(seat.user.text)
-                    $0.text(seat.scope.text)
-                }, { try $0.grant() })
-        }
-        for seat in reads.seats { try ask(seat) }
-        let scope = try Prepared(EmbeddedSQL.scope, db)
-        for recordSeat in reads.recordSeats {
-            let known = found.records[recordSeat.record]?.scope
-            let place = try known ?? scope.first({ $0.key(workspace, recordSeat.record) }, { ScopeID($0.text()) })
-            if let place { try ask(Seat(user: recordSeat.user, scope: place)) }
-        }
-        return found
-    }
-
-    private func readClients(_ reads: ReadSet, into found: inout ReadResult) throws {
-        let client = try Prepared(EmbeddedSQL.client, db)
-        let results = try Prepared(EmbeddedSQL.results, db)
-        for range in reads.clients {
-            let row = try client.first(
-                {
-                    $0.text(workspace.text)
-                    $0.id(range.client)
-                }, { try $0.client() })
-            guard let row else { continue }
-            found.clients[range.client] = row
-            guard range.first <= row.settledThrough else { continue }
-            try results.forEach(
-                {
-                    $0.text(workspace.text)
-                    $0.id(range.client)
-                    $0.integer(range.first)
-                    $0.integer(range.last)
-                },
-                { columns in
-                    let result = try columns.result()
-                    found.results[range.client, default: [:]][result.number] = result
-                    return true
-                })
-        }
     }
 }
 

@@ -19,9 +19,13 @@ extension FanOut {
         let touched = touched(by: batch, in: workspace)
         tides[workspace]?.ring.append(batch)
         var shared: SharedFrame?
-        for (id, groups) in touched where sessions[id]?.isLive == true {
-            sessions[id]?.deliver(batch, groups: groups, shared: &shared, now: now, into: &effects)
-            settleIndex(of: id, in: workspace)
+        for (id, groups) in touched {
+            let note = withSession(id) { session -> Session.IndexNote? in
+                guard session.isLive else { return nil }
+                session.deliver(batch, groups: groups, shared: &shared, now: now, into: &effects)
+                return session.takeIndexNote()
+            }
+            if case .some(.some(let note)) = note { take(note, of: id, in: workspace) }
         }
         catchUp(workspace, now: now, into: &effects)
     }
@@ -34,50 +38,42 @@ extension FanOut {
         let before = tide.ring.tail
         tides[workspace]?.ring.reset(tail: head)
         for id in Set(tide.byScope.values.joined()).union(tide.byUser.values.joined()).sorted() {
-            sessions[id]?.fallBehind(from: before)
-            tides[workspace]?.behind.insert(id)
+            let note = withSession(id) { session in
+                session.fallBehind(from: before)
+                return session.takeIndexNote()
+            }
+            if let note { take(note, of: id, in: workspace) }
         }
         catchUp(workspace, now: now, into: &effects)
     }
 
     /// Sessions with the groups that each sees; those without a group have a settlement or a membership in the batch.
     private func touched(by batch: DeliveryBatch, in workspace: WorkspaceID) -> [(SessionID, [Int])] {
-        var order: [SessionID] = []
-        var groups: [SessionID: [Int]] = [:]
+        guard let tide = tides[workspace] else { return [] }
+        var touched: [(SessionID, [Int])] = []
+        var places: [SessionID: Int] = [:]
         for (index, group) in batch.groups.enumerated() {
-            guard let interested = tides[workspace]?.byScope[group.scope] else { continue }
-            if batch.groups.count == 1 { return single(interested, batch, workspace) }
-            for id in interested {
-                if groups[id] == nil { order.append(id) }
-                groups[id, default: []].append(index)
+            for id in tide.byScope[group.scope] ?? [] {
+                if let place = places[id] {
+                    touched[place].1.append(index)
+                } else {
+                    places[id] = touched.count
+                    touched.append((id, [index]))
+                }
             }
         }
-        for id in others(batch, workspace) where groups[id] == nil {
-            order.append(id)
-            groups[id] = []
+        func touch(_ id: SessionID) {
+            guard places[id] == nil else { return }
+            places[id] = touched.count
+            touched.append((id, []))
         }
-        return order.map { ($0, groups[$0] ?? []) }
-    }
-
-    /// The common case of one scope: no dictionary a session.
-    private func single(
-        _ interested: Set<SessionID>, _ batch: DeliveryBatch, _ workspace: WorkspaceID
-    ) -> [(SessionID, [Int])] {
-        interested.map { ($0, [0]) } + others(batch, workspace).filter { !interested.contains($0) }.map { ($0, []) }
-    }
-
-    /// Each session once, though it may have both a settlement and a membership in the batch.
-    private func others(_ batch: DeliveryBatch, _ workspace: WorkspaceID) -> [SessionID] {
-        var ids: [SessionID] = []
         for settlement in batch.settlements {
-            if let id = tides[workspace]?.byClient[settlement.client.id] { ids.append(id) }
+            if let id = tide.byClient[settlement.client.id] { touch(id) }
         }
-        guard !batch.memberships.isEmpty else { return ids }
-        var seen = Set(ids)
         for change in batch.memberships {
-            for id in tides[workspace]?.byUser[change.user] ?? [] where seen.insert(id).inserted { ids.append(id) }
+            for id in tide.byUser[change.user] ?? [] { touch(id) }
         }
-        return ids
+        return touched
     }
 
     /// Serves whoever is not live, or waits for the tail with a page.
@@ -85,7 +81,7 @@ extension FanOut {
         guard let behind = tides[workspace]?.behind, !behind.isEmpty else { return }
         for id in behind.sorted() {
             update(id, into: &effects) { session, ring, effects in
-                guard let ring else { return }
+                guard let ring = ring() else { return }
                 session.pump(ring, now: now, into: &effects)
                 session.releasePages(upTo: ring.tail.seq, into: &effects)
             }

@@ -2,37 +2,42 @@ import TidemarkModel
 import TidemarkSession
 
 extension FanOut {
+    /// Works on a session where it lies: reading it through the dictionary would copy all of it.
+    mutating func withSession<Value>(_ id: SessionID, _ body: (inout Session) -> Value) -> Value? {
+        guard let place = sessions.index(forKey: id) else { return nil }
+        return body(&sessions.values[place])
+    }
+
     /// Runs one event on a session and takes over what it changed.
     mutating func update(
         _ id: SessionID, into effects: inout [SessionEffect],
-        _ event: (inout Session, Ring?, inout [SessionEffect]) -> Void
+        _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
     ) {
-        guard let workspace = sessions[id].map({ $0.identity?.workspace }) else { return }
-        let ring = workspace.flatMap { tides[$0]?.ring }
-        event(&sessions[id, default: Session(id: id, context: context, headerToken: nil, now: 0)], ring, &effects)
-        guard let workspace else { return }
-        settleIndex(of: id, in: workspace)
+        guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
+        let tides = tides
+        let note = withSession(id) { session in
+            event(&session, { workspace.flatMap { tides[$0]?.ring } }, &effects)
+            return session.takeIndexNote()
+        }
+        guard let workspace, let note else { return }
+        take(note, of: id, in: workspace)
     }
 
     /// Brings the indices up to date with one session.
-    mutating func settleIndex(of id: SessionID, in workspace: WorkspaceID) {
-        guard let session = sessions[id] else { return }
-        if !session.indexChanges.isEmpty {
-            for change in session.indexChanges {
-                if change.isMember {
-                    tides[workspace]?.byScope[change.scope, default: []].insert(id)
-                } else {
-                    leave(change.scope, id, workspace)
-                }
+    mutating func take(_ note: Session.IndexNote, of id: SessionID, in workspace: WorkspaceID) {
+        for change in note.changes {
+            if change.isMember {
+                tides[workspace]?.byScope[change.scope, default: []].insert(id)
+            } else {
+                leave(change.scope, id, workspace)
             }
-            sessions[id]?.indexChanges = []
         }
-        if session.isStreaming, !session.isLive || session.holdsPages {
-            tides[workspace]?.behind.insert(id)
-        } else {
-            tides[workspace]?.behind.remove(id)
+        switch note.isBehind {
+        case true?: tides[workspace]?.behind.insert(id)
+        case false?: tides[workspace]?.behind.remove(id)
+        case nil: break
         }
-        if session.isClosed { forget(session) }
+        if note.isClosed, let session = sessions[id] { forget(session) }
     }
 
     /// A session was welcomed: it takes part from now on, and an older connection of the same client ends.

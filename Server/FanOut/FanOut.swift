@@ -54,7 +54,7 @@ package struct FanOut: Sendable {
         _ id: SessionID, _ bytes: [UInt8], now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         update(id, into: &effects) { session, ring, effects in
-            session.received(bytes, now: now, ring: ring, into: &effects)
+            session.received(bytes, now: now, ring: ring(), into: &effects)
         }
     }
 
@@ -71,7 +71,7 @@ package struct FanOut: Sendable {
         _ id: SessionID, isWritable: Bool, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         update(id, into: &effects) { session, ring, effects in
-            session.writabilityChanged(isWritable, now: now, ring: ring, into: &effects)
+            session.writabilityChanged(isWritable, now: now, ring: ring(), into: &effects)
         }
     }
 
@@ -103,7 +103,7 @@ package struct FanOut: Sendable {
         }
         let isFirst = !before.isStreaming
         update(id, into: &effects) { session, ring, effects in
-            guard let ring else { return }
+            guard let ring = ring() else { return }
             session.loaded(answer, now: now, ring: ring, into: &effects)
         }
         if isFirst, let session = sessions[id], session.isStreaming { enter(session, workspace, into: &effects) }
@@ -119,7 +119,7 @@ package struct FanOut: Sendable {
         _ id: SessionID, _ window: Window, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         update(id, into: &effects) { session, ring, effects in
-            guard let ring else { return }
+            guard let ring = ring() else { return }
             session.windowRead(window, now: now, ring: ring, into: &effects)
         }
     }
@@ -131,7 +131,7 @@ package struct FanOut: Sendable {
         update(id, into: &effects) { session, ring, effects in
             guard let page else { return session.pageFailed(request, into: &effects) }
             session.pageRead(request, page, into: &effects)
-            session.releasePages(upTo: ring?.tail.seq, into: &effects)
+            session.releasePages(upTo: ring()?.tail.seq, into: &effects)
         }
     }
 
@@ -150,7 +150,7 @@ package struct FanOut: Sendable {
     package mutating func tick(now: Milliseconds, into effects: inout [SessionEffect]) {
         for id in sessions.keys.sorted() {
             update(id, into: &effects) { session, ring, effects in
-                session.tick(now: now, ring: ring, into: &effects)
+                session.tick(now: now, ring: ring(), into: &effects)
             }
         }
     }

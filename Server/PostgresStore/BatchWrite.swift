@@ -4,31 +4,44 @@ import TidemarkStore
 
 /// The statements that write one batch, behind which COMMIT can follow unseen: whatever must not happen fails them.
 struct BatchWrite {
+    /// What a batch was planned from.
+    enum Ground {
+        /// What was read under the lock, and not found: keys.
+        case read(absent: Set<RecordKey>)
+        /// What the node remembers, taking new records for absent: to be checked before anything is written.
+        case remembered(head: Head, heard: Milliseconds?, node: UInt64)
+    }
+
     private(set) var statements: [Statement] = []
 
     /// - Parameters:
-    ///   - absent: keys that the store was found not to have, under the lock.
-    ///   - stored: the rows of the clients that the batch settles, read under the lock.
+    ///   - clients: the settled clients as the batch leaves them.
     ///   - isHeard: another node needs the body.
-    /// - Throws: `StoreError` of kind `invariant` for a client that is not there, `data` for a body that is not UTF-8.
+    /// - Throws: `StoreError` of kind `data` for a body that is not UTF-8.
     init(
-        batch: CommittedBatch, workspace: WorkspaceID, absent: Set<RecordKey>, stored: [ClientID: ClientRow],
+        batch: CommittedBatch, workspace: WorkspaceID, from ground: Ground, clients: [StoredClient],
         limits: StoreLimits, isHeard: Bool
     ) throws(StoreError) {
-        try write(batch.records.filter { absent.contains($0.key) }, SequencingSQL.insertRecords, workspace)
-        try write(batch.records.filter { !absent.contains($0.key) }, SequencingSQL.upsertRecords, workspace)
-        write(MembershipFold(batch.memberships), workspace)
-        try write(batch.settlements, stored, workspace)
         let body = isHeard ? try Self.text(BatchBody.encode(batch)) : nil
-        statements.append(
-            Statement(SequencingSQL.insertBatch, workspace) {
-                $0.add(batch.head.seq)
-                $0.add(batch.low)
-                $0.add(Int64(bitPattern: batch.head.nonce))
-                $0.add(batch.head.time)
-                $0.add(batch.head.epoch)
-                if let body { $0.add(text: body) } else { $0.addNull() }
-            })
+        if case .remembered(let head, let heard, let node) = ground {
+            write(batch, body, workspace, SequencingSQL.insertGuardedBatch) {
+                $0.add(head.seq)
+                $0.add(Int64(bitPattern: head.nonce))
+                if let heard { $0.add(heard) } else { $0.addNull() }
+                $0.add(Int64(bitPattern: node))
+            }
+        }
+        let isNew: (StoredRecord) -> Bool
+        switch ground {
+        case .read(let absent): isNew = { absent.contains($0.key) }
+        // Planned without looking at any record: all of them are new.
+        case .remembered: isNew = { _ in true }
+        }
+        try write(batch.records.filter(isNew), SequencingSQL.insertRecords, workspace)
+        try write(batch.records.filter { !isNew($0) }, SequencingSQL.upsertRecords, workspace)
+        write(MembershipFold(batch.memberships), workspace)
+        try write(clients, workspace)
+        if case .read = ground { write(batch, body, workspace, SequencingSQL.insertBatch) }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         guard isHeard, gone > 0 else { return }
@@ -36,6 +49,22 @@ struct BatchWrite {
             Statement(SequencingSQL.dropBodies, workspace) {
                 $0.add(limits.bodiesGoneThrough(head: batch.low - 1))
                 $0.add(gone)
+            })
+    }
+
+    private mutating func write(
+        _ batch: CommittedBatch, _ body: String?, _ workspace: WorkspaceID, _ sql: PreparedStatement,
+        guarded: (inout Parameters) -> Void = { _ in }
+    ) {
+        statements.append(
+            Statement(sql, workspace) {
+                $0.add(batch.head.seq)
+                $0.add(batch.low)
+                $0.add(Int64(bitPattern: batch.head.nonce))
+                $0.add(batch.head.time)
+                $0.add(batch.head.epoch)
+                if let body { $0.add(text: body) } else { $0.addNull() }
+                guarded(&$0)
             })
     }
 
@@ -88,46 +117,19 @@ struct BatchWrite {
         }
     }
 
-    private mutating func write(
-        _ settlements: [Settlement], _ stored: [ClientID: ClientRow], _ workspace: WorkspaceID
-    ) throws(StoreError) {
-        guard !settlements.isEmpty else { return }
-        for settlement in settlements {
-            guard let stored = stored[settlement.client.id], stored.user == settlement.client.user,
-                stored.settledThrough <= settlement.settledBeforeMax
-            else { throw StoreError(.invariant, "only a registered client can be settled, each number once") }
-        }
+    private mutating func write(_ clients: [StoredClient], _ workspace: WorkspaceID) throws(StoreError) {
+        guard !clients.isEmpty else { return }
+        var kept: [String?] = []
+        kept.reserveCapacity(clients.count)
+        for client in clients { kept.append(try Self.text(client.keptBytes)) }
         statements.append(
             Statement(SequencingSQL.updateClients, workspace) {
-                $0.add(settlements.map(\.client.id))
-                $0.add(settlements.map(\.client.user.text))
-                $0.add(settlements.map(\.client.settledThrough))
-                $0.add(settlements.map(\.client.ackedThrough))
-                $0.add(settlements.map(\.client.connection))
-            })
-        let acks = settlements.map { (client: $0.client, above: stored[$0.client.id]?.ackedThrough ?? 0) }
-            .filter { $0.client.ackedThrough > $0.above }
-        if !acks.isEmpty {
-            statements.append(
-                Statement(SequencingSQL.dropResults, workspace) {
-                    $0.add(acks.map(\.client.id))
-                    $0.add(acks.map(\.above))
-                    $0.add(acks.map(\.client.ackedThrough))
-                })
-        }
-        let results = settlements.flatMap { settlement in
-            settlement.results.filter { $0.number > settlement.client.ackedThrough }
-        }
-        guard !results.isEmpty else { return }
-        statements.append(
-            Statement(SequencingSQL.insertResults, workspace) {
-                $0.add(results.map(\.client))
-                $0.add(results.map(\.number))
-                $0.add(results.map(\.transaction))
-                $0.add(results.map(\.seq))
-                $0.add(results.map(\.time))
-                $0.addTextArray(results.map { $0.rejection?.code.rawValue })
-                $0.addTextArray(results.map { $0.rejection?.message })
+                $0.add(clients.map(\.row.id))
+                $0.add(clients.map(\.row.user.text))
+                $0.add(clients.map(\.row.settledThrough))
+                $0.add(clients.map(\.row.ackedThrough))
+                $0.add(clients.map(\.row.connection))
+                $0.addTextArray(kept)
             })
     }
 }

@@ -65,7 +65,8 @@ enum PostgresSchema {
             """,
             "CREATE UNIQUE INDEX sync_record_feed ON sync_record (workspace, scope, seq)",
             "CREATE INDEX sync_record_page ON sync_record (workspace, scope, collection, born) WHERE NOT deleted",
-            // Each batch changes rows in place (HOT): the pages keep room for it.
+            // Each batch changes rows in place (HOT): the pages keep room for it. `kept` holds the outcomes that the
+            // client has not acknowledged.
             """
             CREATE TABLE sync_client (
                 workspace text COLLATE "C" NOT NULL,
@@ -74,22 +75,11 @@ enum PostgresSchema {
                 settled bigint NOT NULL,
                 acked bigint NOT NULL,
                 connection bigint NOT NULL,
-                registered bigint NOT NULL
-            ) WITH (fillfactor = 60, autovacuum_vacuum_scale_factor = 0.02)
+                registered bigint NOT NULL,
+                kept json NOT NULL DEFAULT '[]'
+            ) WITH (fillfactor = 45, autovacuum_vacuum_scale_factor = 0.02)
             """,
             "CREATE INDEX sync_client_user ON sync_client (workspace, user_id)",
-            """
-            CREATE TABLE sync_result (
-                workspace text COLLATE "C" NOT NULL,
-                client uuid NOT NULL,
-                number bigint NOT NULL,
-                txn uuid NOT NULL,
-                seq bigint NOT NULL,
-                time bigint NOT NULL,
-                code text,
-                message text
-            ) WITH (autovacuum_vacuum_scale_factor = 0.02)
-            """,
             """
             CREATE TABLE sync_member (
                 workspace text COLLATE "C" NOT NULL,
@@ -111,8 +101,8 @@ enum PostgresSchema {
 
     private static let keys = [
         ("sync_batch", "workspace, seq"), ("sync_record", "workspace, collection, id"),
-        ("sync_client", "workspace, client"), ("sync_result", "workspace, client, number"),
-        ("sync_member", "workspace, user_id, scope"), ("sync_listener", "workspace, node"),
+        ("sync_client", "workspace, client"), ("sync_member", "workspace, user_id, scope"),
+        ("sync_listener", "workspace, node"),
     ]
 
     /// Two hints for the planner, which may not take another index than the primary key for a search by its columns.

@@ -11,17 +11,13 @@ extension PostgresStore {
             Statement(ReadingSQL.head, workspace),
             Statement(ReadingSQL.grants, workspace) { $0.add(text: user.text) },
         ]
-        if let client {
-            statements += [ReadingSQL.client, ReadingSQL.clientResults].map { sql in
-                Statement(sql, workspace) { $0.add(client) }
-            }
-        }
+        if let client { statements.append(Statement(ReadingSQL.client, workspace) { $0.add(client) }) }
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
         snapshot.grants = try results[1].all { try $0.grant() }
-        if client != nil, let row = try results[2].first({ try $0.client() }), row.user == user {
-            snapshot.client = row
-            snapshot.results = try results[3].all { try $0.result() }
+        if client != nil, let stored = try results[2].first({ try $0.storedClient() }), stored.row.user == user {
+            snapshot.client = stored.row
+            snapshot.results = stored.kept
         }
         return snapshot
     }

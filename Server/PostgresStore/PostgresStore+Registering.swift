@@ -9,15 +9,17 @@ extension PostgresStore {
     ) async throws(StoreError) -> Registration {
         let lookUp = Statement(ReadingSQL.client, workspace) { $0.add(client) }
         // Known clients, which is nearly all of them, need no lock.
-        if let row = try await read([lookUp])[0].first({ try $0.client() }) { return Self.registration(row, user) }
+        if let known = try await read([lookUp])[0].first({ try $0.storedClient() }) {
+            return Self.registration(known.row, user)
+        }
         let insert = Statement(ReadingSQL.insertClient, workspace) {
             $0.add(client)
             $0.add(text: user.text)
             $0.add(now)
             $0.add(Int64(options.limits.clientsPerUserMax))
         }
-        let row = try await writeLocked(workspace, [insert, lookUp])[1].first { try $0.client() }
-        return row.map { Self.registration($0, user) } ?? .tooMany
+        let stored = try await writeLocked(workspace, [insert, lookUp])[1].first { try $0.storedClient() }
+        return stored.map { Self.registration($0.row, user) } ?? .tooMany
     }
 
     private static func registration(_ row: ClientRow, _ user: UserID) -> Registration {

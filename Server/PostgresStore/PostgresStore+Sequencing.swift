@@ -4,19 +4,18 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// See `Store.sequence`: two round trips, and one more for the first batch of a workspace.
+    /// See `Store.sequence`: one round trip while this node alone writes the workspace and records are only created;
+    /// else two, and one more for the first batch of a workspace.
     ///
     /// Cancelling the task while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
         do {
-            return try await sequencing.withConnection { connection in
-                try await SequenceStep(
-                    connection: connection, transactions: transactions, workspace: workspace, node: node,
-                    limits: options.limits
-                ).run(reads, plan: plan)
-            }
+            var memory = memories.take(workspace)
+            let batch = try await step(workspace, reads, &memory, plan)
+            memories.put(memory, workspace)
+            return batch
         } catch let unknown as SequenceStep.OutcomeUnknown {
             logger.info(
                 "looking for a batch whose commit was not answered",
@@ -27,6 +26,28 @@ extension PostgresStore {
             return unknown.batch
         } catch {
             throw StoreError(postgres: error)
+        }
+    }
+
+    private func step(
+        _ workspace: WorkspaceID, _ reads: ReadSet, _ memory: inout OrderMemory,
+        _ plan: (ReadResult) -> CommittedBatch?
+    ) async throws -> CommittedBatch? {
+        if let found = memory.answer(reads) {
+            let batch = try await onStep(workspace) { try await $0.guess(found, &memory, plan: plan) }
+            if let batch { return batch }
+        }
+        return try await onStep(workspace) { try await $0.look(reads, &memory, plan: plan) }
+    }
+
+    private func onStep<Value>(
+        _ workspace: WorkspaceID, _ body: (SequenceStep) async throws -> Value
+    ) async throws -> Value {
+        try await sequencing.withConnection { connection in
+            try await body(
+                SequenceStep(
+                    connection: connection, transactions: transactions, workspace: workspace, node: node,
+                    limits: options.limits))
         }
     }
 

@@ -39,6 +39,7 @@ package final class PostgresStore: Store {
     let configuration: PostgresConfiguration
     let logger: Logger
     let transactions: Transactions
+    let memories = OrderMemories()
     let sequencing: PostgresPool
     let reading: PostgresPool
 

@@ -109,18 +109,9 @@ enum ReadingSQL {
     static let client = PreparedStatement(
         name: "sync_client",
         sql: """
-            SELECT \(RowReader.clientColumns)
+            SELECT \(RowReader.storedClientColumns)
             FROM sync_client
             WHERE workspace = $1 AND client = $2
-            """)
-
-    static let clientResults = PreparedStatement(
-        name: "sync_client_results",
-        sql: """
-            SELECT \(RowReader.resultColumns)
-            FROM sync_result
-            WHERE workspace = $1 AND client = $2
-            ORDER BY number
             """)
 
     static let grants = PreparedStatement(

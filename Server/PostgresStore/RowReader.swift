@@ -21,6 +21,8 @@ struct RowReader {
 
     mutating func text() throws -> String { try source.text(row, next()) }
 
+    mutating func bytes() throws -> [UInt8] { try source.bytes(row, next()) }
+
     mutating func id() throws -> UniqueID {
         let halves = try source.uuid(row, next())
         return UniqueID(high: halves.0, low: halves.1)
@@ -69,8 +71,7 @@ extension ResultSet {
 /// Rows as the contract's values; each names the columns that its query must give, in this order.
 extension RowReader {
     static let headColumns = "seq, nonce, time, epoch"
-    static let clientColumns = "client, user_id, settled, acked, connection"
-    static let resultColumns = "client, number, txn, seq, time, code, message"
+    static let storedClientColumns = "client, user_id, settled, acked, connection, kept"
     static let grantColumns = "scope, since, role"
 
     static let recordColumns = (envelope + ["body"]).joined(separator: ", ")
@@ -96,22 +97,11 @@ extension RowReader {
             updated: try integer(), body: try optionalBytes() ?? [])
     }
 
-    mutating func client() throws -> ClientRow {
-        ClientRow(
+    mutating func storedClient() throws -> StoredClient {
+        let row = ClientRow(
             id: try id(), user: UserID(try text()), settledThrough: try integer(), ackedThrough: try integer(),
             connection: try integer())
-    }
-
-    mutating func result() throws -> ResultRow { try result(of: try id()) }
-
-    /// A result without its first column.
-    mutating func result(of client: ClientID) throws -> ResultRow {
-        var row = ResultRow(
-            client: client, number: try integer(), transaction: try id(), seq: try integer(), time: try integer(),
-            rejection: nil)
-        guard let code = try optionalText() else { return row }
-        row.rejection = Rejection(RejectionCode(rawValue: code) ?? .internalRejected, try optionalText() ?? "")
-        return row
+        return try StoredClient(row: row, keptBytes: try bytes())
     }
 
     mutating func grant() throws -> Grant {

@@ -11,11 +11,18 @@ struct SequenceReads {
         var found: ReadResult
         /// When another node last said that it listens.
         var heard: Milliseconds?
+        var clients: [ClientID: StoredClient] = [:]
     }
 
     let workspace: WorkspaceID
     let node: UInt64
     let reads: ReadSet
+
+    init(workspace: WorkspaceID, node: UInt64, reads: ReadSet) {
+        self.workspace = workspace
+        self.node = node
+        self.reads = reads.lookingAtBirths
+    }
 
     var statements: [Statement] {
         var statements = [
@@ -26,8 +33,6 @@ struct SequenceReads {
             statements.append(
                 Statement(SequencingSQL.clients, workspace) {
                     $0.add(reads.clients.map(\.client))
-                    $0.add(reads.clients.map(\.first))
-                    $0.add(reads.clients.map(\.last))
                 })
         }
         if !reads.seats.isEmpty {
@@ -75,13 +80,11 @@ struct SequenceReads {
         answer.isLocked = results.popFirst()?.rowCount == 1
         if let row = results.popFirst() { try readHead(row, into: &answer) }
         if !reads.clients.isEmpty {
-            let rows = try results.popFirst()?.all { row in
-                let client = try row.client()
-                return (client, try row.isNull() ? nil : try row.result(of: client.id))
+            for client in try results.popFirst()?.all({ try $0.storedClient() }) ?? [] {
+                answer.clients[client.row.id] = client
             }
-            for (client, result) in rows ?? [] {
-                answer.found.clients[client.id] = client
-                if let result { answer.found.results[client.id, default: [:]][result.number] = result }
+            for range in reads.clients {
+                if let client = answer.clients[range.client] { answer.found.take(client, range) }
             }
         }
         if !reads.seats.isEmpty {

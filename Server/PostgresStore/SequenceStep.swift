@@ -2,7 +2,8 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// One step of a workspace's order: two round trips, the first under the lock that the second gives back.
+/// One step of a workspace's order, under the lock of its row: one round trip when the node remembers everything that
+/// the plan needs, else two, of which the second gives the lock back.
 struct SequenceStep {
     let connection: PostgresConnection
     let transactions: Transactions
@@ -16,8 +17,48 @@ struct SequenceStep {
         let cause: any Error
     }
 
-    /// When this returns without a batch or throws, the lease's end rolls the transaction back.
-    func run(_ reads: ReadSet, plan: (ReadResult) -> CommittedBatch?) async throws -> CommittedBatch? {
+    /// Plans from what the node remembers and commits, if the database still stands where the memory does.
+    ///
+    /// - Returns: `nil` when nothing was written and the plan must see what is stored. What is refused here is not
+    ///   looked into: the memory may be wrong, a record may be there already. The lease's end then rolls back.
+    func guess(
+        _ remembered: ReadResult, _ memory: inout OrderMemory, plan: (ReadResult) -> CommittedBatch?
+    ) async throws -> CommittedBatch? {
+        var found = remembered
+        found.hasListeners = isHeard(memory.heard, at: found.head.time)
+        // No batch: the outcomes are repetitions and refusals of whole pushes, which only the stored state may decide.
+        guard let batch = plan(found) else { return nil }
+        try batch.check(after: found.head)
+        var settled: [StoredClient] = []
+        settled.reserveCapacity(batch.settlements.count)
+        for settlement in batch.settlements {
+            guard let client = memory.client(settlement.client.id) else { return nil }
+            settled.append(try client.settled(by: settlement))
+        }
+        let write = try BatchWrite(
+            batch: batch, workspace: workspace, from: .remembered(head: found.head, heard: memory.heard, node: node),
+            clients: settled, limits: limits, isHeard: isHeard(memory.heard, at: batch.head.time))
+        let lock = Statement(SequencingSQL.lock, workspace)
+        do {
+            _ = try await connection.run(
+                transactions.beginWrite + [lock] + write.statements + [Transactions.commit])
+        } catch let error as PostgresError where error.isData {
+            memory.doubt()
+            return nil
+        } catch let error as PostgresError where error.provesRollback {
+            throw error
+        } catch {
+            throw OutcomeUnknown(batch: batch, cause: error)
+        }
+        memory.committed(batch, clients: settled)
+        return batch
+    }
+
+    /// Reads under the lock, plans and commits. When this returns without a batch or throws, the lease's end rolls the
+    /// transaction back.
+    func look(
+        _ reads: ReadSet, _ memory: inout OrderMemory, plan: (ReadResult) -> CommittedBatch?
+    ) async throws -> CommittedBatch? {
         let questions = SequenceReads(workspace: workspace, node: node, reads: reads)
         let begin = transactions.beginWrite
         var answer = try questions.answer(try await connection.run(begin + questions.statements)[begin.count...])
@@ -28,14 +69,19 @@ struct SequenceStep {
             answer = try questions.answer(try await connection.run([make] + questions.statements)[1...])
             guard answer.isLocked else { throw StoreError(.unavailable, "a workspace that was made is not there") }
         }
+        memory.found(
+            at: answer.found.head, heard: answer.heard, clients: answer.clients.values, grants: answer.found.grants)
         answer.found.hasListeners = isHeard(answer.heard, at: answer.found.head.time)
         guard let batch = plan(answer.found) else { return nil }
         try batch.check(after: answer.found.head)
-        let stored = try await storedClients(of: batch, asked: reads, found: answer.found)
+        var stored = answer.clients
+        let missing = batch.settlements.map(\.client.id).filter { stored[$0] == nil }
+        for client in try await lookUp(missing) { stored[client.row.id] = client }
+        let settled = try Self.settled(by: batch, stored)
         let write = try BatchWrite(
             batch: batch, workspace: workspace,
-            absent: Set(reads.records).subtracting(answer.found.records.keys), stored: stored, limits: limits,
-            isHeard: isHeard(answer.heard, at: batch.head.time))
+            from: .read(absent: Set(questions.reads.records).subtracting(answer.found.records.keys)),
+            clients: settled, limits: limits, isHeard: isHeard(answer.heard, at: batch.head.time))
         do {
             _ = try await connection.run(write.statements + [Transactions.commit])
         } catch let error as PostgresError where error.provesRollback {
@@ -43,6 +89,7 @@ struct SequenceStep {
         } catch {
             throw OutcomeUnknown(batch: batch, cause: error)
         }
+        memory.committed(batch, clients: settled)
         return batch
     }
 
@@ -52,17 +99,30 @@ struct SequenceStep {
         return overflows || lapse > time
     }
 
-    /// The rows of the clients to settle. A planner that settles only clients that it asked for costs nothing here.
-    private func storedClients(
-        of batch: CommittedBatch, asked: ReadSet, found: ReadResult
-    ) async throws -> [ClientID: ClientRow] {
-        let missing = Set(batch.settlements.map(\.client.id)).subtracting(asked.clients.map(\.client))
-        guard !missing.isEmpty else { return found.clients }
+    /// Clients that the batch settles and the step did not ask for. A planner that settles only those that it asked for
+    /// costs nothing here.
+    private func lookUp(_ missing: [ClientID]) async throws -> [StoredClient] {
+        guard !missing.isEmpty else { return [] }
         let questions = missing.map { client in Statement(ReadingSQL.client, workspace) { $0.add(client) } }
-        var stored = found.clients
+        var found: [StoredClient] = []
         for result in try await connection.run(questions) {
-            if let client = try result.first({ try $0.client() }) { stored[client.id] = client }
+            if let client = try result.first({ try $0.storedClient() }) { found.append(client) }
         }
-        return stored
+        return found
+    }
+
+    /// The settled clients as the batch leaves them.
+    private static func settled(
+        by batch: CommittedBatch, _ stored: [ClientID: StoredClient]
+    ) throws(StoreError) -> [StoredClient] {
+        var settled: [StoredClient] = []
+        settled.reserveCapacity(batch.settlements.count)
+        for settlement in batch.settlements {
+            guard let client = stored[settlement.client.id] else {
+                throw StoreError(.invariant, "only a registered client can be settled")
+            }
+            settled.append(try client.settled(by: settlement))
+        }
+        return settled
     }
 }

@@ -43,26 +43,17 @@ enum SequencingSQL {
             ) h ON true
             """)
 
-    /// Clients with their kept results in a range: one row a result, or one with NULLs. A range that begins behind the
-    /// settled number, as it nearly always does, is not searched.
     static let clients = PreparedStatement(
         name: "sync_clients",
         sql: """
-            SELECT c.*, r.number, r.txn, r.seq, r.time, r.code, r.message
-            FROM unnest($2, $3, $4) AS x (client, first, last)
+            SELECT c.*
+            FROM unnest($2) AS x (client)
             CROSS JOIN LATERAL (
-                SELECT \(RowReader.clientColumns)
+                SELECT \(RowReader.storedClientColumns)
                 FROM sync_client
                 WHERE workspace = $1 AND client = x.client
                 LIMIT 1
             ) c
-            LEFT JOIN LATERAL (
-                SELECT \(RowReader.resultColumns)
-                FROM sync_result
-                WHERE x.first <= c.settled
-                AND workspace = $1 AND client = x.client AND number BETWEEN x.first AND x.last
-                OFFSET 0
-            ) r ON true
             """)
 
     static let seats = PreparedStatement(
@@ -154,36 +145,17 @@ enum SequencingSQL {
             WHERE m.workspace = $1 AND m.user_id = u.user_id AND m.scope = u.scope
             """)
 
-    /// They are known to be there: the step has read them under the lock.
+    /// They are known to be there: the step has read them under the lock, or the guard of its batch has vouched for
+    /// what the node remembers.
     static let updateClients = PreparedStatement(
         name: "sync_update_clients",
         sql: """
             UPDATE sync_client c
             SET settled = CASE WHEN c.user_id = u.user_id AND c.settled <= u.settled AND c.acked <= u.acked
                     AND c.connection <= u.connection THEN u.settled END,
-                acked = u.acked, connection = u.connection
-            FROM unnest($2, $3, $4, $5, $6) AS u (client, user_id, settled, acked, connection)
+                acked = u.acked, connection = u.connection, kept = u.kept::json
+            FROM unnest($2, $3, $4, $5, $6, $7) AS u (client, user_id, settled, acked, connection, kept)
             WHERE c.workspace = $1 AND c.client = u.client
-            """)
-
-    /// From the last acknowledged number on: what lies below is gone, but while a long snapshot lives, its dead entries
-    /// are still in the index, more of them with each batch.
-    static let dropResults = PreparedStatement(
-        name: "sync_drop_results",
-        sql: """
-            DELETE FROM sync_result r
-            USING unnest($2, $3, $4) AS u (client, above, acked)
-            WHERE r.workspace = $1 AND r.client = u.client AND r.number > u.above AND r.number <= u.acked
-            """)
-
-    static let insertResults = PreparedStatement(
-        name: "sync_insert_results",
-        sql: """
-            INSERT INTO sync_result (workspace, \(RowReader.resultColumns))
-            SELECT w.workspace, u.client, u.number, u.txn, u.seq, u.time, u.code, u.message
-            FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8)
-                AS u (client, number, txn, seq, time, code, message)
-            WHERE w.workspace = $1
             """)
 
     static let insertBatch = PreparedStatement(
@@ -191,6 +163,27 @@ enum SequencingSQL {
         sql: """
             INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
             VALUES ($1, $2, $3, $4, $5, $6, $7)
+            """)
+
+    /// The same for a batch that was planned from memory: fails unless head ($8, $9) and listeners ($10, other than
+    /// $11) are what the node remembers. `IS NOT DISTINCT FROM` because there may be none.
+    static let insertGuardedBatch = PreparedStatement(
+        name: "sync_insert_guarded_batch",
+        sql: """
+            INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
+            SELECT w.workspace, $2,
+                CASE WHEN h.seq = $8 AND h.nonce = $9 AND l.heard IS NOT DISTINCT FROM $10 THEN $3 END,
+                $4, $5, $6, $7
+            FROM sync_workspace w
+            CROSS JOIN (SELECT max(seen) AS heard FROM sync_listener WHERE workspace = $1 AND node <> $11) l
+            LEFT JOIN LATERAL (
+                SELECT seq, nonce
+                FROM sync_batch
+                WHERE workspace = $1
+                ORDER BY seq DESC
+                LIMIT 1
+            ) h ON true
+            WHERE w.workspace = $1
             """)
 
     static let dropBodies = PreparedStatement(

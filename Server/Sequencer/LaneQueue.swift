@@ -4,8 +4,17 @@ import TidemarkModel
 package struct LaneQueue<Ticket: Sendable>: Sendable {
     package typealias Element = (submission: Submission, ticket: Ticket)
 
-    private var queues: [ClientID: [Element]] = [:]
-    private var order: [ClientID] = []
+    /// What waits of one client.
+    private struct Line {
+        let client: ClientID
+        var waiting: [Element]
+        /// How many of them the batch in the making has.
+        var taken = 0
+    }
+
+    /// In the order of their turns.
+    private var lines: [Line] = []
+    private var places: [ClientID: Int] = [:]
     private var transactions = 0
     private var bytes = 0
     private let limits: LaneLimits
@@ -13,7 +22,7 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     package init(limits: LaneLimits) { self.limits = limits }
 
     /// True when nothing waits.
-    package var isEmpty: Bool { order.isEmpty }
+    package var isEmpty: Bool { lines.isEmpty }
 
     /// Adds a submission; false when the queue is full.
     package mutating func append(_ submission: Submission, ticket: Ticket) -> Bool {
@@ -22,60 +31,63 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         else { return false }
         transactions += submission.entries.count
         bytes += submission.bytes
-        if queues[submission.client] == nil { order.append(submission.client) }
-        queues[submission.client, default: []].append((submission, ticket))
+        if let place = places[submission.client] {
+            lines[place].waiting.append((submission, ticket))
+        } else {
+            places[submission.client] = lines.count
+            lines.append(Line(client: submission.client, waiting: [(submission, ticket)]))
+        }
         return true
     }
 
     /// Takes the next batch: rounds of one submission a client until a bound is reached; at least one submission.
     package mutating func take() -> [Element] {
         var batch: [Element] = []
-        var taken = (transactions: 0, bytes: 0)
-        var clients: Set<ClientID> = []
-        var cursors: [ClientID: Int] = [:]
-        var round = order
-        var isFull = false
-        while !round.isEmpty, !isFull {
-            var following: [ClientID] = []
-            for client in round {
-                let cursor = cursors[client, default: 0]
-                guard let queue = queues[client], cursor < queue.count else { continue }
-                let element = queue[cursor]
+        batch.reserveCapacity(lines.count)
+        var taken = (transactions: 0, bytes: 0, clients: 0)
+        var goesOn = true
+        while goesOn {
+            goesOn = false
+            for place in lines.indices where lines[place].taken < lines[place].waiting.count {
+                let element = lines[place].waiting[lines[place].taken]
                 let count = element.submission.entries.count
                 let fits =
                     taken.transactions + count <= limits.batchTransactionsMax
                     && taken.bytes + element.submission.bytes <= limits.batchBytesMax
-                    && (clients.contains(client) || clients.count < limits.batchClientsMax)
+                    && (lines[place].taken > 0 || taken.clients < limits.batchClientsMax)
                 guard fits || batch.isEmpty else {
-                    isFull = true
+                    goesOn = false
                     break
                 }
+                if lines[place].taken == 0 { taken.clients += 1 }
+                lines[place].taken += 1
                 batch.append(element)
-                taken = (taken.transactions + count, taken.bytes + element.submission.bytes)
-                clients.insert(client)
-                cursors[client] = cursor + 1
-                following.append(client)
+                taken.transactions += count
+                taken.bytes += element.submission.bytes
+                goesOn = true
             }
-            round = following
         }
-        drop(cursors)
+        drop()
         transactions -= taken.transactions
         bytes -= taken.bytes
         return batch
     }
 
     /// Removes what was taken; clients that were served and have more go to the end.
-    private mutating func drop(_ cursors: [ClientID: Int]) {
-        var waiting: [ClientID] = []
-        var served: [ClientID] = []
-        for client in order {
-            guard let count = cursors[client] else {
-                waiting.append(client)
-                continue
+    private mutating func drop() {
+        var waiting: [Line] = []
+        var served: [Line] = []
+        for var line in lines {
+            if line.taken == 0 {
+                waiting.append(line)
+            } else if line.taken < line.waiting.count {
+                line.waiting.removeFirst(line.taken)
+                line.taken = 0
+                served.append(line)
             }
-            queues[client]?.removeFirst(count)
-            if queues[client]?.isEmpty == false { served.append(client) } else { queues[client] = nil }
         }
-        order = waiting + served
+        lines = waiting + served
+        places.removeAll(keepingCapacity: true)
+        for (place, line) in lines.enumerated() { places[line.client] = place }
     }
 }

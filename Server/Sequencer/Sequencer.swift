@@ -18,28 +18,17 @@ package struct Sequencer: Sendable {
     /// What `plan` will look at.
     package func reads(for submissions: [Submission]) -> ReadSet {
         var reads = ReadSet()
-        var records: Set<RecordKey> = []
-        var seats: Set<Seat> = []
+        reads.clients.reserveCapacity(submissions.count)
+        var asked = AskedKeys()
         for submission in submissions {
             let last = submission.first + Int64(submission.entries.count) - 1
             reads.clients.append(.init(client: submission.client, first: submission.first, last: last))
             let user = submission.principal.user
             for entry in submission.entries {
                 guard case .success(let steps) = entry.steps else { continue }
-                for step in steps {
-                    if records.insert(step.key).inserted { reads.records.append(step.key) }
-                    switch step.action {
-                    case .create(_, _, let scope), .undelete(_, _, let scope):
-                        guard case .field = step.collection.scope else { break }
-                        let seat = Seat(user: user, scope: scope)
-                        if seats.insert(seat).inserted { reads.seats.append(seat) }
-                    case .update, .delete: break
-                    }
-                    reads.recordSeats.append(.init(user: user, record: step.key))
-                }
+                for step in steps { asked.note(step, by: user, in: &reads) }
             }
         }
-        reads.recordSeats = Array(Set(reads.recordSeats)).sorted { ($0.record, $0.user) < ($1.record, $1.user) }
         return reads
     }
 

@@ -17,6 +17,7 @@ package struct DeliveryBatch: Sendable {
     package let groups: [Group]
     package let memberships: [MembershipChange]
     package let settlements: [Settlement]
+    private let placeOfClient: [ClientID: Int]
 
     /// Encodes a batch; `cursor` is the sealed form of its head.
     package init(_ batch: CommittedBatch, cursor: String) {
@@ -25,23 +26,33 @@ package struct DeliveryBatch: Sendable {
         self.cursor = cursor
         memberships = batch.memberships
         settlements = batch.settlements
+        placeOfClient = Dictionary(
+            batch.settlements.enumerated().map { ($1.client.id, $0) }, uniquingKeysWith: { first, _ in first })
         groups = Self.groups(batch.records)
     }
 
+    /// What the batch settled of one client, as the client hears of it.
+    func settled(of client: ClientID) -> Settled? { placeOfClient[client].map { settlements[$0].wire } }
+
     /// Rows grouped by scope, in the order in which scopes first occur.
     static func groups(_ records: [StoredRecord]) -> [Group] {
-        var order: [ScopeID] = []
-        var writers: [ScopeID: JSONWriter] = [:]
+        var places: [ScopeID: Int] = [:]
+        var scopes: [ScopeID] = []
+        var writers: [JSONWriter] = []
         for record in records {
-            if writers[record.scope] == nil {
-                order.append(record.scope)
-                writers[record.scope] = JSONWriter(capacity: 384)
+            let place: Int
+            if let known = places[record.scope] {
+                place = known
+                writers[place].byte(UInt8(ascii: ","))
             } else {
-                writers[record.scope]?.byte(UInt8(ascii: ","))
+                place = writers.count
+                places[record.scope] = place
+                scopes.append(record.scope)
+                writers.append(JSONWriter(capacity: 384))
             }
-            RowCoding.write(record, to: &writers[record.scope, default: JSONWriter()])
+            RowCoding.write(record, to: &writers[place])
         }
-        return order.map { Group(scope: $0, rows: writers[$0]?.bytes ?? []) }
+        return zip(scopes, writers).map { Group(scope: $0, rows: $1.bytes) }
     }
 
     /// Bytes held in memory, for the ring's bound.

@@ -12,7 +12,7 @@ extension Session {
         _ batch: DeliveryBatch, groups: [Int], shared: inout SharedFrame?, now: Milliseconds,
         into effects: inout [SessionEffect]
     ) {
-        let settled = batch.settlements.first { $0.client.id == client }?.wire
+        let settled = batch.settled(of: client)
         let changes = membershipChanges(in: batch)
         let isPlain = settled == nil && changes.isEmpty
         let frame: Frame
@@ -71,7 +71,7 @@ extension Session {
             }
         } else {
             changes = membershipChanges(in: batch)
-            settled = batch.settlements.first { $0.client.id == client }?.wire
+            settled = batch.settled(of: client)
             groups = visibleGroups(of: batch, after: changes)
         }
         if groups.isEmpty, settled == nil, changes.isEmpty {

@@ -55,7 +55,8 @@ package struct Session: Sendable {
     var heldPages: [(request: PageRequest, page: Page)] = []
 
     /// Index changes for the fan-out to take over: scope, and whether the session now has it.
-    package var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
+    var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
+    private var notedBehind = false
 
     package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
         self.id = id
@@ -73,9 +74,29 @@ package struct Session: Sendable {
     /// True when pages wait for the order to reach the state that they were read in.
     package var holdsPages: Bool { !heldPages.isEmpty }
 
+    /// What the indices of a fan-out must know of the session after an event.
+    package struct IndexNote: Sendable {
+        /// Scopes that the session gained or lost.
+        package var changes: [(scope: ScopeID, isMember: Bool)]
+        /// Whether it is not live, or holds pages, so that it must be served whenever the tail moves; `nil` as before.
+        package var isBehind: Bool?
+        package var isClosed: Bool
+    }
+
+    /// Hands over what changed since the last call.
+    package mutating func takeIndexNote() -> IndexNote {
+        let isBehind = isStreaming && (!isLive || holdsPages)
+        defer {
+            if !indexChanges.isEmpty { indexChanges = [] }
+            notedBehind = isBehind
+        }
+        return IndexNote(
+            changes: indexChanges, isBehind: isBehind == notedBehind ? nil : isBehind, isClosed: isClosed)
+    }
+
     /// One message of the client.
     package mutating func received(
-        _ bytes: [UInt8], now: Milliseconds, ring: Ring?, into effects: inout [SessionEffect]
+        _ bytes: [UInt8], now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
     ) {
         guard phase != .closed else { return }
         let message: ClientMessage
@@ -95,7 +116,7 @@ package struct Session: Sendable {
             guard window.acknowledge(ack.frames, now: now) else {
                 return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
             }
-            if let ring, !isLive { pump(ring, now: now, into: &effects) }
+            if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
         case (.push, _), (.page, _), (.auth, _), (.ack, _):
             close(.protocolViolation, "the first message is hello", into: &effects)
@@ -103,7 +124,9 @@ package struct Session: Sendable {
     }
 
     /// Time passed.
-    package mutating func tick(now: Milliseconds, ring: Ring?, into effects: inout [SessionEffect]) {
+    package mutating func tick(
+        now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
+    ) {
         switch phase {
         case .opened(let deadline):
             if now >= deadline { close(.timeout, "no hello in time", into: &effects) }
@@ -115,7 +138,7 @@ package struct Session: Sendable {
             if let since = window.waitingSince, now - since >= context.timing.ackMax {
                 return close(.timeout, "no acknowledgement in time", into: &effects)
             }
-            guard let ring else { return }
+            guard let ring = ring() else { return }
             if isLive {
                 if ring.tail.seq > sent.seq,
                     now - sent.at >= context.timing.progress || ring.tail.seq - sent.seq >= 1_000

@@ -56,34 +56,19 @@ extension BatchBody {
 
     private static func settlement(_ reader: inout JSONReader) throws -> Settlement {
         var row = TupleReader()
-        var results: [TupleReader] = []
+        var settlement: Settlement?
         try reader.array { reader in
-            if row.count == 5 {
-                row.count += 1
-                try reader.array { reader in
-                    var result = TupleReader()
-                    try reader.array { try result.take(&$0) }
-                    results.append(result)
-                }
-            } else {
-                try row.take(&reader)
-            }
+            guard row.count == 5 else { return try row.take(&reader) }
+            row.count += 1
+            let client = ClientRow(
+                id: try row.id(0), user: UserID(try row.string(1)), settledThrough: try row.integer(2),
+                ackedThrough: try row.integer(3), connection: try row.integer(4))
+            var results: [ResultRow] = []
+            try reader.array { results.append(try ResultRow.read(&$0, client: client.id)) }
+            settlement = Settlement(client: client, results: results)
         }
-        let client = ClientRow(
-            id: try row.id(0), user: UserID(try row.string(1)), settledThrough: try row.integer(2),
-            ackedThrough: try row.integer(3), connection: try row.integer(4))
-        return Settlement(
-            client: client,
-            results: try results.map { result in
-                ResultRow(
-                    client: client.id, number: try result.integer(0), transaction: try result.id(1),
-                    seq: try result.integer(2), time: try result.integer(3), rejection: try rejection(result))
-            })
-    }
-
-    private static func rejection(_ row: TupleReader) throws -> Rejection? {
-        guard row.count > 4 else { return nil }
-        return Rejection(RejectionCode(rawValue: try row.string(4)) ?? .internalRejected, try row.string(5))
+        guard let settlement else { throw TupleReader.Mismatch() }
+        return settlement
     }
 }
 

@@ -56,23 +56,7 @@ package enum BatchBody {
             writer.integer(number)
         }
         writer.byte(UInt8(ascii: ","))
-        writer.array(settlement.results) { writer, result in
-            writer.byte(UInt8(ascii: "["))
-            writer.integer(result.number)
-            writer.byte(UInt8(ascii: ","))
-            writer.id(result.transaction)
-            writer.byte(UInt8(ascii: ","))
-            writer.integer(result.seq)
-            writer.byte(UInt8(ascii: ","))
-            writer.integer(result.time)
-            if let rejection = result.rejection {
-                writer.byte(UInt8(ascii: ","))
-                writer.string(rejection.code.rawValue)
-                writer.byte(UInt8(ascii: ","))
-                writer.string(rejection.message)
-            }
-            writer.byte(UInt8(ascii: "]"))
-        }
+        writer.array(settlement.results) { $1.write(to: &$0) }
         writer.byte(UInt8(ascii: "]"))
     }
 }

@@ -30,8 +30,22 @@ package struct ReadSet: Hashable, Sendable {
     package var records: [RecordKey] = []
     package var seats: [Seat] = []
     package var recordSeats: [RecordSeat] = []
+    /// Records that the plan creates before it looks at them, each with the user who does. A store may take them for
+    /// absent without looking, if it fails to write one that is there and then plans again with what it reads.
+    package var births: [RecordSeat] = []
 
     package init() {}
+
+    /// The same with nothing taken for absent.
+    package var lookingAtBirths: ReadSet {
+        guard !births.isEmpty else { return self }
+        var reads = self
+        reads.births = []
+        var asked = Set(records)
+        for birth in births where asked.insert(birth.record).inserted { reads.records.append(birth.record) }
+        reads.recordSeats += births
+        return reads
+    }
 }
 
 /// A user in a scope.

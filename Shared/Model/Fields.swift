@@ -78,7 +78,15 @@ public struct Fields: Hashable, Sendable {
 
 extension String {
     /// Stricter than `==`, which also holds for different spellings of one character.
-    func hasSameBytes(as other: String) -> Bool { self == other && utf8.elementsEqual(other.utf8) }
+    func hasSameBytes(as other: String) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                left.count == right.count && left.elementsEqual(right)
+            }
+        }
+        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
+        return isSame.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
+    }
 }
 
 extension Fields: ExpressibleByDictionaryLiteral {

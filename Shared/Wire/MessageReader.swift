@@ -2,14 +2,11 @@ package import TidemarkModel
 
 /// Shared steps of decoding one message.
 enum MessageReader {
-    /// The value of the message's `t`.
+    /// The value of the message's `t`. Where it stands first, as it should, nothing behind it is looked at yet.
     static func kind(of bytes: [UInt8]) throws(WireError) -> String {
         do {
-            return try JSONReader.read(bytes) { reader in
-                if let kind = try reader.firstMember("t") {
-                    try reader.skip()
-                    return kind
-                }
+            return try JSONReader.peek(bytes) { reader in
+                if let kind = try reader.firstMember("t") { return kind }
                 var kind: String?
                 try reader.object { reader, key in
                     if key == "t" { kind = try reader.string() } else { try reader.skip() }
@@ -19,6 +16,15 @@ enum MessageReader {
             }
         } catch let error as WireError {
             throw error
+        } catch {
+            throw WireError("not a JSON object: \(error)")
+        }
+    }
+
+    /// Checks the structure of a message without members that matter.
+    static func skip(_ bytes: [UInt8]) throws(WireError) {
+        do {
+            try JSONReader.read(bytes) { try $0.skip() }
         } catch {
             throw WireError("not a JSON object: \(error)")
         }

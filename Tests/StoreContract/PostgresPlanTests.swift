@@ -12,11 +12,14 @@ struct PostgresPlanTests {
     private static let statements: [(PreparedStatement, types: [String])] = [
         (SequencingSQL.lock, ["text"]),
         (SequencingSQL.headAndListeners, ["text", "bigint"]),
-        (SequencingSQL.clients, ["text", "uuid[]", "bigint[]", "bigint[]"]),
+        (SequencingSQL.clients, ["text", "uuid[]"]),
         (SequencingSQL.seats, ["text", "text[]", "text[]"]),
         (SequencingSQL.records, ["text", "text[]", "uuid[]", "smallint[]", "text[]"]),
-        (SequencingSQL.updateClients, ["text", "uuid[]", "text[]", "bigint[]", "bigint[]", "bigint[]"]),
-        (SequencingSQL.dropResults, ["text", "uuid[]", "bigint[]", "bigint[]"]),
+        (SequencingSQL.updateClients, ["text", "uuid[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "text[]"]),
+        (
+            SequencingSQL.insertGuardedBatch,
+            ["text", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint", "bigint"]
+        ),
         (SequencingSQL.endMembers, ["text", "text[]", "text[]"]),
         (SequencingSQL.dropBodies, ["text", "bigint", "bigint"]),
         (ReadingSQL.head, ["text"]),
@@ -26,17 +29,16 @@ struct PostgresPlanTests {
         (ReadingSQL.changedScopes, ["text", "text[]", "bigint"]),
         (ReadingSQL.window, ["text", "text[]", "bigint", "bigint", "bigint", "bigint"]),
         (ReadingSQL.page, ["text", "text", "text", "bigint", "bigint", "bigint"]),
-        (ReadingSQL.clientResults, ["text", "uuid"]),
+        (ReadingSQL.client, ["text", "uuid"]),
         (ReadingSQL.grants, ["text", "text"]),
     ]
     /// What the index conditions of a statement must search by, besides the workspace.
     private static let searched = [
-        "sync_clients": ["client", "number"], "sync_seats": ["user_id", "scope"],
+        "sync_clients": ["client"], "sync_seats": ["user_id", "scope"],
         "sync_records": ["collection", "id"], "sync_update_clients": ["client"],
-        "sync_drop_results": ["client", "number"],
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["scope", "seq"],
         "sync_window": ["scope", "seq"], "sync_page": ["scope", "collection", "born"],
-        "sync_client_results": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
+        "sync_client": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
     ]
 
     enum Filling: CaseIterable {
@@ -74,13 +76,13 @@ struct PostgresPlanTests {
             switch filling {
             case .fresh, .manyRowsNeverAnalyzed: break
             case .oneRowAnalyzed, .manyRowsAnalyzed, .manyWorkspacesAnalyzed:
-                for table in ["workspace", "batch", "record", "client", "result", "member", "listener"] {
+                for table in ["workspace", "batch", "record", "client", "member", "listener"] {
                     try await schema.sql("ANALYZE sync_\(table)")
                 }
             }
             // Comparing the only row of a table with each element is right, and soon analyzed again.
             let spared =
-                filling == .oneRowAnalyzed ? ["sync_update_clients", "sync_drop_results", "sync_end_members"] : []
+                filling == .oneRowAnalyzed ? ["sync_update_clients", "sync_end_members"] : []
             for (statement, types) in Self.statements where !spared.contains(statement.name) {
                 let plan = try await Self.plan(of: statement, types, in: schema)
                 for wrong in ["Seq Scan", "Join Filter", "Hash", "Merge", "Materialize", "Bitmap", "Memoize"] {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkPostgres
@@ -56,6 +57,49 @@ struct PostgresStepTests {
             let heard = try await under.commit { $0.put(.numbered(1)) }
             let tail = try await under.store.tail(after: 0, limit: 9, in: under.workspace)
             #expect(tail.map(\.batch) == [nil, heard])
+        }
+    }
+
+    /// The first node remembers client and seat from its own batches; what the second does to them must count.
+    @Test func `what another node committed is never overlooked by a node that remembers`() async throws {
+        try await withStore { first, schema in
+            let other = try await RunningPostgresStore(schema, node: 2)
+            let second = StoreUnderTest(store: other.store, workspace: first.workspace)
+            let row = try await first.register(.numbered(50), for: .ann)
+            var reads = ReadSet()
+            reads.clients = [.init(client: row.id, first: 1, last: 99)]
+            reads.seats = [Seat(user: .ann, scope: .a)]
+            let asked = reads
+            @Sendable func step(_ under: StoreUnderTest, _ draw: @escaping @Sendable (inout BatchDraft) -> Void)
+                async throws -> ReadResult
+            {
+                let seen = Found()
+                _ = try await under.store.sequence(under.workspace, reading: asked) { found in
+                    seen.value.withLock { $0 = found }
+                    var draft = BatchDraft(after: found.head)
+                    draw(&draft)
+                    return draft.batch
+                }
+                return try #require(seen.value.withLock { $0 })
+            }
+            _ = try await step(first) { $0.grant(.ann, .a) }
+            var settled = row
+            for number: Int64 in 1...20 {
+                let before = settled
+                let found = try await step(first) { $0.settle(before, through: number) }
+                #expect(found.clients[row.id]?.settledThrough == number - 1)
+                settled.settledThrough = number
+            }
+            let left = settled
+            _ = try await step(second) { draft in
+                draft.revoke(.ann, .a)
+                draft.settle(left, through: 25)
+            }
+            let found = try await step(first) { $0.skip() }
+            #expect(found.clients[row.id]?.settledThrough == 25)
+            #expect(found.grants.isEmpty)
+            #expect(found.results[row.id]?.count == 25)
+            try await other.end()
         }
     }
 

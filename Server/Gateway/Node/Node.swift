@@ -80,11 +80,11 @@ package final class Node: Sendable {
         commits = GroupCommit(
             store: store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
             environment: parts.environment
-        ) { workspace, batch in
+        ) { workspace, batch, isHeard in
             if let feed = feeds[workspace], feed.committed(batch) {
                 background.start { await feed.readOn(from: store, limit: batchesMax, logger: logger) }
             }
-            hints.announce(workspace, batch.head.seq)
+            if isHeard { hints.announce(workspace, batch.head.seq) }
         }
         // Before anything can be posted: what a loop runs first makes the hub that reads its letters.
         for inbox in inboxes { inbox.eventLoop.execute { inbox.hub.value = LoopHub(node: self, inbox: inbox) } }

@@ -4,18 +4,52 @@ import TidemarkModel
 import TidemarkStore
 
 extension GroupCommit {
-    /// Commits a workspace's queue batch by batch until it is empty.
+    /// What is on disk and not yet told to anyone.
+    private struct Told: Sendable {
+        var batch: [LaneQueue<Completion>.Element]
+        var written: Written
+    }
+
+    /// One batch as the store took it.
+    private struct Written: Sendable {
+        var batch: CommittedBatch?
+        var isHeard = false
+        var outcomes: [PushOutcome] = []
+    }
+
+    /// Commits a workspace's queue batch by batch until it is empty. While one batch is being committed, the last one is
+    /// told to sessions and submitters.
     func serve(_ workspace: WorkspaceID) async {
-        while let batch = takeBatch(workspace) {
-            let outcomes = await commit(batch.map(\.submission), in: workspace)
-            for (element, outcome) in zip(batch, outcomes) { element.ticket(outcome) }
+        var untold: Told?
+        while true {
+            // Closing the lane lets another one open, so there must be nothing left to tell.
+            guard let batch = takeBatch(workspace, closes: untold == nil) else {
+                guard let last = untold else { return }
+                tell(last, workspace)
+                untold = nil
+                continue
+            }
+            let submissions = batch.map(\.submission)
+            let earlier = untold
+            async let told: Void = tell(earlier, workspace)
+            let attempt = await attempt(submissions, in: workspace)
+            await told
+            switch attempt {
+            case .success(let written):
+                untold = Told(batch: batch, written: written)
+            case .failure(let error):
+                untold = nil
+                let outcomes = await settle(submissions, after: error, in: workspace)
+                for (element, outcome) in zip(batch, outcomes) { element.ticket(outcome) }
+            }
         }
     }
 
-    /// The next batch; `nil` closes the lane, so that the next submission opens it again.
-    private func takeBatch(_ workspace: WorkspaceID) -> [LaneQueue<Completion>.Element]? {
+    /// The next batch; without one the lane is closed, if it may be, so that the next submission opens it again.
+    private func takeBatch(_ workspace: WorkspaceID, closes: Bool) -> [LaneQueue<Completion>.Element]? {
         state.withLock { state in
             guard let batch = state.lanes[workspace]?.queue.take(), !batch.isEmpty else {
+                guard closes else { return nil }
                 state.lanes[workspace] = nil
                 if state.isClosed, state.lanes.isEmpty { waking.finish() }
                 return nil
@@ -24,13 +58,44 @@ extension GroupCommit {
         }
     }
 
-    /// Commits a group of submissions, in several batches if the store refuses one, and returns an outcome for each.
-    private func commit(_ submissions: [Submission], in workspace: WorkspaceID) async -> [PushOutcome] {
+    /// Delivers a batch, then answers its submitters: what they hear next is behind it.
+    private func tell(_ told: Told?, _ workspace: WorkspaceID) {
+        guard let told else { return }
+        publish(told.written, workspace)
+        for (element, outcome) in zip(told.batch, told.written.outcomes) { element.ticket(outcome) }
+    }
+
+    private func publish(_ written: Written, _ workspace: WorkspaceID) {
+        if let batch = written.batch { publish(workspace, batch, written.isHeard) }
+    }
+
+    private func attempt(
+        _ submissions: [Submission], in workspace: WorkspaceID
+    ) async -> Result<Written, StoreError> {
+        do throws(StoreError) {
+            return .success(try await write(submissions, refusing: false, in: workspace))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// Commits a group that the store refused or could not take as a whole, in several batches if need be, and returns
+    /// an outcome for each submission.
+    private func settle(
+        _ submissions: [Submission], after error: StoreError, in workspace: WorkspaceID
+    ) async -> [PushOutcome] {
         var bisection = Bisection(submissions)
         var failures = 0
+        var pending: StoreError? = error
         while let piece = bisection.next() {
             do throws(StoreError) {
-                bisection.committed(piece, try await write(piece, in: workspace))
+                if let error = pending {
+                    pending = nil
+                    throw error
+                }
+                let written = try await write(piece.submissions, refusing: piece.refuses, in: workspace)
+                publish(written, workspace)
+                bisection.committed(piece, written.outcomes)
                 failures = 0
             } catch {
                 switch error.kind {
@@ -52,18 +117,19 @@ extension GroupCommit {
         return bisection.outcomes
     }
 
-    private func write(_ piece: Bisection.Piece, in workspace: WorkspaceID) async throws(StoreError) -> [PushOutcome] {
-        let submissions = piece.submissions
-        let planned = PlannedOutcomes()
-        let (sequencer, refuses) = (sequencer, piece.refuses)
+    private func write(
+        _ submissions: [Submission], refusing: Bool, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Written {
+        let planned = Planned()
+        let sequencer = sequencer
         let (now, nonce) = (environment.now(), environment.nonce())
         let batch = try await store.sequence(workspace, reading: sequencer.reads(for: submissions)) { reads in
-            let plan = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce, refusing: refuses)
-            planned.outcomes.withLock { $0 = plan.outcomes }
+            let plan = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce, refusing: refusing)
+            planned.last.withLock { $0 = (plan.outcomes, reads.hasListeners) }
             return plan.batch
         }
-        if let batch { publish(workspace, batch) }
-        return planned.outcomes.withLock { $0 }
+        let (outcomes, isHeard) = planned.last.withLock { $0 }
+        return Written(batch: batch, isHeard: isHeard, outcomes: outcomes)
     }
 
     /// False when there is no sense in another try: the service stops.
@@ -96,7 +162,7 @@ extension GroupCommit {
     }
 }
 
-/// The outcomes of the last run of a plan: the store may run it again after a failure, and the last run is what it commits.
-private final class PlannedOutcomes: Sendable {
-    let outcomes = Mutex<[PushOutcome]>([])
+/// The last run of a plan: the store may run it again after a failure, and the last run is what it commits.
+private final class Planned: Sendable {
+    let last = Mutex<(outcomes: [PushOutcome], isHeard: Bool)>(([], false))
 }

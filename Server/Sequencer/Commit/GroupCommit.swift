@@ -12,6 +12,10 @@ package final class GroupCommit: Service {
     /// Called once with the outcome of a submission, on any thread; must not block.
     package typealias Completion = @Sendable (PushOutcome) -> Void
 
+    /// Called with each committed batch before the completions of its submissions, for one workspace in the order of the
+    /// batches, on any thread; the flag says whether other nodes follow the workspace.
+    package typealias Publish = @Sendable (WorkspaceID, CommittedBatch, Bool) -> Void
+
     /// Everything that the executor is given from outside.
     package struct Environment: Sendable {
         package var now: @Sendable () -> Milliseconds
@@ -45,18 +49,16 @@ package final class GroupCommit: Service {
     let limits: LaneLimits
     let timing: CommitTiming
     let environment: Environment
-    let publish: @Sendable (WorkspaceID, CommittedBatch) -> Void
+    let publish: Publish
     let state = Mutex(State())
     private let wakes: AsyncStream<WorkspaceID>
     /// Unbounded, but a workspace is in it at most once: only the submission that opens a lane yields.
     let waking: AsyncStream<WorkspaceID>.Continuation
 
-    /// - Parameter publish: called with each committed batch before the completions of its submissions; for one
-    ///   workspace in the order of the batches, on any thread.
     package init(
         store: any Store, sequencer: Sequencer, limits: LaneLimits = LaneLimits(),
         timing: CommitTiming = CommitTiming(), environment: Environment,
-        publish: @escaping @Sendable (WorkspaceID, CommittedBatch) -> Void
+        publish: @escaping Publish
     ) {
         self.store = store
         self.sequencer = sequencer

@@ -10,11 +10,17 @@ extension WorkspaceTables {
                 throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
             }
         }
-        for settlement in batch.settlements { try check(settlement) }
+        var settled: [StoredClient] = []
+        for settlement in batch.settlements {
+            guard let stored = clients[settlement.client.id] else {
+                throw StoreError(.invariant, "only a registered client can be settled")
+            }
+            settled.append(try stored.settled(by: settlement))
+        }
 
         for record in batch.records { store(record) }
         for change in batch.memberships { store(change) }
-        for settlement in batch.settlements { store(settlement) }
+        for client in settled { clients[client.row.id] = client }
         let isHeard = listeners.isHeard(at: batch.head.time)
         batches.append(TailBatch(low: batch.low, head: batch.head, batch: isHeard ? batch : nil))
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
@@ -22,16 +28,6 @@ extension WorkspaceTables {
             batches[firstBody].batch = nil
             firstBody += 1
         }
-    }
-
-    private func check(_ settlement: Settlement) throws(StoreError) {
-        let client = settlement.client
-        guard let stored = clients[client.id], stored.user == client.user else {
-            throw StoreError(.invariant, "only a client that its user registered can be settled")
-        }
-        guard stored.settledThrough <= settlement.settledBeforeMax, stored.ackedThrough <= client.ackedThrough,
-            stored.connection <= client.connection
-        else { throw StoreError(.invariant, "a client's numbers never go back") }
     }
 
     private mutating func store(_ record: StoredRecord) {
@@ -44,13 +40,5 @@ extension WorkspaceTables {
         grants[change.user, default: [:]][change.scope] = change.role.map {
             Grant(scope: change.scope, since: since, role: $0)
         }
-    }
-
-    private mutating func store(_ settlement: Settlement) {
-        let client = settlement.client
-        clients[client.id] = client
-        var kept = results[client.id] ?? []
-        kept.append(contentsOf: settlement.results)
-        results[client.id] = Array(kept.drop { $0.number <= client.ackedThrough })
     }
 }

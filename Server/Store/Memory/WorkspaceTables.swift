@@ -8,9 +8,7 @@ struct WorkspaceTables: Sendable {
     var firstBody = 0
     var records: [RecordKey: StoredRecord] = [:]
     var scopes: [ScopeID: ScopeIndex] = [:]
-    var clients: [ClientID: ClientRow] = [:]
-    /// Kept results of each client, rising in number.
-    var results: [ClientID: [ResultRow]] = [:]
+    var clients: [ClientID: StoredClient] = [:]
     var grants: [UserID: [ScopeID: Grant]] = [:]
     var clientCounts: [UserID: Int] = [:]
     var listeners = Listeners()
@@ -18,14 +16,11 @@ struct WorkspaceTables: Sendable {
     var head: Head { batches.last?.head ?? .start }
 
     func read(_ reads: ReadSet) -> ReadResult {
+        let reads = reads.lookingAtBirths
         var found = ReadResult(head: head)
         found.hasListeners = listeners.isHeard(at: head.time)
         for range in reads.clients {
-            found.clients[range.client] = clients[range.client]
-            for result in results[range.client] ?? [] where result.number >= range.first && result.number <= range.last
-            {
-                found.results[range.client, default: [:]][result.number] = result
-            }
+            if let client = clients[range.client] { found.take(client, range) }
         }
         for key in reads.records { found.records[key] = records[key] }
         for seat in reads.seats { found.grants[seat] = grants[seat.user]?[seat.scope] }
@@ -37,19 +32,19 @@ struct WorkspaceTables: Sendable {
     }
 
     mutating func register(_ client: ClientID, for user: UserID, limits: StoreLimits) -> Registration {
-        if let row = clients[client] { return row.user == user ? .registered(row) : .taken }
+        if let row = clients[client]?.row { return row.user == user ? .registered(row) : .taken }
         guard clientCounts[user, default: 0] < limits.clientsPerUserMax else { return .tooMany }
         let row = ClientRow(id: client, user: user)
-        clients[client] = row
+        clients[client] = StoredClient(row: row)
         clientCounts[user, default: 0] += 1
         return .registered(row)
     }
 
     func session(for user: UserID, client: ClientID?) -> SessionSnapshot {
         var snapshot = SessionSnapshot(head: head)
-        if let client, let row = clients[client], row.user == user {
-            snapshot.client = row
-            snapshot.results = results[client] ?? []
+        if let client, let stored = clients[client], stored.row.user == user {
+            snapshot.client = stored.row
+            snapshot.results = stored.kept
         }
         snapshot.grants = (grants[user] ?? [:]).values.sorted {
             $0.since == $1.since ? $0.scope < $1.scope : $0.since > $1.since

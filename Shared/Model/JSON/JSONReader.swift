@@ -25,6 +25,14 @@ package struct JSONReader {
         }
     }
 
+    /// Looks into a document without reading all of it: what `body` leaves is not checked.
+    package static func peek<R>(_ bytes: [UInt8], _ body: (inout JSONReader) throws -> R) throws -> R {
+        try bytes.withUnsafeBufferPointer { buffer in
+            var reader = JSONReader(bytes: buffer, limits: JSONLimits())
+            return try body(&reader)
+        }
+    }
+
     init(bytes: UnsafeBufferPointer<UInt8>, limits: JSONLimits) {
         self.bytes = bytes
         self.limits = limits
@@ -137,6 +145,27 @@ package struct JSONReader {
         let start = position
         try skip()
         return Array(bytes[start..<position])
+    }
+
+    /// Reads one value as a document of its own: nesting counts from here.
+    ///
+    /// When `body` throws, `recover` makes the result of the error, and the reader stands behind the value, of which
+    /// then only the structure is checked: one bad element leaves its neighbours readable.
+    package mutating func isolated<R>(
+        _ body: (inout JSONReader) throws -> R, recover: (any Error) -> R
+    ) throws -> R {
+        _ = peek()
+        let before = self
+        depth = 0
+        do {
+            let result = try body(&self)
+            depth = before.depth
+            return result
+        } catch {
+            self = before
+            try skip()
+            return recover(error)
+        }
     }
 
     /// Skips one value of any kind, checking its structure and numbers but not the insides of its strings.

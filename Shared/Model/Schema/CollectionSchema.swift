@@ -9,18 +9,20 @@ public enum ScopeRule: Hashable, Sendable {
 }
 
 /// One collection: its fields, where its records belong, and who may do what.
-public struct CollectionSchema: Hashable, Sendable {
-    public var name: String
+///
+/// One object that everyone shares: as a value with several parts it would be copied with every write, by all threads.
+public final class CollectionSchema: Sendable {
+    public let name: String
     /// Sorted by name.
-    public var fields: [FieldSchema]
-    public var scope: ScopeRule
+    public let fields: [FieldSchema]
+    public let scope: ScopeRule
     /// For scope records: the set field that lists the members' user ids.
-    public var memberField: String?
+    public let memberField: String?
     /// For scope records: the set field that lists those members who are admins.
-    public var adminField: String?
-    public var create: Set<Accessor>
-    public var change: Set<Accessor>
-    public var delete: Set<Accessor>
+    public let adminField: String?
+    public let create: Set<Accessor>
+    public let change: Set<Accessor>
+    public let delete: Set<Accessor>
     private let indexByName: [String: Int]
 
     init(
@@ -55,5 +57,19 @@ public struct CollectionSchema: Hashable, Sendable {
             }
             return scope
         }
+    }
+}
+
+extension CollectionSchema: Hashable {
+    public static func == (left: CollectionSchema, right: CollectionSchema) -> Bool {
+        left === right
+            || (left.name == right.name && left.fields == right.fields && left.scope == right.scope
+                && left.memberField == right.memberField && left.adminField == right.adminField
+                && left.create == right.create && left.change == right.change && left.delete == right.delete)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(fields)
     }
 }

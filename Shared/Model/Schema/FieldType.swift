@@ -27,7 +27,8 @@ extension FieldType {
         case (.double, .integer(let number)):
             return .double(Double(number))
         case (.reference, .string(let text)):
-            return UniqueID(text).map { .string($0.description) }
+            guard let id = UniqueID(text) else { return nil }
+            return text.utf8.contains { (65...70).contains($0) } ? .string(id.description) : value
         case (.blob, .string(let text)):
             let isDigest =
                 text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }

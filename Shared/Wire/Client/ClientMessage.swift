@@ -20,8 +20,11 @@ package enum ClientMessage: Hashable, Sendable {
         case "ack": return .ack(try Ack.decode(bytes))
         case "page": return .page(try PageRequest.decode(bytes))
         case "auth": return .auth(try Auth.decode(bytes))
-        case "bye": return .bye
+        case "bye":
+            try MessageReader.skip(bytes)
+            return .bye
         default:
+            try MessageReader.skip(bytes)
             if kind.hasPrefix("x-") { return .unknownExtension }
             throw WireError("unknown message \"\(kind.prefix(32))\"")
         }

@@ -50,7 +50,7 @@ package struct Push: Hashable, Sendable {
 
     static func entries(_ reader: inout JSONReader) throws -> [Entry] {
         var entries: [Entry] = []
-        try reader.array { reader in entries.append(TransactionCoding.decode(try reader.raw())) }
+        try reader.array { reader in entries.append(try TransactionCoding.read(&reader)) }
         return entries
     }
 

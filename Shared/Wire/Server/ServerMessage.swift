@@ -22,6 +22,7 @@ package enum ServerMessage: Hashable, Sendable {
         case "err": return .error(try ErrorMessage.decode(bytes))
         case "goaway": return .goAway(try GoAway.decode(bytes))
         default:
+            try MessageReader.skip(bytes)
             if kind.hasPrefix("x-") { return .unknownExtension }
             throw WireError("unknown message \"\(kind.prefix(32))\"")
         }

@@ -51,7 +51,7 @@ final class NotingClock: Clock, Sendable {
             store: store,
             sequencer: Sequencer(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits()),
             limits: limits, environment: .init(now: { 1 }, nonce: { 7 }, clock: clock, logger: logger)
-        ) { _, batch in published.batches.withLock { $0.append(batch) } }
+        ) { _, batch, _ in published.batches.withLock { $0.append(batch) } }
     }
 
     private func submission(_ client: UInt64, from first: Int64, _ transactions: [Transaction]) throws -> Submission {

@@ -4,12 +4,12 @@ import TidemarkModel
 /// Acknowledged durable writes a second: each writer has one transaction in flight and sends the next when it hears that
 /// the last is settled.
 struct WritesRun {
-    /// Writers of one conversation: each write is delivered to so many members.
-    static let writersPerConversation = 8
     /// Before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
 
     var writers = 256
+    /// Writers of one conversation: each write is delivered to so many members.
+    var sharing = 1
     var seconds = 8
     var textBytes = 100
 
@@ -18,9 +18,9 @@ struct WritesRun {
         let conversations = try await makeConversations(target)
         let crew = try await ground.make { LoadCrew(ground) }
         let seed = UInt64.random(in: 0 ... .max)
-        let textBytes = textBytes
+        let (textBytes, sharing) = (textBytes, sharing)
         try await crew.openPublishers(writers, on: ground) { index in
-            let id = conversations[index / Self.writersPerConversation]
+            let id = conversations[index / sharing]
             var seeds = SplitMix(state: seed &+ UInt64(index))
             return Publisher(
                 hello: try target.hello(Self.user(index)),
@@ -52,7 +52,7 @@ struct WritesRun {
     private func report(_ rate: Double, _ latencies: LatencyLog) -> BenchReport {
         var report = BenchReport("writes")
         report.note("writers", .integer(Int64(writers)), "writers")
-        report.note("writers_per_conversation", .integer(Int64(Self.writersPerConversation)), "of one conversation")
+        report.note("sharing", .integer(Int64(sharing)), "of one conversation")
         report.note("seconds", .integer(Int64(seconds)), "seconds")
         report.add("writes_per_s", rate, "acknowledged writes a second")
         report.add(latencies, "write → settled")
@@ -62,10 +62,10 @@ struct WritesRun {
     private static func user(_ index: Int) -> String { "bench-writer-\(index)" }
 
     private func makeConversations(_ target: LoadTarget) async throws -> [LocalID] {
-        let plans = stride(from: 0, to: writers, by: Self.writersPerConversation).map { start in
+        let plans = stride(from: 0, to: writers, by: sharing).map { start in
             Conversations.Plan(
                 id: LoadTarget.newClient(),
-                members: (start..<min(start + Self.writersPerConversation, writers)).map(Self.user))
+                members: (start..<min(start + sharing, writers)).map(Self.user))
         }
         try await Conversations.make(plans, at: target)
         return plans.map(\.id)

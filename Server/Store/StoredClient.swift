@@ -1,0 +1,58 @@
+import TidemarkModel
+
+/// A client as a store keeps it: its row, and beside it the outcomes that it has not acknowledged.
+///
+/// They are few, since a client acknowledges with each push what the last one brought: in the row they cost one column,
+/// in a table of their own two more index entries for every transaction and as many dead ones.
+package struct StoredClient: Hashable, Sendable {
+    package var row: ClientRow
+    /// Outcomes behind `row.ackedThrough`, rising in number.
+    package var kept: [ResultRow]
+
+    package init(row: ClientRow, kept: [ResultRow] = []) {
+        self.row = row
+        self.kept = kept
+    }
+
+    /// What is to be stored after a settlement.
+    ///
+    /// - Throws: `StoreError` of kind `invariant` when the settlement is another user's or numbers would go back.
+    package func settled(by settlement: Settlement) throws(StoreError) -> StoredClient {
+        let client = settlement.client
+        guard row.id == client.id, row.user == client.user else {
+            throw StoreError(.invariant, "only a client that its user registered can be settled")
+        }
+        guard row.settledThrough <= settlement.settledBeforeMax, row.ackedThrough <= client.ackedThrough,
+            row.connection <= client.connection
+        else { throw StoreError(.invariant, "a client's numbers never go back") }
+        var kept = kept
+        kept.append(contentsOf: settlement.results)
+        return StoredClient(row: client, kept: Array(kept.drop { $0.number <= client.ackedThrough }))
+    }
+
+    /// The kept outcomes as a JSON array.
+    package var keptBytes: [UInt8] {
+        var writer = JSONWriter(capacity: 8 + kept.count * 96)
+        writer.array(kept) { $1.write(to: &$0) }
+        return writer.bytes
+    }
+
+    /// Reads what ``keptBytes`` wrote.
+    ///
+    /// - Throws: `StoreError` of kind `invariant` when the bytes are something else.
+    package init(row: ClientRow, keptBytes: [UInt8]) throws(StoreError) {
+        self.init(row: row)
+        // Our own bytes: the wire's count of elements does not apply.
+        var limits = JSONLimits()
+        limits.elementsMax = .max
+        var kept: [ResultRow] = []
+        do {
+            try JSONReader.read(keptBytes, limits: limits) { reader in
+                try reader.array { kept.append(try ResultRow.read(&$0, client: row.id)) }
+            }
+        } catch {
+            throw StoreError(.invariant, "the kept outcomes of a client do not decode: \(error)")
+        }
+        self.kept = kept
+    }
+}
