@@ -52,7 +52,7 @@ extension LocalDatabase {
                 try db.run(
                     "UPDATE tidemark_scope_page SET is_complete = 1 WHERE scope = ? AND collection = ?",
                     [page.scope.text, page.collection])
-                try scopes.completeIfFilled(page.scope)
+                if try scopes.completeIfFilled(page.scope) { try records.sweep(page.scope) }
             }
             return true
         }

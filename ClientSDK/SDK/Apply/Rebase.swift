@@ -1,10 +1,16 @@
 import TidemarkModel
 
 /// Records whose base or pending writes changed, shown anew at the end of the same transaction.
+///
+/// The server's row of a committed write may be still to come: a frame tells what was settled, and pages bring the
+/// records of a scope that is new to the connection. Until then the write itself stands in for the row, with the number
+/// 0 that any word of the server replaces; `RecordTable.sweep` ends it when no page is left to come.
 struct Rebase {
     let records: RecordTable
     private var touched: Set<RecordKey> = []
     private var failed: Set<RecordKey> = []
+    /// What was committed, in the order of its numbers, by the records that it writes.
+    private var committed: [RecordKey: [OutboxEntry]] = [:]
 
     init(records: RecordTable) { self.records = records }
 
@@ -17,6 +23,12 @@ struct Rebase {
         failed.insert(key)
     }
 
+    /// The record must be shown anew with a write that the server has settled.
+    mutating func commit(_ key: RecordKey, _ entry: OutboxEntry) {
+        touched.insert(key)
+        committed[key, default: []].append(entry)
+    }
+
     /// Makes each touched record's row its base plus what is pending, and forgets bases that nothing needs.
     func finish() throws {
         for key in touched.sorted() { try show(key) }
@@ -24,18 +36,31 @@ struct Rebase {
     }
 
     private func show(_ key: RecordKey) throws {
-        guard let base = try records.base(key), let table = records.tables[key.collection] else { return }
+        guard let table = records.tables[key.collection], let base = try base(key, in: table.collection) else { return }
         let pending = try records.pending(key)
         guard pending.isEmpty else {
             return try records.show(base.folding(pending, in: table.collection), state: .pending)
         }
         try records.deleteBase(key)
+        if base.seq > 0, base.existence != .deleted { return try records.show(base, state: .synced) }
+        let isFilling = try ScopeTable(db: records.db).isFilling(base.scope)
         var settled = base
-        // A base without a number is only remembered, or was never the server's: without pending writes there is no record.
-        if base.seq == 0 { settled.existence = .absent }
+        // Without the server's word, and without pages to come that could bring it, there is no record.
+        if base.seq == 0, !isFilling { settled.existence = .absent }
         try records.show(settled, state: .synced)
-        if settled.existence == .deleted, try ScopeTable(db: records.db).isFilling(base.scope) {
+        if settled.existence == .deleted, isFilling {
             try records.saveTombstone(key, scope: base.scope, seq: base.seq)
         }
+    }
+
+    /// The base with the committed writes in it. One that has a number has them already, or the frame would have brought
+    /// a newer one.
+    private func base(_ key: RecordKey, in collection: CollectionSchema) throws -> LocalRecord? {
+        guard let base = try records.base(key) else { return nil }
+        guard base.seq == 0, let entries = committed[key] else { return base }
+        let mutations = try entries.flatMap { try $0.transaction().mutations.filter { $0.key == key } }
+        let settled = base.folding(mutations, in: collection)
+        try records.saveBase(settled)
+        return settled
     }
 }

@@ -22,7 +22,7 @@ struct ScopeChange {
     func gain(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
         if let held = try ScopeTable(db: records.db).held(scope) {
             if held.since == since { return try ScopeTable(db: records.db).setRole(role, scope) }
-            try forgetRows(scope)
+            try records.forget(scope)
         }
         try filling.start(scope, since: since, role: role)
     }
@@ -67,23 +67,8 @@ struct ScopeChange {
         let sql = "SELECT scope, since, role FROM tidemark_scope ORDER BY scope"
         for row in try records.db.all(sql) {
             let scope = ScopeID(try row.text(0))
-            try forgetRows(scope)
+            try records.forget(scope)
             try filling.start(scope, since: try row.integer(1), role: Role(rawValue: try row.text(2)) ?? .member)
         }
-    }
-
-    /// Rows with pending writes stay to be seen; their bases lose their numbers, so that whatever the server says counts.
-    private func forgetRows(_ scope: ScopeID) throws {
-        for name in records.tables.keys.sorted() {
-            let table = CollectionTable.quoted(name)
-            try records.db.run(
-                """
-                DELETE FROM \(table)
-                WHERE scope = ? AND NOT EXISTS (
-                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
-                )
-                """, [scope.text, name])
-        }
-        try records.db.run("UPDATE tidemark_base SET seq = 0 WHERE scope = ?", [scope.text])
     }
 }

@@ -32,10 +32,14 @@ struct ScopeTable {
     }
 
     /// Marks the scope complete once all of its collections are; tombstones have then done their work.
-    func completeIfFilled(_ scope: ScopeID) throws {
+    ///
+    /// - Returns: true when it is complete.
+    @discardableResult
+    func completeIfFilled(_ scope: ScopeID) throws -> Bool {
         let open = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND is_complete = 0 LIMIT 1"
-        guard try !db.exists(open, [scope.text]) else { return }
+        guard try !db.exists(open, [scope.text]) else { return false }
         try db.run("UPDATE tidemark_scope SET is_complete = 1 WHERE scope = ?", [scope.text])
         try db.run("DELETE FROM tidemark_tombstone WHERE scope = ?", [scope.text])
+        return true
     }
 }

@@ -76,6 +76,8 @@ import TidemarkWire
         try bench.apply(
             from: "d0", to: "d1", .note(1, seq: 7, born: 2, ["text": "mine"]), .note(5, seq: 8),
             settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .notFound)]))
+        try bench.page(room, "notes")
+        try bench.page(room, "rooms")
         #expect(try bench.row(.note(2)) == nil)
         #expect(try bench.count("notes") == 2)
         #expect(try bench.count("tidemark_base") == 0)

@@ -92,10 +92,16 @@ struct CopyCheck {
         try? RecordMerge.created(fields, in: collection, isService: false)
     }
 
-    /// I-22, lasting: rows of the server are only held in scopes that are held.
+    /// I-22, lasting: rows of the server are only held in scopes that are held; and what stands in for one, only while
+    /// pages are to come that may bring it.
     func checkScopes() throws(Violation) {
+        let filling = Set(copy.fillings.keys.map(\.scope))
         for key in copy.keys.sorted() {
-            guard let record = copy.server(key), record.seq > 0 else { continue }
+            guard let record = copy.server(key) else { continue }
+            if record.seq == 0, copy.bases[key] == nil {
+                try check(filling.contains(record.scope), .settled, "\(key) stands in for what will not come")
+            }
+            guard record.seq > 0 else { continue }
             try check(copy.scopes[record.scope] != nil, .purge, "\(key) of \(record.scope), which is not held")
         }
     }

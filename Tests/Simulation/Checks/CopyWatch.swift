@@ -17,6 +17,7 @@ struct CopyWatch {
     /// The record that only this device writes, and the last revision that it showed.
     var solo: LocalID?
     private var soloRevision: Int64 = 0
+    private var settled = SettledWatch()
     /// Every transaction written here.
     private(set) var written: Set<TransactionID> = []
 
@@ -26,6 +27,8 @@ struct CopyWatch {
     mutating func released(_ id: TransactionID) { released.insert(id) }
 
     mutating func wrote(_ id: TransactionID) { written.insert(id) }
+
+    mutating func willApply(_ changes: Changes, on device: Device) { settled.willApply(changes, on: device) }
 
     mutating func applied(_ message: ServerMessage, on device: Device) {
         do {
@@ -46,6 +49,7 @@ struct CopyWatch {
                 try checkPurged(last.filter { $0.value == nil }.keys.sorted(), device)
             case .page, .authOK, .error, .goAway, .unknownExtension: break
             }
+            try settled.applied(message, on: device, at: position)
             try checkSolo(device)
             if device.random.chance(device.isReader ? 60 : 120) { try checkAll(device) }
         } catch let violation as Violation {

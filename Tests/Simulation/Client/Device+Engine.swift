@@ -45,6 +45,7 @@ extension Device {
             )
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
         case .applyChanges(let changes):
+            watch.willApply(changes, on: self)
             return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
         case .applyPage(let page):
             return try apply(.page(page)) { try $0.apply(page) }

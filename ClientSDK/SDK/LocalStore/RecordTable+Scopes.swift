@@ -1,0 +1,40 @@
+import GRDB
+import TidemarkModel
+
+/// All rows of a scope, when its records are fetched anew.
+extension RecordTable {
+    /// Deletes the scope's rows. Those with pending writes stay to be seen, and whatever the server says of them counts.
+    func forget(_ scope: ScopeID) throws {
+        try deleteRows(of: scope)
+        try outdateBases(of: scope)
+    }
+
+    /// Keeps the scope's rows to be seen until the server's replace them: whatever it says of them counts.
+    func outdate(_ scope: ScopeID) throws {
+        for name in tables.keys.sorted() {
+            try db.run("UPDATE \(CollectionTable.quoted(name)) SET seq = 0 WHERE scope = ?", [scope.text])
+        }
+        try outdateBases(of: scope)
+    }
+
+    /// Deletes the rows that only stood in for the server's, now that all pages of the scope have come: it has none.
+    /// Those with pending writes are left to their settlement.
+    func sweep(_ scope: ScopeID) throws { try deleteRows(of: scope, condition: "AND seq = 0") }
+
+    private func deleteRows(of scope: ScopeID, condition: String = "") throws {
+        for name in tables.keys.sorted() {
+            let table = CollectionTable.quoted(name)
+            try db.run(
+                """
+                DELETE FROM \(table)
+                WHERE scope = ? \(condition) AND NOT EXISTS (
+                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
+                )
+                """, [scope.text, name])
+        }
+    }
+
+    private func outdateBases(of scope: ScopeID) throws {
+        try db.run("UPDATE tidemark_base SET seq = 0 WHERE scope = ?", [scope.text])
+    }
+}

@@ -1,0 +1,73 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// I-31: a record that was shown with a write of this device stays to be seen when that write is settled as committed,
+/// until the server's own row has come or the server has deleted it.
+struct SettledWatch {
+    private struct Place: Hashable {
+        let key: RecordKey
+        let scope: ScopeID
+    }
+
+    /// What is shown with each write that the next frame settles.
+    private var shown: [TransactionID: [Place]] = [:]
+    /// Records that wait for the server's row, with the grant under which they do.
+    private var waiting: [Place: SequenceNumber] = [:]
+
+    mutating func willApply(_ changes: Changes, on device: Device) {
+        shown = [:]
+        guard let settled = changes.settled else { return }
+        _ = device.look { db in
+            let records = RecordTable(db, device.database)
+            for entry in try OutboxTable(db: db).entries(through: settled.through) {
+                guard entry.state == .queued || entry.state == .sending else { continue }
+                shown[entry.id] = try entry.transaction().mutations.compactMap { mutation in
+                    try records.visible(mutation.key).map { Place(key: mutation.key, scope: $0.scope) }
+                }
+            }
+        }
+    }
+
+    mutating func applied(_ message: ServerMessage, on device: Device, at position: SequenceNumber) throws {
+        if case .changes = message { noteSettled(on: device) }
+        guard !waiting.isEmpty else { return }
+        for place in (device.look { try vanished($0, device.database) } ?? []).sorted(by: { $0.key < $1.key }) {
+            let there = device.world.oracle.state.version(of: place.key, at: position)
+            try check(there?.isDeleted == true, .settled, "\(place.key) vanished once it was committed")
+        }
+    }
+
+    /// The records that are no longer shown though their scope is held as it was. They wait no more, nor do those whose
+    /// row has come.
+    private mutating func vanished(_ db: Database, _ database: LocalDatabase) throws -> [Place] {
+        let records = RecordTable(db, database)
+        var vanished: [Place] = []
+        for (place, since) in waiting {
+            if let row = try records.visible(place.key) {
+                if row.seq > 0 { waiting[place] = nil }
+                continue
+            }
+            // A pending delete hides it; should that be refused, it must come back.
+            guard try records.pending(place.key).isEmpty else { continue }
+            waiting[place] = nil
+            if try ScopeTable(db: db).held(place.scope)?.since == since { vanished.append(place) }
+        }
+        return vanished
+    }
+
+    /// What the frame settled as committed, in scopes that are still held, waits from now on.
+    private mutating func noteSettled(on device: Device) {
+        let settled = shown
+        shown = [:]
+        guard !settled.isEmpty else { return }
+        _ = device.look { db in
+            for (id, places) in settled {
+                guard case .committed? = try ReceiptTable(db: db).step(id) else { continue }
+                for place in places { waiting[place] = try ScopeTable(db: db).held(place.scope)?.since }
+            }
+        }
+    }
+}
