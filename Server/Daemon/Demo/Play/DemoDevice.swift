@@ -57,21 +57,8 @@ final class DemoDevice: Sendable {
     }
 
     /// Edits the members of a conversation.
-    ///
-    /// After the commit of a conversation that was made here its row may be gone until the first page of the new scope
-    /// is there. An app waits for its observation then; so does the demo, for a bounded time.
     func change(_ id: LocalID, _ change: @escaping @Sendable (inout Set<String>) -> Void) async throws {
-        let isChanged = try await eventually(atMost: .seconds(60)) {
-            do {
-                _ = try await store.repository(DemoConversation.self).update(UUID(id)) { conversation in
-                    change(&conversation.participantIds)
-                }
-                return true
-            } catch let error as StoreError where error.code == .refused(.notFound) {
-                return false
-            }
-        }
-        guard isChanged else { throw CommandFailure("\(user) lost its conversation \(id)") }
+        try await store.repository(DemoConversation.self).update(UUID(id)) { change(&$0.participantIds) }
     }
 
     func say(_ line: Cue.Line, id: LocalID, at time: Milliseconds) async throws {
