@@ -62,12 +62,13 @@ struct ScopeChange {
         }
     }
 
-    /// Drops every synced row and fills each held scope from the start; pending writes stay and stay visible.
+    /// Fills each held scope from the start: what is here stays to be seen until it is replaced, or the scope is complete
+    /// without it.
     func refillAll() throws {
         let sql = "SELECT scope, since, role FROM tidemark_scope ORDER BY scope"
         for row in try records.db.all(sql) {
             let scope = ScopeID(try row.text(0))
-            try records.forget(scope)
+            try records.outdate(scope)
             try filling.start(scope, since: try row.integer(1), role: Role(rawValue: try row.text(2)) ?? .member)
         }
     }

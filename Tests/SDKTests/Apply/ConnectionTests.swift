@@ -54,32 +54,38 @@ import TidemarkWire
         #expect(try bench.database.nextPages(limit: 9).map(\.since) == [9, 9])
     }
 
-    @Test func `resync drops the synced copy and keeps what is pending`() throws {
+    @Test func `resync keeps the copy to be seen until pages replace it, and what is pending`() throws {
         let bench = try Bench()
-        try bench.join(room)
-        try bench.apply(.note(1, seq: 3, ["text": "a"]), .note(2, seq: 4))
+        try bench.join(room, other)
+        try bench.apply(.note(1, seq: 13, ["text": "a"]), .note(2, seq: 14), .note(3, seq: 15), .note(4, seq: 16))
+        try bench.apply(from: "c1", to: "c2", .note(9, in: 2, seq: 17))
         try bench.page(room, "notes")
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.write(2, .note(5))
         try bench.write(3, .delete(.note(2)))
         try bench.database.welcomed(
-            .make(state: .resync, cursor: "d0", added: [.init(scope: room, since: 1, role: .member)]))
+            .make(
+                state: .resync, cursor: "d0", purged: [room, other],
+                added: [.init(scope: room, since: 1, role: .member)]))
         #expect(try bench.database.beginConnection().cursor == "d0")
         #expect(try bench.fields(.note(1))?["text"] == "mine")
-        #expect(try bench.row(.note(5)) != nil)
         #expect(try bench.row(.note(2)) == nil)
+        for kept in [3, 4, 5] { #expect(try bench.row(.note(UInt64(kept))) != nil) }
+        // What is not granted any more goes at once.
+        #expect(try bench.row(.note(9)) == nil)
         #expect(try bench.database.nextPages(limit: 9).count == 2)
-        // The restored server has an older state of the first note, and never heard of the second.
-        try bench.page(room, "notes", .note(1, seq: 2, ["text": "old"]))
+        // The restored server has older states of two notes, and never heard of the others.
+        try bench.page(room, "notes", .note(3, seq: 3, ["text": "old"]), .note(1, seq: 2, ["text": "old"]))
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.row(.note(1))?.seq == 2)
+        #expect(try bench.fields(.note(3))?["text"] == "old")
         try bench.apply(
             from: "d0", to: "d1", .note(1, seq: 7, born: 2, ["text": "mine"]), .note(5, seq: 8),
             settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .notFound)]))
-        try bench.page(room, "notes")
+        #expect(try bench.row(.note(4)) != nil)
         try bench.page(room, "rooms")
-        #expect(try bench.row(.note(2)) == nil)
-        #expect(try bench.count("notes") == 2)
+        for gone in [2, 4] { #expect(try bench.row(.note(UInt64(gone))) == nil) }
+        #expect(try bench.count("notes") == 3)
         #expect(try bench.count("tidemark_base") == 0)
     }
 
