@@ -60,6 +60,16 @@ struct PostgresStepTests {
         }
     }
 
+    @Test func `a node that begins to follow gets the body of the very next batch`() async throws {
+        try await withStore { under, _ in
+            for _ in 0..<3 { try await under.commit { $0.skip() } }
+            _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
+            let heard = try await under.commit { $0.put(.numbered(1)) }
+            let tail = try await under.store.tail(after: 3, limit: 9, in: under.workspace)
+            #expect(tail.map(\.batch) == [heard])
+        }
+    }
+
     /// The first node remembers client and seat from its own batches; what the second does to them must count.
     @Test func `what another node committed is never overlooked by a node that remembers`() async throws {
         try await withStore { first, schema in
