@@ -108,11 +108,11 @@ enum EmbeddedSQL {
     static let upsertRecord =
         insertRecord + """
 
-        ON CONFLICT (workspace, collection, id) DO UPDATE
-        SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
-            updated = excluded.updated, body = excluded.body
-        WHERE scope = excluded.scope AND born = excluded.born AND seq < excluded.seq
-        """
+            ON CONFLICT (workspace, collection, id) DO UPDATE
+            SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
+                updated = excluded.updated, body = excluded.body
+            WHERE scope = excluded.scope AND born = excluded.born AND seq < excluded.seq
+            """
 
     static let insertBatch = """
         INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)

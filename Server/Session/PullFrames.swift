@@ -46,7 +46,8 @@ package struct PullFrames: Sendable {
         let settled = snapshot.client.map {
             Settled(through: $0.settledThrough, outcomes: snapshot.results.map(\.wire))
         }
-        append(splice.finish(settled: settled), cursor)
+        // Where it is not, a row of the client's own may be behind the end: the next pull brings it, and the settlement.
+        append(splice.finish(settled: isConsistent ? settled : nil), cursor)
         position = snapshot.head
         return isConsistent
     }

@@ -24,6 +24,8 @@ extension Session {
         _ snapshot: SessionSnapshot, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
         guard snapshot.head.seq >= position.seq else { return pump(ring, now: now, into: &effects) }
+        // The new snapshot says it again.
+        heldSettled = nil
         let current = held(snapshot.grants)
         var kept: [ScopeID] = []
         var changes: [Changes.GrantChange] = []

@@ -79,16 +79,22 @@ extension Session {
             return true
         }
         let isConsistent = catchUp == nil && batch.head.seq == ring.tail.seq && batch.head.seq >= readThrough
+        let held = heldSettled?.followed(by: settled)
+        if held != nil { settled = isConsistent ? held : nil }
         let frame = compose(batch, groups, isLive: catchUp == nil, isConsistent: isConsistent, settled, changes)
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
         apply(changes)
         position = batch.head
+        heldSettled = isConsistent ? nil : held
         emit(frame, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now, into: &effects)
         return true
     }
 
     /// The catch-up's target is reached: tells the settled transactions and the grants of the snapshot. False when the
     /// window is full.
+    ///
+    /// A record that was written again behind the target is not among the rows up to it, and comes later under its new
+    /// number: its writer must not be told before, or it would lose sight of its own write.
     private mutating func arrive(
         _ arrived: CatchUp, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
     ) -> Bool {
@@ -96,11 +102,12 @@ extension Session {
         let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
         let splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
-        let frame = Frame(splice.finish(settled: arrived.settled, grants: arrived.changes))
+        let frame = Frame(splice.finish(settled: isConsistent ? arrived.settled : nil, grants: arrived.changes))
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
         position = arrived.target
         adopt(arrived.grants)
         catchUp = nil
+        heldSettled = isConsistent ? nil : arrived.settled
         emit(frame, cursor: cursor, seq: arrived.target.seq, isConsistent: isConsistent, now: now, into: &effects)
         return true
     }
@@ -118,7 +125,11 @@ extension Session {
         let splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
         position = head
-        emit(Frame(splice.finish()), cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
+        let settled = heldSettled
+        heldSettled = nil
+        emit(
+            Frame(splice.finish(settled: settled)), cursor: cursor, seq: head.seq, isConsistent: true, now: now,
+            into: &effects)
     }
 
     private func compose(

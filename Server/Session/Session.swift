@@ -37,6 +37,8 @@ package struct Session: Sendable {
     package var grants: [ScopeID: Grant] = [:]
     /// On the way to a snapshot; `nil` when the ring is enough.
     var catchUp: CatchUp?
+    /// What a snapshot says of the client's transactions, until all rows up to that snapshot are sent.
+    var heldSettled: Settled?
     package var isLive = false
     /// A read for this session is under way.
     var isLoading = false

@@ -30,6 +30,13 @@ package struct Settled: Hashable, Sendable {
         self.outcomes = outcomes
     }
 
+    /// This and what was settled after it.
+    package func followed(by next: Settled?) -> Settled {
+        guard let next else { return self }
+        return Settled(
+            through: max(through, next.through), outcomes: outcomes + next.outcomes.filter { $0.number > through })
+    }
+
     /// Appends the object.
     package func write(to writer: inout JSONWriter) {
         writer.literal("{\"n\":")
