@@ -15,6 +15,12 @@ package struct EngineConfiguration: Sendable {
     package var newClient: @Sendable () -> ClientID
     /// Seed of the jitter between attempts.
     package var seed: UInt64
+    /// False for an engine that waits for `want(true)`.
+    package var startsConnected = true
+    /// Told of the end of rounds: the number of the last one that is over.
+    package var roundEnded: @Sendable (Int64) -> Void = { _ in }
+    /// Told when the server wants nothing pushed for a while, and when that is over.
+    package var pushPaused: @Sendable (PushPause?) -> Void = { _ in }
     /// Told of every change of phase.
     package var report: @Sendable (SyncPhase) -> Void
     /// Told the server time whenever the copy is consistent.

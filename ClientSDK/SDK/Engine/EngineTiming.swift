@@ -1,7 +1,7 @@
 /// Times of the client engine, in milliseconds.
 package struct EngineTiming: Hashable, Sendable {
     /// The first wait after a failure; doubles up to `backoffMax`, with full jitter.
-    package var backoffFirst: Int64 = 500
+    package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
     /// A connection that lived so long makes the next failure a first one again.
     package var healthy: Int64 = 10_000

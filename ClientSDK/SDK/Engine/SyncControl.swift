@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import TidemarkModel
 
-/// The engine that a store runs, and who watches its status. One engine at a time.
+/// The engine that a store runs, who watches its status, and who waits for a round. One engine at a time.
 final class SyncControl: Sendable {
     private struct State {
         var status = SyncStatus(phase: .stopped, lastSync: nil)
@@ -10,11 +10,24 @@ final class SyncControl: Sendable {
         var nextWatcher = 0
         var engine: SyncEngine?
         var task: Task<Void, Never>?
+        var isPaused = false
+        var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
+        var lastRound: Int64 = 0
     }
 
     private let state = Mutex(State())
+    private let counting = CountWatch()
 
     var status: SyncStatus { state.withLock { $0.status } }
+
+    /// Keeps the numbers of the status current from now on.
+    func count(_ database: LocalDatabase) {
+        counting.start(database) { [weak self] counts in
+            self?.update {
+                ($0.pending, $0.parked, $0.filled) = (counts.pending, counts.parked, counts.filled)
+            }
+        }
+    }
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) {
         let (status, watchers) = state.withLock { state in
@@ -40,6 +53,8 @@ final class SyncControl: Sendable {
         return stream
     }
 
+    // MARK: The engine
+
     /// Takes the place of the running engine, whose task is returned, already cancelled.
     func replace(engine: SyncEngine?, task: Task<Void, Never>?) -> Task<Void, Never>? {
         let before = state.withLock { state in
@@ -47,8 +62,63 @@ final class SyncControl: Sendable {
             return state.task
         }
         before?.cancel()
+        endRounds(through: .max)
         return before
     }
 
-    func hurry() { state.withLock { $0.engine }?.hurry() }
+    /// The engine runs no more; nobody must wait for it.
+    func ended(_ engine: SyncEngine) {
+        let wasCurrent = state.withLock { state in
+            guard state.engine === engine else { return false }
+            state.engine = nil
+            return true
+        }
+        if wasCurrent { endRounds(through: .max) }
+    }
+
+    var isPaused: Bool { state.withLock { $0.isPaused } }
+
+    func setPaused(_ isPaused: Bool) {
+        let engine = state.withLock { state in
+            state.isPaused = isPaused
+            return state.engine
+        }
+        engine?.want(!isPaused)
+    }
+
+    // MARK: Rounds
+
+    /// Asks the engine for a round and waits for its end; returns at once without an engine, or when the task is
+    /// cancelled.
+    func round() async {
+        let round = state.withLock { state in
+            state.lastRound += 1
+            return state.lastRound
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let engine = state.withLock { state in
+                    if state.engine != nil { state.rounds[round] = continuation }
+                    return state.engine
+                }
+                guard let engine else { return continuation.resume() }
+                // Cancelled before there was something to end: the handler found nothing.
+                if Task.isCancelled { return end(round) }
+                engine.sync(round: round)
+            }
+        } onCancel: {
+            end(round)
+        }
+    }
+
+    func endRounds(through last: Int64) {
+        let ended = state.withLock { state in
+            let ended = state.rounds.filter { $0.key <= last }
+            for round in ended.keys { state.rounds[round] = nil }
+            return ended
+        }
+        for continuation in ended.values { continuation.resume() }
+    }
+
+    private func end(_ round: Int64) { state.withLock { $0.rounds.removeValue(forKey: round) }?.resume() }
 }

@@ -27,4 +27,8 @@ package enum SyncEffect: Sendable {
     case wake(at: Milliseconds)
     /// Tell the app.
     case status(SyncPhase)
+    /// Tell the app that the server wants nothing pushed for a while, or that this is over.
+    case pushPaused(PushPause?)
+    /// All rounds up to this number are over: done, or given up until the next attempt; the phase tells which.
+    case roundEnded(Int64)
 }

@@ -12,23 +12,27 @@ package final class SyncEngine: Sendable {
     private let database: LocalDatabase
     private let configuration: EngineConfiguration
     private let lane = DatabaseLane()
-    private let hints: AsyncStream<SyncEvent>
-    private let hinting: AsyncStream<SyncEvent>.Continuation
+    private let hints = EngineHints()
     private let logger: Logger
 
     package init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
         self.database = database
         self.configuration = configuration
         self.logger = logger
-        // A hint only says "look again": the newest few are as good as all.
-        (hints, hinting) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(8))
+        if configuration.startsConnected { hints.want(true) }
     }
 
     /// The app wrote something; never blocks.
-    package func wrote() { hinting.yield(.wrote) }
+    package func wrote() { hints.wrote() }
 
-    /// Try now instead of at the end of the wait.
-    package func hurry() { hinting.yield(.hurry) }
+    /// The network came back: try now instead of at the end of the wait.
+    package func hurry() { hints.hurry() }
+
+    /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
+    package func sync(round: Int64) { hints.sync(round) }
+
+    /// Connects, or disconnects and stays so; the last call counts. An engine connects by itself when it starts to run.
+    package func want(_ isConnected: Bool) { hints.want(isConnected) }
 
     /// Syncs until the task is cancelled. Errors of the network and the server never end it.
     package func run() async {
@@ -37,10 +41,11 @@ package final class SyncEngine: Sendable {
         let link = Link()
         await withDiscardingTaskGroup { group in
             group.addTask { [hints] in
-                for await hint in hints { await events.send(Incoming(hint)) }
+                for await _ in hints.signals {
+                    for event in hints.take() { await events.send(Incoming(event)) }
+                }
             }
             var alarm = Alarm()
-            group.addTask { await events.send(Incoming(.start)) }
             for await incoming in events {
                 if let attempt = incoming.attempt, !link.isCurrent(attempt) { continue }
                 let event = incoming.event
@@ -111,6 +116,10 @@ package final class SyncEngine: Sendable {
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
             configuration.report(phase)
+        case .pushPaused(let pause):
+            configuration.pushPaused(pause)
+        case .roundEnded(let round):
+            configuration.roundEnded(round)
         }
         return nil
     }

@@ -9,8 +9,11 @@ package enum SyncEvent: Sendable {
     case stop
     /// A deadline that the machine asked for has come, or something made it worth looking.
     case tick
-    /// The network came back, or the app asks for an attempt now.
+    /// The network came back: no need to wait for the next attempt's time. May come as often as it likes.
     case hurry
+    /// The app asks for a round now: an attempt, all that is pending sent, all that is new taken in. Rounds are numbered
+    /// upwards; `roundEnded` names the highest one that it answers.
+    case sync(round: Int64)
     /// The socket is open, with the token and the numbers for `hello`.
     case opened(token: String, start: ConnectionStart)
     /// The socket could not be opened.

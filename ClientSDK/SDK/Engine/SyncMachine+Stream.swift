@@ -18,7 +18,8 @@ extension SyncMachine {
             guard pages.removeValue(forKey: answer.id) != nil else { break }
             effects.append(.applyPage(answer))
             fill(now: now, &effects)
-        case (.authOK(let answer), .streaming): tokenDue = max(now + 1_000, answer.expires - timing.tokenMargin)
+        case (.authOK(let answer), .streaming):
+            tokenDue = max(now + 1_000, answer.expires - serverAhead - timing.tokenMargin)
         case (.error(let error), .streaming): refused(error, now: now, &effects)
         case (.goAway(let message), _): notBefore = now + message.after
         case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.authOK, .greeting),
@@ -42,7 +43,8 @@ extension SyncMachine {
         unackedBytes = 0
         isConsistent = false
         // The server's clock may differ from ours: only the token's remaining life counts.
-        tokenDue = now + max(1_000, welcome.tokenExpires - welcome.now - timing.tokenMargin)
+        serverAhead = welcome.now - now
+        tokenDue = max(now + 1_000, welcome.tokenExpires - serverAhead - timing.tokenMargin)
         effects.append(.applyWelcome(welcome))
         push(now: now, &effects)
         fill(now: now, &effects)
@@ -96,10 +98,16 @@ extension SyncMachine {
         pushes = []
         switch error.code {
         case .gap: break
-        case .rateLimited, .overloaded, .unavailable, .draining, .forbidden, .tooLarge:
-            pushPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+        case .rateLimited: pausePush(.rateLimited, error, now: now)
+        case .overloaded, .draining: pausePush(.overloaded, error, now: now)
+        case .unavailable, .forbidden, .tooLarge: pausePush(.unavailable, error, now: now)
         }
         push(now: now, &effects)
+    }
+
+    private mutating func pausePush(_ reason: PushPause.Reason, _ error: ErrorMessage, now: Milliseconds) {
+        pushPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+        pushPause = PushPause(reason: reason, until: pushPausedUntil)
     }
 
     // MARK: The push lane
@@ -109,6 +117,7 @@ extension SyncMachine {
         if pushPausedUntil > 0 {
             guard now >= pushPausedUntil else { return }
             pushPausedUntil = 0
+            pushPause = nil
         }
         isLoadingPush = true
         effects.append(.loadPush(after: sentThrough, limits: limits))
@@ -116,6 +125,7 @@ extension SyncMachine {
 
     mutating func send(_ entries: [NumberedEntry], now: Milliseconds, _ effects: inout [SyncEffect]) {
         isLoadingPush = false
+        isDrained = isStreaming && entries.isEmpty
         guard isStreaming, let first = entries.first, let last = entries.last else { return }
         guard first.number == sentThrough + 1 else { return }
         sentThrough = last.number

@@ -20,6 +20,10 @@ package struct SyncMachine: Sendable {
     var backoff: Backoff
     /// The server asked to come back not before this time.
     var notBefore: Milliseconds = 0
+    /// When the last attempt to connect began.
+    private var attempted: Milliseconds?
+    /// The round that the app waits for.
+    var askedRound: Int64?
 
     // The push lane.
     var limits = WireLimits()
@@ -31,7 +35,12 @@ package struct SyncMachine: Sendable {
     /// The last number of each push that is not settled.
     var pushes: [Int64] = []
     var pushPausedUntil: Milliseconds = 0
+    /// What the app is to know of the pause, and what it was told.
+    var pushPause: PushPause?
+    private var toldPause: PushPause?
     var isLoadingPush = false
+    /// The outbox had nothing to send after `sentThrough` when it was last looked at.
+    var isDrained = false
 
     // The page lane.
     var nextRequest: Int64 = 1
@@ -47,6 +56,8 @@ package struct SyncMachine: Sendable {
     var unackedBytes = 0
     var ackDue: Milliseconds?
     var tokenDue: Milliseconds?
+    /// How much the server's clock is ahead of ours, as of the welcome.
+    var serverAhead: Int64 = 0
     var isRefreshing = false
     private var phase = SyncPhase.stopped
 
@@ -65,15 +76,19 @@ package struct SyncMachine: Sendable {
     package mutating func on(_ event: SyncEvent, now: Milliseconds) -> [SyncEffect] {
         var effects: [SyncEffect] = []
         switch event {
-        case .start: if link == .stopped || link == .refused { open(&effects) }
+        case .start: if link == .stopped || link == .refused { open(now: now, &effects) }
         case .stop: stop(&effects)
         case .hurry: hurry(now: now, &effects)
+        case .sync(let round): sync(round, now: now, &effects)
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
-        case .openFailed(let reason): if link == .opening { retry(reason, now: now, &effects) }
+        case .openFailed(let reason):
+            if link == .opening { retry(reason, isOffline: true, now: now, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
-        case .wrote: push(now: now, &effects)
+        case .wrote:
+            isDrained = false
+            push(now: now, &effects)
         case .pushLoaded(let entries): send(entries, now: now, &effects)
         case .pagesLoaded(let requests): ask(requests, &effects)
         case .applied: break
@@ -93,14 +108,16 @@ package struct SyncMachine: Sendable {
             if isStreaming { tokenDue = now + timing.backoffMax }
         }
         report(&effects)
+        endRound(&effects)
         arm(&effects)
         return effects
     }
 
     // MARK: Connecting
 
-    mutating func open(_ effects: inout [SyncEffect]) {
+    mutating func open(now: Milliseconds, _ effects: inout [SyncEffect]) {
         link = .opening
+        attempted = now
         effects.append(.open)
     }
 
@@ -113,17 +130,20 @@ package struct SyncMachine: Sendable {
     private mutating func hurry(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard case .waiting = link, now >= notBefore else { return }
         backoff.reset()
-        open(&effects)
+        // A network that comes and goes many times a second would otherwise mean as many connections.
+        let earliest = (attempted ?? 0) + timing.backoffFirst
+        guard now < earliest, attempted.map({ now >= $0 }) == true else { return open(now: now, &effects) }
+        link = .waiting(until: earliest)
     }
 
     private mutating func tick(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .stopped, .refused, .opening: break
-        case .waiting(let until): if now >= until { open(&effects) }
+        case .waiting(let until): if now >= until { open(now: now, &effects) }
         case .greeting(let deadline):
             guard now >= deadline else { break }
             effects.append(.close(.normal))
-            retry("the server did not answer hello", now: now, &effects)
+            retry("the server did not answer hello", isOffline: true, now: now, &effects)
         case .streaming(let since):
             if now - since >= timing.healthy { backoff.reset() }
             if let due = ackDue, now >= due { acknowledge(&effects) }
@@ -150,11 +170,14 @@ package struct SyncMachine: Sendable {
     }
 
     /// Waits and tries again.
-    mutating func retry(_ reason: String, now: Milliseconds, atLeast: Int64 = 0, _ effects: inout [SyncEffect]) {
+    mutating func retry(
+        _ reason: String, isOffline: Bool = false, now: Milliseconds, atLeast: Int64 = 0,
+        _ effects: inout [SyncEffect]
+    ) {
         disconnected()
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)
-        phase = .waiting(until: until, reason: reason)
+        phase = isOffline ? .offline(until: until, reason: reason) : .waiting(until: until, reason: reason)
         effects.append(.status(phase))
     }
 
@@ -176,8 +199,10 @@ package struct SyncMachine: Sendable {
             retry(reason, now: now, &effects)
         case .connectedElsewhere, .protocolViolation, .rateLimited, .tooBig:
             retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)
-        case .normal, .goingAway, .unauthenticated, .timeout, .unavailable, .none:
+        case .normal, .goingAway, .unauthenticated, .timeout, .unavailable:
             retry(reason, now: now, &effects)
+        case .none:
+            retry(reason, isOffline: true, now: now, &effects)
         }
     }
 
@@ -186,17 +211,23 @@ package struct SyncMachine: Sendable {
         pages = [:]
         refusedScopes = []
         isLoadingPush = false
+        isDrained = false
         isConsistent = false
         isRefreshing = false
         ackDue = nil
         tokenDue = nil
         pushPausedUntil = 0
+        pushPause = nil
         pagesPausedUntil = 0
     }
 
     // MARK: After every event
 
     private mutating func report(_ effects: inout [SyncEffect]) {
+        if pushPause != toldPause {
+            toldPause = pushPause
+            effects.append(.pushPaused(pushPause))
+        }
         let current: SyncPhase
         switch link {
         case .stopped: current = .stopped

@@ -8,8 +8,11 @@ public enum SyncPhase: Hashable, Sendable {
     case catchingUp
     /// Connected and up to date; changes arrive as they happen.
     case live
-    /// Not connected; the next attempt is at this time, in milliseconds since 1970.
+    /// The server was reached and something went wrong; the next attempt is at this time, in milliseconds since 1970.
     case waiting(until: Int64, reason: String)
+    /// The server cannot be reached; the next attempt is at this time, in milliseconds since 1970, or when the network
+    /// comes back.
+    case offline(until: Int64, reason: String)
     /// The server refuses this app or user until something changes: a new sign-in, a new version.
     case refused(reason: String)
 }

@@ -38,14 +38,17 @@ extension SyncStore {
         await syncing.replace(engine: nil, task: nil)?.value
     }
 
-    /// Tries to connect now instead of at the end of the current wait.
-    public func syncNow() { syncing.hurry() }
-
     /// The status now and after each change.
-    public var status: AsyncStream<SyncStatus> { syncing.values() }
+    public var status: AsyncStream<SyncStatus> {
+        syncing.count(database)
+        return syncing.values()
+    }
 
-    /// The status at this moment.
-    public var currentStatus: SyncStatus { syncing.status }
+    /// The status at this moment; its numbers follow a write within milliseconds.
+    public var currentStatus: SyncStatus {
+        syncing.count(database)
+        return syncing.status
+    }
 
     private func engine(
         _ url: String, _ transport: any Transport, _ logger: Logger,
@@ -53,14 +56,16 @@ extension SyncStore {
     ) -> SyncEngine {
         let syncing = syncing
         let environment = environment
-        return SyncEngine(
-            database: database,
-            configuration: EngineConfiguration(
-                url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
-                seed: environment.random().0, report: { phase in syncing.update { $0.phase = phase } },
-                synced: { time in
-                    syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
-                }), logger: logger)
+        var configuration = EngineConfiguration(
+            url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
+            seed: environment.random().0, report: { phase in syncing.update { $0.phase = phase } },
+            synced: { time in
+                syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
+            })
+        configuration.startsConnected = !syncing.isPaused
+        configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
+        configuration.roundEnded = { syncing.endRounds(through: $0) }
+        return SyncEngine(database: database, configuration: configuration, logger: logger)
     }
 
     private func run(_ engine: SyncEngine) async {
@@ -68,9 +73,13 @@ extension SyncStore {
             group.addTask { [localWrites] in
                 for await _ in localWrites.values() { engine.wrote() }
             }
+            group.addTask {
+                for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }
+            }
             await engine.run()
             group.cancelAll()
         }
+        syncing.ended(engine)
         syncing.update { $0.phase = .stopped }
     }
 }

@@ -69,6 +69,7 @@ extension Device {
                 self.feed(.tick)
             }
         case .status(let phase): log("\(phase)")
+        case .roundEnded, .pushPaused: break
         }
         return nil
     }

@@ -1,0 +1,43 @@
+import Synchronization
+
+/// What the app tells the engine between two looks: any number of calls become one, and none is lost.
+final class EngineHints: Sendable {
+    private struct State {
+        var isWanted: Bool?
+        var hasWritten = false
+        var isHurried = false
+        var round: Int64?
+    }
+
+    private let state = Mutex(State())
+    private let signalling: AsyncStream<Void>.Continuation
+    /// Fires when there is something to take.
+    let signals: AsyncStream<Void>
+
+    init() { (signals, signalling) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
+
+    func wrote() { note { $0.hasWritten = true } }
+    func hurry() { note { $0.isHurried = true } }
+    func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
+    /// The last word counts.
+    func want(_ isWanted: Bool) { note { $0.isWanted = isWanted } }
+
+    /// What was noted since, in the order in which it makes sense.
+    func take() -> [SyncEvent] {
+        let taken = state.withLock { state in
+            defer { state = State() }
+            return state
+        }
+        var events: [SyncEvent] = []
+        if let isWanted = taken.isWanted { events.append(isWanted ? .start : .stop) }
+        if taken.hasWritten { events.append(.wrote) }
+        if taken.isHurried { events.append(.hurry) }
+        if let round = taken.round { events.append(.sync(round: round)) }
+        return events
+    }
+
+    private func note(_ change: (inout State) -> Void) {
+        state.withLock { change(&$0) }
+        signalling.yield()
+    }
+}

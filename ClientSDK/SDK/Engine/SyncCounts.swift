@@ -1,0 +1,50 @@
+import Dispatch
+import GRDB
+import Synchronization
+
+/// The numbers of a status that stand in the database.
+struct SyncCounts: Hashable, Sendable {
+    var pending = 0
+    var parked = 0
+    var filled = SyncProgress(done: 0, total: 0)
+
+    static func fetch(_ db: Database) throws -> SyncCounts {
+        var counts = SyncCounts()
+        for row in try db.all("SELECT state, count(*) FROM tidemark_outbox GROUP BY state") {
+            let count = Int(try row.integer(1))
+            switch OutboxEntry.State(rawValue: try row.text(0)) {
+            case .queued, .sending: counts.pending += count
+            case .held, .void, nil: break
+            }
+        }
+        counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
+        let sql = "SELECT count(*), coalesce(sum(is_complete), 0) FROM tidemark_scope_page"
+        if let row = try db.first(sql) {
+            counts.filled = SyncProgress(done: Int(try row.integer(1)), total: Int(try row.integer(0)))
+        }
+        return counts
+    }
+}
+
+/// Counts once someone wants to know, and from then on with every change.
+final class CountWatch: Sendable {
+    private let hasStarted = Mutex(false)
+    private let observation = Mutex<AnyDatabaseCancellable?>(nil)
+
+    /// The first call reads before it returns; blocks for one short read.
+    func start(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) {
+        let isFirst = hasStarted.withLock { hasStarted in
+            defer { hasStarted = true }
+            return !hasStarted
+        }
+        guard isFirst else { return }
+        // A database that cannot be read fails every call of the app; the status is not the place to say so.
+        if let counts = try? database.writer.read(SyncCounts.fetch) { update(counts) }
+        let cancellable = ValueObservation.trackingConstantRegion(SyncCounts.fetch)
+            .removeDuplicates()
+            .start(
+                in: database.writer, scheduling: .async(onQueue: DispatchQueue(label: "tidemark.status")),
+                onError: { _ in }, onChange: update)
+        observation.withLock { $0 = cancellable }
+    }
+}

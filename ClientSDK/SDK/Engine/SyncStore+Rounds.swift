@@ -1,0 +1,54 @@
+extension SyncStore {
+    /// Syncs now: connects without waiting for the next attempt's time, sends all that is pending and takes in all that
+    /// is new. A call while another one waits joins it.
+    ///
+    ///     let status = try await store.syncNow()
+    ///     if status.activity != .completed { banner.show(status.activity) }
+    ///
+    /// Returns as soon as that is done or cannot be done now; `activity` tells which. Without a connection asked for by
+    /// `connect`, and while paused, it returns at once with `idle`.
+    ///
+    /// - Throws: `CancellationError`; what was under way goes on.
+    @discardableResult
+    public func syncNow() async throws -> SyncStatus {
+        await syncing.round()
+        try Task.checkCancellation()
+        return currentStatus
+    }
+
+    /// Closes the connection and opens none until `resume()`; writes go on locally. For an app that goes to the background.
+    /// Holds for a later `connect` too.
+    public func pause() { syncing.setPaused(true) }
+
+    /// Connects again after `pause()`; otherwise does nothing.
+    public func resume() { syncing.setPaused(false) }
+
+    /// True between `pause()` and `resume()`.
+    public var isPaused: Bool { syncing.isPaused }
+
+    /// One round for a scheduler: `BGAppRefreshTask`, cron, a push notification. Connects even while paused, and leaves
+    /// the store paused as it was.
+    ///
+    ///     store.pause()                                              // the app went to the background
+    ///     let status = await store.runOnce(deadline: .seconds(25))   // later, when the system gives it time
+    ///
+    /// - Parameters:
+    ///   - deadline: the longest that it may take; what is not done by then goes on with the next round, nothing is lost.
+    ///   - clock: measures the deadline.
+    /// - Returns: the status at the end of the round or the deadline.
+    @discardableResult
+    public func runOnce(deadline: Duration, clock: any Clock<Duration> = ContinuousClock()) async -> SyncStatus {
+        let wasPaused = isPaused
+        if wasPaused { resume() }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [syncing] in await syncing.round() }
+            // Throws only when the round was faster.
+            group.addTask { try? await clock.sleep(for: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+        let status = currentStatus
+        if wasPaused { pause() }
+        return status
+    }
+}

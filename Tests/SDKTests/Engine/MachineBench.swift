@@ -1,0 +1,84 @@
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// A machine in virtual time, with an outbox and without a disk: what it wants done is done at once and noted.
+struct MachineBench {
+    var machine: SyncMachine
+    var now: Milliseconds = 1_000_000
+    /// Ids of the transactions in the outbox; the first has the number 1.
+    var outbox: [UInt64] = []
+    private(set) var sent: [ClientMessage] = []
+    private(set) var openings: [Milliseconds] = []
+    private(set) var phases: [SyncPhase] = []
+    private(set) var ended: [Int64] = []
+    private(set) var pauses: [PushPause?] = []
+    private(set) var refreshes = 0
+    private(set) var wake: Milliseconds?
+
+    init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
+
+    mutating func on(_ event: SyncEvent) {
+        var events = [event]
+        while !events.isEmpty {
+            for effect in machine.on(events.removeFirst(), now: now) {
+                switch effect {
+                case .open: openings.append(now)
+                case .send(let bytes): if let message = try? ClientMessage.decode(bytes) { sent.append(message) }
+                case .applyWelcome, .applyChanges, .applyPage, .fork: events.append(.applied)
+                case .loadPush(let after, let limits):
+                    events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
+                case .loadPages: events.append(.pagesLoaded([]))
+                case .refreshToken: refreshes += 1
+                case .wake(let time): wake = time
+                case .status(let phase): phases.append(phase)
+                case .roundEnded(let round): ended.append(round)
+                case .pushPaused(let pause): pauses.append(pause)
+                case .close: break
+                }
+            }
+        }
+    }
+
+    /// Lets time pass with a tick at each deadline that the machine names.
+    mutating func pass(_ length: Milliseconds) {
+        let end = now + length
+        while let next = wake, next <= end {
+            now = max(now, next)
+            wake = nil
+            on(.tick)
+        }
+        now = end
+    }
+
+    // MARK: The server's side
+
+    mutating func connect(settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0) {
+        on(
+            .opened(
+                token: "t",
+                start: ConnectionStart(
+                    client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
+        var welcome = Welcome.make(settledThrough: settledThrough)
+        welcome.now = now + serverAhead
+        welcome.tokenExpires = welcome.now + tokenLife
+        receive(.welcome(welcome))
+    }
+
+    mutating func receive(_ message: ServerMessage) { on(.received(message.encode())) }
+
+    /// A frame that brings the copy up to date and settles so many transactions.
+    mutating func settle(_ through: Int64) {
+        receive(.changes(.make(from: "c0", to: "c1", [], settled: Settled(through: through, outcomes: []))))
+    }
+
+    var pushes: [Push] { sent.compactMap { if case .push(let push) = $0 { push } else { nil } } }
+
+    private func entries(after: Int64, _ limit: Int) -> [NumberedEntry] {
+        outbox.enumerated().dropFirst(Int(after)).prefix(limit).map { index, id in
+            let transaction = Transaction(id: .transaction(id), mutations: [.room(id)], clientTime: 0)
+            return NumberedEntry(number: Int64(index) + 1, entry: Push.Entry(transaction), bytes: 10)
+        }
+    }
+}

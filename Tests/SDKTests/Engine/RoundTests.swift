@@ -1,0 +1,144 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct RoundTests {
+    @Test func `a round ends when everything is sent and settled and the copy is current`() {
+        var bench = MachineBench()
+        bench.outbox = [1, 2]
+        bench.on(.start)
+        bench.on(.sync(round: 1))
+        bench.connect()
+        #expect(bench.pushes.map(\.entries.count) == [2])
+        bench.settle(1)
+        #expect(bench.ended.isEmpty)
+        bench.settle(2)
+        #expect(bench.ended == [1])
+        #expect(bench.phases.last == .live)
+    }
+
+    @Test func `a second call joins the round, and one after a write waits for that write`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.on(.sync(round: 1))
+        bench.on(.sync(round: 2))
+        bench.connect()
+        bench.settle(0)
+        #expect(bench.ended == [2])
+        bench.outbox = [1]
+        bench.on(.wrote)
+        bench.on(.sync(round: 3))
+        #expect(bench.ended == [2])
+        bench.settle(1)
+        #expect(bench.ended == [2, 3])
+        #expect(bench.openings.count == 1)
+    }
+
+    @Test func `a round ends at once when nothing can be done before the next attempt`() {
+        var bench = MachineBench()
+        bench.on(.sync(round: 1))
+        #expect(bench.ended == [1], "stopped")
+        bench.on(.start)
+        bench.on(.openFailed("no route"))
+        guard case .offline(let until, "no route") = bench.phases.last else {
+            Issue.record("\(bench.phases)")
+            return
+        }
+        #expect(until > bench.now)
+        bench.on(.sync(round: 2))
+        #expect(bench.openings.count == 2, "asked for, so it does not wait")
+        bench.on(.openFailed("no route"))
+        #expect(bench.ended == [1, 2])
+    }
+
+    @Test func `what the server said last tells an error from an absent server`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.connect()
+        bench.on(.closed(code: 1006, reason: "reset"))
+        guard case .offline = bench.phases.last else {
+            Issue.record("\(bench.phases)")
+            return
+        }
+        bench.pass(1_000)
+        bench.connect()
+        bench.on(.closed(code: CloseCode.unavailable.rawValue, reason: "full"))
+        guard case .waiting(_, "full") = bench.phases.last else {
+            Issue.record("\(bench.phases)")
+            return
+        }
+        bench.pass(2_000)
+        bench.on(
+            .opened(
+                token: "t",
+                start: .init(
+                    client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
+        bench.on(.closed(code: CloseCode.workspaceForbidden.rawValue, reason: "gone"))
+        #expect(bench.phases.last == .refused(reason: "gone"))
+        bench.on(.sync(round: 1))
+        #expect(bench.openings.count == 4, "asked for by hand, a refusal is asked again")
+    }
+
+    @Test func `an absent server is tried for ever with waits that double up to half a minute`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        for _ in 0..<40 {
+            bench.on(.openFailed("no route"))
+            bench.pass(30_000)
+        }
+        let openings = bench.openings
+        #expect(openings.count == 41)
+        let first = zip(openings.dropFirst(), openings).prefix(7).map { $0 - $1 }
+        var machine = MachineBench()
+        machine.on(.start)
+        for _ in 0..<7 {
+            machine.on(.openFailed("no route"))
+            if let wake = machine.wake { machine.pass(wake - machine.now) }
+        }
+        let waits = zip(machine.openings.dropFirst(), machine.openings).map { $0 - $1 }
+        #expect(first.count == 7 && waits.count == 7)
+        for (wait, step) in zip(waits, [1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000] as [Int64]) {
+            #expect(wait >= step / 2 && wait <= step)
+        }
+    }
+
+    @Test func `a network that flaps makes no storm of connections and sends nothing twice`() {
+        var bench = MachineBench()
+        bench.outbox = Array(1...20)
+        bench.on(.start)
+        var settled: Int64 = 0
+        for step in 0..<1_200 {
+            bench.on(.hurry)
+            if bench.machine.link == .opening {
+                bench.connect(settledThrough: settled)
+                if settled < 20 { #expect(bench.pushes.last?.first == settled + 1) }
+                settled = min(20, settled + 1)
+                if step % 3 == 0 { bench.settle(settled) }
+            } else {
+                bench.on(.closed(code: 1006, reason: "flap"))
+            }
+            bench.pass(50)
+        }
+        // A minute of flapping every 50 ms.
+        #expect(bench.openings.count <= 62)
+        #expect(settled == 20)
+        for (one, next) in zip(bench.openings, bench.openings.dropFirst()) { #expect(next - one >= 500) }
+    }
+
+    @Test func `the app learns that the server limits it, and that it is over`() {
+        var bench = MachineBench()
+        bench.outbox = [1]
+        bench.on(.start)
+        bench.connect()
+        #expect(bench.pushes.count == 1)
+        bench.receive(.error(ErrorMessage(.rateLimited, "slow down", retryAfter: 2_500, settledThrough: 0)))
+        #expect(bench.pauses == [PushPause(reason: .rateLimited, until: bench.now + 2_500)])
+        bench.pass(2_400)
+        #expect(bench.pushes.count == 1)
+        bench.pass(200)
+        #expect(bench.pushes.count == 2)
+        #expect(bench.pauses.count == 2 && bench.pauses.last == .some(nil))
+    }
+}

@@ -1,0 +1,106 @@
+import Synchronization
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// A server in the process that accepts every transaction, remembers which, and can be made to be away.
+final class ScriptedServer: Transport {
+    struct Away: Error {}
+
+    fileprivate struct State {
+        var isAway = false
+        var isMute = false
+        var connections = 0
+        var open: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
+        var accepted: [TransactionID] = []
+        var frames = 0
+    }
+
+    private let state = Mutex(State())
+
+    var accepted: [TransactionID] { state.withLock { $0.accepted } }
+    var connections: Int { state.withLock { $0.connections } }
+    var openConnections: Int { state.withLock { $0.open.count } }
+
+    /// Away: refuses connections and cuts those that are open.
+    func set(away: Bool) {
+        let cut = state.withLock { state in
+            state.isAway = away
+            defer { if away { state.open = [:] } }
+            return away ? Array(state.open.values) : []
+        }
+        for continuation in cut { continuation.finish() }
+    }
+
+    /// Mute: takes connections and says nothing.
+    func set(mute: Bool) { state.withLock { $0.isMute = mute } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        let (stream, continuation) = AsyncStream.makeStream(of: [UInt8].self)
+        let id = try state.withLock { state in
+            guard !state.isAway else { throw Away() }
+            state.connections += 1
+            state.open[state.connections] = continuation
+            return state.connections
+        }
+        return Connection(id: id, server: self, inbound: stream)
+    }
+
+    fileprivate func receive(_ bytes: [UInt8], on id: Int) throws {
+        let message = try ClientMessage.decode(bytes)
+        state.withLock { state in
+            guard !state.isMute, let out = state.open[id] else { return }
+            switch message {
+            case .hello(let hello):
+                let cursor = hello.cursor ?? "c0"
+                let settled = Int64(state.accepted.count)
+                var welcome = Welcome.make(
+                    state: hello.cursor == nil ? .none : .ok, cursor: cursor, settledThrough: settled)
+                welcome.tokenExpires = welcome.now + 3_600_000
+                out.yield(ServerMessage.welcome(welcome).encode())
+                state.frames = Int(cursor.dropFirst()) ?? 0
+                out.yield(state.frame())
+            case .push(let push):
+                for (index, entry) in push.entries.enumerated() {
+                    let number = push.first + Int64(index)
+                    if number == Int64(state.accepted.count) + 1, let id = entry.id { state.accepted.append(id) }
+                }
+                out.yield(state.frame())
+            case .ack, .page, .auth, .bye, .unknownExtension: break
+            }
+        }
+    }
+
+    fileprivate func close(_ id: Int) { state.withLock { $0.open.removeValue(forKey: id) }?.finish() }
+
+    private struct Connection: TransportConnection {
+        let id: Int
+        let server: ScriptedServer
+        let inbound: AsyncStream<[UInt8]>
+
+        func send(_ message: [UInt8]) async throws { try server.receive(message, on: id) }
+
+        func receive() async throws -> [UInt8] {
+            for await message in inbound { return message }
+            throw TransportClosed(code: 1006, reason: "cut")
+        }
+
+        func close(code: UInt16) async { server.close(id) }
+    }
+}
+
+extension ScriptedServer.State {
+    /// The next step of the order, with all that is settled.
+    fileprivate mutating func frame() -> [UInt8] {
+        frames += 1
+        let outcomes = accepted.enumerated().map { index, id in
+            Settled.Outcome(number: Int64(index) + 1, transaction: id, seq: 1, time: 1, rejection: nil)
+        }
+        return ServerMessage.changes(
+            .make(
+                from: "c\(frames - 1)", to: "c\(frames)", [],
+                settled: Settled(through: Int64(accepted.count), outcomes: outcomes))
+        ).encode()
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+@Suite(.timeLimit(.minutes(1))) struct SyncNowTests {
+    private let server = ScriptedServer()
+    private let store: SyncStore
+
+    init() throws { store = try .test() }
+
+    private func connect() throws { try store.connect(to: "http://test", transport: server) { "t" } }
+
+    @Test func `syncNow returns when what was written is settled`() async throws {
+        try connect()
+        let receipt = try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        async let other = store.syncNow()
+        let status = try await store.syncNow()
+        #expect(server.accepted == [UniqueID(receipt.id)])
+        #expect(status.phase == .live)
+        #expect(try await other.phase == .live)
+        #expect(server.connections == 1)
+        await store.disconnect()
+        #expect(store.currentStatus.activity == .idle)
+    }
+
+    @Test func `without a connection or with an absent server syncNow says so at once`() async throws {
+        #expect(try await store.syncNow().activity == .idle)
+        server.set(away: true)
+        try connect()
+        #expect(try await store.syncNow().activity == .offline)
+        server.set(away: false)
+        #expect(try await store.syncNow().phase == .live)
+        await store.disconnect()
+    }
+
+    @Test func `a caller that gives up does not wait, and neither does one whose connection is taken away`()
+        async throws
+    {
+        server.set(mute: true)
+        try connect()
+        let one = Task { try await store.syncNow() }
+        one.cancel()
+        await #expect(throws: CancellationError.self) { try await one.value }
+        let two = Task { try await store.syncNow() }
+        while server.connections == 0 { await Task.yield() }
+        await store.disconnect()
+        _ = try await two.value
+    }
+
+    @Test func `while paused nothing is sent, and a scheduler's round is one connection`() async throws {
+        try connect()
+        _ = try await store.syncNow()
+        store.pause()
+        while server.openConnections > 0 { await Task.yield() }
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        #expect(try await store.syncNow().activity == .idle)
+        #expect(server.accepted.isEmpty)
+        let status = await store.runOnce(deadline: .seconds(30))
+        #expect(status.phase == .live)
+        #expect(server.accepted.count == 1 && server.connections == 2)
+        #expect(store.isPaused)
+        while server.openConnections > 0 { await Task.yield() }
+        store.resume()
+        #expect(try await store.syncNow().phase == .live)
+        await store.disconnect()
+    }
+
+    @Test func `a scheduler's round ends at its deadline`() async throws {
+        server.set(mute: true)
+        store.pause()
+        try connect()
+        let status = await store.runOnce(deadline: .milliseconds(20))
+        #expect(status.phase != .live)
+        #expect(store.isPaused)
+        await store.disconnect()
+    }
+
+    @Test func `the status counts what is pending and follows it`() async throws {
+        #expect(store.currentStatus.pending == 0)
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        for await status in store.status where status.pending == 1 { break }
+        try connect()
+        for await status in store.status where status.pending == 0 && status.activity == .completed { break }
+        #expect(store.currentStatus.lastSync != nil)
+        await store.disconnect()
+    }
+}
