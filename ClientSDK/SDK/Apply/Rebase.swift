@@ -38,8 +38,9 @@ struct Rebase {
     private func show(_ key: RecordKey) throws {
         guard let table = records.tables[key.collection], let base = try base(key, in: table.collection) else { return }
         let pending = try records.pending(key)
-        guard pending.isEmpty else {
-            return try records.show(base.folding(pending, in: table.collection), state: .pending)
+        guard pending.mutations.isEmpty else {
+            let state: RecordState = pending.isWithheld ? .failed : .pending
+            return try records.show(base.folding(pending.mutations, in: table.collection), state: state)
         }
         try records.deleteBase(key)
         if base.seq > 0, base.existence != .deleted { return try records.show(base, state: .synced) }

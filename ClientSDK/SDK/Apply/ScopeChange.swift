@@ -34,7 +34,11 @@ struct ScopeChange {
         for entry in try outbox.entries(touching: scope) {
             for key in try Parking(db: records.db).park(entry, rejection, at: now) { rebase.touch(key) }
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
-            try outbox.set(entry.state == .queued ? .void : .held, entry.number)
+            switch entry.state {
+            case .queued, .void: try outbox.set(.void, entry.number)
+            case .sending, .held, .withdrawn: try outbox.set(.held, entry.number)
+            case .waiting: try outbox.delete(entry.number)
+            }
         }
         try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])

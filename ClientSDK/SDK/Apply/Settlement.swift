@@ -17,6 +17,11 @@ struct Settlement {
             if let outcome, outcome.transaction != entry.id {
                 throw StoreError(.clientForked, "number \(entry.number) was settled for another transaction")
             }
+            if entry.state == .withdrawn, outcome?.rejection?.code == .invalid {
+                // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
+                try Withholding(db: db).wait(entry)
+                continue
+            }
             if let rejection = outcome?.rejection {
                 try refuse(entry, rejection, at: now, rebase: &rebase)
             } else {
@@ -34,7 +39,7 @@ struct Settlement {
     ) throws {
         switch entry.state {
         case .held, .void: break
-        case .queued, .sending:
+        case .queued, .sending, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
         }
     }

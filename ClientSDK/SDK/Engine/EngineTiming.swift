@@ -3,6 +3,8 @@ package struct EngineTiming: Hashable, Sendable {
     /// The first wait after a failure; doubles up to `backoffMax`, with full jitter.
     package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
+    /// How often in a row a transaction may reach the server without an answer before it is withheld.
+    package var attemptsMax = 5
     /// A connection that lived so long makes the next failure a first one again.
     package var healthy: Int64 = 10_000
     /// From the open socket to `welcome`.

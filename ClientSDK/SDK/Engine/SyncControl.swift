@@ -24,7 +24,8 @@ final class SyncControl: Sendable {
     func count(_ database: LocalDatabase) {
         counting.start(database) { [weak self] counts in
             self?.update {
-                ($0.pending, $0.parked, $0.filled) = (counts.pending, counts.parked, counts.filled)
+                ($0.pending, $0.failed) = (counts.pending, counts.failed)
+                ($0.parked, $0.filled) = (counts.parked, counts.filled)
             }
         }
     }

@@ -5,6 +5,7 @@ import Synchronization
 /// The numbers of a status that stand in the database.
 struct SyncCounts: Hashable, Sendable {
     var pending = 0
+    var failed = 0
     var parked = 0
     var filled = SyncProgress(done: 0, total: 0)
 
@@ -14,6 +15,7 @@ struct SyncCounts: Hashable, Sendable {
             let count = Int(try row.integer(1))
             switch OutboxEntry.State(rawValue: try row.text(0)) {
             case .queued, .sending: counts.pending += count
+            case .withdrawn, .waiting: counts.failed += count
             case .held, .void, nil: break
             }
         }

@@ -21,6 +21,10 @@ package enum SyncEffect: Sendable {
     case loadPages(count: Int)
     /// Take a new client id, keeping everything pending.
     case fork
+    /// Keep a transaction from being sent for now; answers `applied` or `applyFailed`.
+    case withhold(Int64, reason: String)
+    /// Let all that is withheld be sent again; answers `applied` or `applyFailed`.
+    case releaseWithheld
     /// Get a fresh token; answers `tokenRefreshed` or `tokenFailed`, later.
     case refreshToken
     /// Send `tick` at this time.

@@ -104,6 +104,11 @@ package final class SyncEngine: Sendable {
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
         case .fork:
             return await apply { [database, configuration] in try database.fork(newClient: configuration.newClient()) }
+        case .withhold(let number, let reason):
+            logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
+            return await apply { [database] in try database.withhold(number, reason: reason) }
+        case .releaseWithheld:
+            return await apply { [database] in try database.releaseWithheld() }
         case .refreshToken:
             group.addTask { await self.refresh(events) }
         case .wake(let time):

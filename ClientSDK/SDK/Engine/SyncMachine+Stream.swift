@@ -45,7 +45,7 @@ extension SyncMachine {
         // The server's clock may differ from ours: only the token's remaining life counts.
         serverAhead = welcome.now - now
         tokenDue = max(now + 1_000, welcome.tokenExpires - serverAhead - timing.tokenMargin)
-        effects.append(.applyWelcome(welcome))
+        effects += [.applyWelcome(welcome), .releaseWithheld]
         push(now: now, &effects)
         fill(now: now, &effects)
     }
@@ -92,6 +92,11 @@ extension SyncMachine {
             }
             return fill(now: now, &effects)
         }
+        switch error.code {
+        case .unavailable, .forbidden, .tooLarge: strike(error.message, &effects)
+        // Of the server's load and the client's haste, not of this transaction.
+        case .gap, .rateLimited, .overloaded, .draining: break
+        }
         // The push was dropped, and those behind it with it: after the pause, go on from what is settled.
         settledThrough = max(settledThrough, error.settledThrough ?? 0)
         sentThrough = settledThrough
@@ -118,6 +123,12 @@ extension SyncMachine {
             guard now >= pushPausedUntil else { return }
             pushPausedUntil = 0
             pushPause = nil
+        }
+        var limits = limits
+        if isSuspicious {
+            // Alone, so that what happens to it is its own doing.
+            guard pushes.isEmpty else { return }
+            limits.pushTransactionsMax = 1
         }
         isLoadingPush = true
         effects.append(.loadPush(after: sentThrough, limits: limits))

@@ -35,6 +35,8 @@ package struct SyncMachine: Sendable {
     /// The last number of each push that is not settled.
     var pushes: [Int64] = []
     var pushPausedUntil: Milliseconds = 0
+    /// How often in a row the first transaction that is not settled was sent without an answer.
+    var strikes: (number: Int64, count: Int) = (0, 0)
     /// What the app is to know of the pause, and what it was told.
     var pushPause: PushPause?
     private var toldPause: PushPause?
@@ -188,6 +190,7 @@ package struct SyncMachine: Sendable {
         case .stopped, .refused, .waiting: return
         case .opening, .greeting, .streaming: break
         }
+        if CloseCode(rawValue: code).map(\.isAnswerless) ?? true { strike(reason, &effects) }
         switch CloseCode(rawValue: code) {
         case .workspaceForbidden, .versionUnsupported:
             disconnected()

@@ -10,6 +10,9 @@ public struct SyncStatus: Hashable, Sendable {
     public var lastSync: Date?
     /// Transactions that are written here and not settled.
     public var pending = 0
+    /// Transactions that got no answer too often, and those behind them in the same scopes: kept, shown, and tried again
+    /// with the next connection or launch, or by `Outbox.retryFailed()`.
+    public var failed = 0
     /// Transactions that the server refused for good; see `Outbox.parked()`.
     public var parked = 0
     /// How much of what the account may see is here.

@@ -4,6 +4,7 @@ public enum RecordState: String, Codable, Hashable, Sendable {
     case synced
     /// Shows local writes that the server has not settled.
     case pending
-    /// The last local write was refused and taken back; it waits among the parked transactions.
+    /// The last local write was refused and taken back, and waits among the parked transactions; or it got no answer too
+    /// often, and is shown and tried again later.
     case failed
 }

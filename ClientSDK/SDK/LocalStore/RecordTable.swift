@@ -32,8 +32,12 @@ struct RecordTable {
         guard tables[key.collection] != nil else { return }
         let (from, to) = failed ? (RecordState.synced, RecordState.failed) : (.failed, .synced)
         try db.run(
-            "UPDATE \(CollectionTable.quoted(key.collection)) SET state = ? WHERE local_id = ? AND state = ?",
-            [to.rawValue, key.id.description, from.rawValue])
+            """
+            UPDATE \(CollectionTable.quoted(key.collection)) SET state = ?
+            WHERE local_id = ? AND state = ? AND NOT EXISTS (
+                SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = ?
+            )
+            """, [to.rawValue, key.id.description, from.rawValue, key.collection, key.id.description])
     }
 
     // MARK: The server's last state under pending writes
@@ -92,19 +96,21 @@ struct RecordTable {
 
     // MARK: Pending writes
 
-    /// The pending mutations of one record, in the order of their transactions.
-    func pending(_ key: RecordKey) throws -> [Mutation] {
+    /// The pending mutations of one record, in the order of their transactions, and whether one of them is withheld.
+    func pending(_ key: RecordKey) throws -> (mutations: [Mutation], isWithheld: Bool) {
         let sql = """
-            SELECT o.body
+            SELECT o.body, o.state
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n
             WHERE r.collection = ? AND r.local_id = ?
             ORDER BY r.n
             """
         var mutations: [Mutation] = []
+        var isWithheld = false
         for row in try db.all(sql, key.arguments) {
             mutations += try OutboxEntry.transaction(try row.text(0)).mutations.filter { $0.key == key }
+            if let state = OutboxEntry.State(rawValue: try row.text(1)), state.isWithheld { isWithheld = true }
         }
-        return mutations
+        return (mutations, isWithheld)
     }
 }

@@ -12,18 +12,19 @@ extension LocalDatabase {
             let outbox = OutboxTable(db: db)
             var rebase = Rebase(records: RecordTable(db, self))
             var number: Int64 = 0
-            for entry in try outbox.entries() {
+            for entry in try outbox.entries() + Withholding(db: db).waiting() {
                 switch entry.state {
                 case .held, .void:
                     try outbox.delete(entry.number)
                     continue
-                case .sending where try !entry.transaction().isRepeatable:
+                case .sending where try !entry.transaction().isRepeatable,
+                    .withdrawn where try !entry.transaction().isRepeatable:
                     let rejection = Rejection(
                         .conflict, "sent before the database got a new identity; it may count twice")
                     for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
                     try outbox.delete(entry.number)
                     continue
-                case .queued, .sending: break
+                case .queued, .sending, .withdrawn, .waiting: break
                 }
                 number += 1
                 // Numbers only become smaller and go in order, so none is taken.
@@ -32,6 +33,9 @@ extension LocalDatabase {
                 try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [number, entry.number])
                 try db.run(
                     "UPDATE tidemark_receipt SET n = ?, state = 'queued' WHERE id = ?", [number, entry.id.description])
+                if entry.state.isWithheld {
+                    for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
+                }
             }
             try Meta.client.set(newClient.description, db)
             for (meta, value) in [

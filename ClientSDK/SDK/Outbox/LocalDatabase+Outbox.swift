@@ -20,7 +20,7 @@ extension LocalDatabase {
     ///
     /// Begin with `after: welcome.settledThrough`, go on with the last number received, and begin again after a
     /// reconnection or a `gap`. An entry without mutations holds the number of a transaction that was parked before it
-    /// was sent; send it all the same.
+    /// was sent, or withdrawn; send it all the same.
     ///
     /// - Parameter maxBytes: of transaction bodies; the first entry is given out whatever its size.
     package func nextPush(
@@ -35,7 +35,8 @@ extension LocalDatabase {
                 let transaction =
                     switch entry.state {
                     case .queued, .sending, .held: try entry.transaction()
-                    case .void: Transaction(id: entry.id, mutations: [], clientTime: entry.created)
+                    case .void, .withdrawn, .waiting:
+                        Transaction(id: entry.id, mutations: [], clientTime: entry.created)
                     }
                 push.append(
                     NumberedEntry(

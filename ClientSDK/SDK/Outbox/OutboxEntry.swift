@@ -13,6 +13,18 @@ struct OutboxEntry: Sendable {
         case held
         /// Parked here before it was ever sent: only its number is sent, with nothing in it, since numbers have no gaps.
         case void
+        /// Got no answer too often, or stands behind one that did: still shown, but its number is sent with nothing in it.
+        case withdrawn
+        /// Withdrawn for certain, or written behind what is: shown, and without a number of the wire until it is released.
+        case waiting
+
+        /// True for what is kept from being sent.
+        var isWithheld: Bool {
+            switch self {
+            case .withdrawn, .waiting: true
+            case .queued, .sending, .held, .void: false
+            }
+        }
     }
 
     var number: Int64

@@ -5,10 +5,20 @@ import TidemarkModel
 struct OutboxTable {
     let db: Database
 
-    func append(_ id: TransactionID, number: Int64, body: String, created: Milliseconds) throws {
+    func append(
+        _ id: TransactionID, number: Int64, body: String, created: Milliseconds, state: OutboxEntry.State = .queued
+    ) throws {
         try db.run(
-            "INSERT INTO tidemark_outbox (n, id, body, created, state) VALUES (?, ?, ?, ?, 'queued')",
-            [number, id.description, body, created])
+            "INSERT INTO tidemark_outbox (n, id, body, created, state) VALUES (?, ?, ?, ?, ?)",
+            [number, id.description, body, created, state.rawValue])
+    }
+
+    /// Gives an entry another number and state, with all that refers to it.
+    func move(_ entry: OutboxEntry, to number: Int64, _ state: OutboxEntry.State) throws {
+        try db.run(
+            "UPDATE tidemark_outbox SET n = ?, state = ? WHERE n = ?", [number, state.rawValue, entry.number])
+        try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [number, entry.number])
+        try db.run("UPDATE tidemark_receipt SET n = ? WHERE id = ?", [number, entry.id.description])
     }
 
     /// Notes that the transaction writes the record; twice is once.
@@ -45,11 +55,11 @@ struct OutboxTable {
         return try Int(db.first(sql)?.integer(0) ?? 0)
     }
 
-    /// Entries after one number and up to another, in order.
+    /// Entries after one number and up to another, in order; not those that wait without a number.
     func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
-            WHERE n > ? AND n <= ?
+            WHERE n > ? AND n <= ? AND n < \(Withholding.firstPlace)
             ORDER BY n
             LIMIT ?
             """

@@ -48,7 +48,7 @@ struct WriteDraft {
         mutations.append(mutation)
     }
 
-    /// Appends the transaction to the outbox; answers its number.
+    /// Appends the transaction to the outbox; answers its number. Behind what is withheld it waits without one.
     func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
@@ -59,6 +59,14 @@ struct WriteDraft {
                     .tooLarge,
                     "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"
                 ))
+        }
+        if let place = try Withholding(db: records.db).place(behind: number) {
+            try OutboxTable(db: records.db).append(id, number: place, body: body, created: time, state: .waiting)
+            try ReceiptTable(db: records.db).queue(id, number: place)
+            var rebase = Rebase(records: records)
+            for mutation in mutations { rebase.touch(mutation.key) }
+            try rebase.finish()
+            return place
         }
         try OutboxTable(db: records.db).append(id, number: number, body: body, created: time)
         try ReceiptTable(db: records.db).queue(id, number: number)
@@ -71,7 +79,7 @@ struct WriteDraft {
         if let visible = try records.visible(key) { return visible }
         if let base = try records.base(key) {
             let collection = try database.table(key.collection).collection
-            return base.folding(try records.pending(key) + mutations.filter { $0.key == key }, in: collection)
+            return base.folding(try records.pending(key).mutations + mutations.filter { $0.key == key }, in: collection)
         }
         let scope = ScopeID(record: key.id)
         var record = LocalRecord(absent: key, scope: scope, author: database.account, created: time)

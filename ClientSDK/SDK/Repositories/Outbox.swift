@@ -11,6 +11,27 @@ public struct Outbox: Sendable {
         LiveValues(store.database.writer, fetch: { try OutboxTable(db: $0).pendingCount() }, map: { $0 })
     }
 
+    /// Transactions that got no answer too often, and those behind them in the same scopes, oldest first.
+    public func failed() async throws -> [FailedTransaction] {
+        try await store.database.writer.read { db in
+            let sql = """
+                SELECT body, created, last_error FROM tidemark_outbox
+                WHERE state IN ('withdrawn', 'waiting') ORDER BY n & \(Withholding.firstPlace - 1), n
+                """
+            return try db.all(sql).map { row in
+                FailedTransaction(
+                    transaction: try OutboxEntry.transaction(try row.text(0)), created: try row.integer(1),
+                    reason: try row.optionalText(2))
+            }
+        }
+    }
+
+    /// Sends them again, in their order. The same happens by itself with each new connection.
+    public func retryFailed() async throws {
+        try await store.database.writer.write { [database = store.database] db in try database.releaseWithheld(db) }
+        store.localWrites.send()
+    }
+
     /// Transactions that were refused, oldest first.
     public func parked() async throws -> [ParkedTransaction] {
         let stored = try await store.database.writer.read { db in try Parking(db: db).parked() }
@@ -46,6 +67,39 @@ public struct ParkedTransaction: Sendable, Identifiable {
         let written = try await database.writer.write { db in try database.retryParked(id, newID: newID, db) }
         store.localWrites.send()
         return WriteReceipt(written, database)
+    }
+
+    /// Writes the payload again as changed by the app: what the refusal objects to, a smaller text, another target.
+    ///
+    ///     try await parked.edit { mutations in mutations.removeLast() }
+    ///
+    /// - Throws: `StoreError` when the changed payload does not apply, or whatever `change` throws; it then stays parked.
+    @discardableResult
+    public func edit(_ change: @Sendable (inout [Mutation]) throws -> Void) async throws -> WriteReceipt {
+        var mutations = stored.transaction.mutations
+        try change(&mutations)
+        let database = store.database
+        let transaction = Transaction(
+            id: store.environment.newID(), mutations: mutations, clientTime: store.environment.now())
+        try await database.writer.write { [id = stored.transaction.id] db in
+            try database.discardParked(id, db)
+            var draft = try WriteDraft(database, db, time: transaction.clientTime)
+            for mutation in transaction.mutations { try draft.stage(mutation) }
+            _ = try draft.enqueue(transaction.id)
+        }
+        store.localWrites.send()
+        return WriteReceipt(transaction.id, database)
+    }
+
+    /// The payload and why it was refused, as one JSON object for a support case: `id`, `code`, `message`, `parked` in
+    /// milliseconds since 1970, and `transaction` as it was sent. It holds what the user wrote.
+    public func export() -> String {
+        let report: Fields = [
+            "id": .string(stored.transaction.id.description), "code": .string(rejection.code.rawValue),
+            "message": .string(rejection.message), "parked": .integer(stored.parked),
+        ]
+        let head = FieldValue.object(report).json.dropLast()
+        return "\(head),\"transaction\":\(OutboxEntry.text(stored.transaction))}"
     }
 
     /// Gives the write up.

@@ -15,6 +15,8 @@ struct MachineBench {
     private(set) var ended: [Int64] = []
     private(set) var pauses: [PushPause?] = []
     private(set) var refreshes = 0
+    private(set) var withheld: [Int64] = []
+    private(set) var releases = 0
     private(set) var wake: Milliseconds?
 
     init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
@@ -30,6 +32,8 @@ struct MachineBench {
                 case .loadPush(let after, let limits):
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
                 case .loadPages: events.append(.pagesLoaded([]))
+                case .withhold(let number, _): withheld.append(number)
+                case .releaseWithheld: releases += 1
                 case .refreshToken: refreshes += 1
                 case .wake(let time): wake = time
                 case .status(let phase): phases.append(phase)

@@ -98,6 +98,54 @@ import TidemarkWire
         #expect(try await store.repository(Room.self).readAll().count == 1)
     }
 
+    @Test func `a parked write is exported and sent again as edited`() async throws {
+        let store = try SyncStore.test()
+        let bench = Bench(database: store.database)
+        let room = UUID()
+        try bench.join(ScopeID(record: room))
+        let receipt = try await store.repository(Note.self).create(Note(room: room, text: "too long"))
+        let outcome = Settled.Outcome(
+            number: 1, transaction: UniqueID(receipt.id), seq: 1, time: 2, rejection: Rejection(.quota, "full"))
+        try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
+        let parked = try #require(try await store.outbox.parked().first)
+        let export = try JSONReader.read(Array(parked.export().utf8)) { try $0.fields() }
+        #expect(export["code"] == "quota" && export["message"] == "full")
+        #expect(parked.export().contains("too long"))
+        await #expect(throws: StoreError.self) { try await parked.edit { $0 = [] } }
+        #expect(try await store.outbox.parked().count == 1)
+        let again = try await parked.edit { mutations in
+            mutations[0].action = .create(Fields().inRoom(1))
+        }
+        #expect(again.id != receipt.id)
+        #expect(try await store.outbox.parked().isEmpty)
+        let sent = try store.database.nextPush(after: 1, maxTransactions: 9, maxBytes: 10_000)
+        #expect(sent.map(\.entry.id) == [UniqueID(again.id)])
+    }
+
+    @Test func `what got no answer is listed with its reason and retried by hand`() async throws {
+        let store = try SyncStore.test()
+        let bench = Bench(database: store.database)
+        let room = UUID()
+        try bench.join(ScopeID(record: room))
+        let notes = store.repository(Note.self)
+        let one = try await notes.create(Note(room: room, text: "a"))
+        let two = try await notes.create(Note(room: room, text: "b"))
+        try store.database.withhold(1, reason: "reset")
+        #expect(try await store.outbox.failed().map(\.id) == [one.id, two.id])
+        #expect(try await store.outbox.failed().map(\.reason) == ["reset", nil])
+        let outcomes = [one, two].enumerated().map { index, receipt in
+            Settled.Outcome(
+                number: Int64(index) + 1, transaction: UniqueID(receipt.id), seq: 1, time: 2,
+                rejection: Rejection(.invalid, "no mutations"))
+        }
+        try bench.apply(settled: Settled(through: 2, outcomes: outcomes))
+        for await status in store.status where status.failed == 2 && status.pending == 0 { break }
+        var signals = store.localWrites.values().makeAsyncIterator()
+        try await store.outbox.retryFailed()
+        #expect(await signals.next() != nil)
+        #expect(try await store.outbox.failed().isEmpty)
+    }
+
     @Test func `a parked write is seen, retried and discarded`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)

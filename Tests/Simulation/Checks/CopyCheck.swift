@@ -44,8 +44,12 @@ struct CopyCheck {
     /// I-20: each record with pending writes shows its base with them on top, and no record shows anything else.
     func checkRebase(_ schema: Schema, account: UserID) throws(Violation) {
         var pending: [RecordKey: [Mutation]] = [:]
-        for entry in copy.outbox where entry.state == .queued || entry.state == .sending {
-            for mutation in entry.transaction.mutations { pending[mutation.key, default: []].append(mutation) }
+        var withheld: Set<RecordKey> = []
+        for entry in copy.outbox where entry.state != .held && entry.state != .void {
+            for mutation in entry.transaction.mutations {
+                pending[mutation.key, default: []].append(mutation)
+                if entry.state.isWithheld { withheld.insert(mutation.key) }
+            }
         }
         for key in Set(pending.keys).union(copy.keys).sorted() {
             guard let collection = schema.collection(key.collection) else { continue }
@@ -60,7 +64,8 @@ struct CopyCheck {
             }
             let expected = Self.fold(base, mutations, collection)
             try check(shown?.record.fields == expected, .rebase, "\(key) shows something else than base and writes")
-            try check(shown == nil || shown?.state == .pending, .rebase, "\(key) does not say that it is pending")
+            let state: RecordState = withheld.contains(key) ? .failed : .pending
+            try check(shown == nil || shown?.state == state, .rebase, "\(key) does not say that it is \(state)")
         }
     }
 

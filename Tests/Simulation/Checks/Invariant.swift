@@ -24,6 +24,7 @@ enum Invariant: String {
     case bounds = "I-26 queues stay within their limits"
     case convergence = "I-29 once faults stop, all copies become the server's state"
     case determinism = "I-30 the same seed takes the same course"
+    case liveness = "I-32 what is pending is tried within the longest wait"
     case settled = "I-31 what was committed here is shown until the server says otherwise"
 }
 

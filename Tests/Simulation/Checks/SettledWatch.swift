@@ -51,7 +51,7 @@ struct SettledWatch {
                 continue
             }
             // A pending delete hides it; should that be refused, it must come back.
-            guard try records.pending(place.key).isEmpty else { continue }
+            guard try records.pending(place.key).mutations.isEmpty else { continue }
             waiting[place] = nil
             if try ScopeTable(db: db).held(place.scope)?.since == since { vanished.append(place) }
         }

@@ -32,7 +32,9 @@ extension Device {
 
     private func execute(_ effect: SyncEffect) throws -> SyncEvent? {
         switch effect {
-        case .open: open()
+        case .open:
+            attempts += 1
+            open()
         case .close:
             attempt += 1
             if let connection { world.network.closeFromClient(connection) }
@@ -50,6 +52,7 @@ extension Device {
         case .applyPage(let page):
             return try apply(.page(page)) { try $0.apply(page) }
         case .loadPush(let after, let limits):
+            attempts += 1
             return .pushLoaded(
                 try transact {
                     try $0.nextPush(
@@ -60,6 +63,12 @@ extension Device {
             return .pagesLoaded(try database.nextPages(limit: count))
         case .fork:
             world.broke(.exactlyOnce, "d\(number) was told to take another client id")
+        case .withhold(let number, _):
+            try transact { try $0.withhold(number, reason: "no answer") }
+            return .applied
+        case .releaseWithheld:
+            try transact { try $0.releaseWithheld() }
+            return .applied
         case .refreshToken:
             later(20) { self.feed(.tokenRefreshed(self.token)) }
         case .wake(let time):

@@ -48,6 +48,19 @@ extension Device {
         }
     }
 
+    /// Sends what is withheld again, by hand.
+    func retryFailed() {
+        guard machine != nil else { return }
+        do {
+            try transact { try $0.releaseWithheld() }
+            feed(.wrote)
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot retry: \(error)")
+        }
+    }
+
     // MARK: What the app can see
 
     func ids(of collection: String) -> [LocalID] {

@@ -36,6 +36,8 @@ final class Device {
     var connection: Connection?
     /// Counts openings and closings: what an earlier opening brings is not wanted any more.
     var attempt = 0
+    /// Counts what was done to get something sent: connections and pushes.
+    var attempts = 0
     var inbox: [Arrival] = []
     var isDraining = false
     var stalledUntil: Milliseconds = 0
@@ -120,6 +122,15 @@ final class Device {
     func heal() {
         clockOffset = max(-5_000, min(5_000, clockOffset))
         if machine == nil { launch(after: 0) }
+        retryFailed(every: 5_000)
+    }
+
+    /// A person who looks at what failed and sends it again.
+    private func retryFailed(every pause: Milliseconds) {
+        world.after(pause) {
+            self.retryFailed()
+            self.retryFailed(every: pause)
+        }
     }
 
     /// Runs one local transaction, after which the process may be gone.

@@ -40,21 +40,23 @@ final class Workload {
 
     private func choose(on device: Device) -> [Mutation]? {
         switch random.below(100) {
-        case 0..<8: openConversation(on: device)
-        case 8..<24: message(on: device)
-        case 24..<30: markRead(on: device)
-        case 30..<38: createNote(on: device)
-        case 38..<54: editNote(on: device)
-        case 54..<59: delete(["notes", "notes", "messages", "directory"][random.below(4)], on: device)
-        case 59..<62: undelete(on: device)
-        case 62..<78: changeMembers(on: device)
-        case 78..<80: delete("conversations", on: device)
-        case 80..<84: visitDirectory(on: device)
-        case 84..<87: contest(on: device)
-        case 87..<93: writeSolo(on: device)
-        case 93..<96: (message(on: device) ?? []) + (createNote(on: device) ?? []) + (editNote(on: device) ?? [])
-        case 96..<98: intrude(on: device)
-        default: dealWithParked(on: device)
+        case 0..<8: return openConversation(on: device)
+        case 8..<24: return message(on: device)
+        case 24..<30: return markRead(on: device)
+        case 30..<38: return createNote(on: device)
+        case 38..<54: return editNote(on: device)
+        case 54..<59: return delete(["notes", "notes", "messages", "directory"][random.below(4)], on: device)
+        case 59..<62: return undelete(on: device)
+        case 62..<78: return changeMembers(on: device)
+        case 78..<80: return delete("conversations", on: device)
+        case 80..<84: return visitDirectory(on: device)
+        case 84..<87: return contest(on: device)
+        case 87..<93: return writeSolo(on: device)
+        case 93..<96: return (message(on: device) ?? []) + (createNote(on: device) ?? []) + (editNote(on: device) ?? [])
+        case 96..<98: return intrude(on: device)
+        default:
+            if random.chance(300) { device.retryFailed() }
+            return dealWithParked(on: device)
         }
     }
 

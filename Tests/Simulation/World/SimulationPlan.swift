@@ -69,6 +69,7 @@ struct SimulationPlan {
         tiny(&wire.windowBytesMax, 3_000)
         tiny(&wire.changesBytesTarget, 300)
         tiny(&engine.ackFrames, 2)
+        tiny(&engine.attemptsMax, 2)
         // A queue that holds a piece or two is often full.
         if lane.submissionTransactionsMax <= 2 { lane.queueTransactionsMax = 2 + random.below(3) }
         if wire.transactionsBurst < 10 { wire.transactionsPerSecond = 4 }

@@ -8,6 +8,8 @@ extension World {
         raw.begin()
         Workload(self).schedule()
         Mischief(self).schedule()
+        let liveness = LivenessCheck(self)
+        liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)
         guard violation == nil else { return }
         heal()
@@ -19,6 +21,7 @@ extension World {
         guard violation == nil else { return }
         require(isAtPeace, .convergence, unrest)
         EndCheck(self).run()
+        withExtendedLifetime(liveness) {}
     }
 
     private func heal() {

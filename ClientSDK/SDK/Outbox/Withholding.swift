@@ -1,0 +1,104 @@
+import GRDB
+import TidemarkModel
+
+/// Transactions that got no answer too often, and what stands behind them in the same scopes, inside one SQLite
+/// transaction. They are shown, and hold up nothing else.
+///
+/// Numbers have no gaps, and the server may have accepted what it never answered. So a withheld transaction first becomes
+/// `withdrawn`: its number is sent with nothing in it, which the server refuses. If the outcome is that refusal, the
+/// transaction did not happen, and it waits without a number of the wire; if not, the outcome is that of an earlier
+/// sending, and counts.
+struct Withholding {
+    let db: Database
+
+    /// Places of what waits begin here, far above the wire's numbers: for each number of those room for many writes.
+    static let firstPlace: Int64 = 1 << 56
+    private static let placesPerNumber: Int64 = 1 << 20
+
+    /// Withdraws an entry and everything behind it that shares a scope or a record with what is withdrawn.
+    func withdraw(_ number: Int64, reason: String) throws -> [RecordKey] {
+        let outbox = OutboxTable(db: db)
+        var keys: Set<RecordKey> = []
+        for entry in try outbox.entries(after: number - 1) {
+            switch entry.state {
+            case .held, .void, .withdrawn, .waiting: continue
+            case .queued, .sending: break
+            }
+            guard try entry.number == number || isBehind(entry.number) else { continue }
+            try outbox.set(.withdrawn, entry.number)
+            try Meta.withholding.set(1, db)
+            for mutation in try entry.transaction().mutations { keys.insert(mutation.key) }
+        }
+        try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE n = ?", [reason, number])
+        return keys.sorted()
+    }
+
+    /// The server never accepted it: it waits without a number, in its order.
+    func wait(_ entry: OutboxEntry) throws {
+        try OutboxTable(db: db).move(entry, to: Self.firstPlace + entry.number * Self.placesPerNumber, .waiting)
+    }
+
+    /// Where a transaction waits that is being written with the number and touches what is withheld; `nil` for one that
+    /// may be sent.
+    func place(behind number: Int64) throws -> Int64? {
+        guard try Meta.withholding.integer(db) == 1 else { return nil }
+        guard try isBehind(number) else { return nil }
+        // Behind everything that has a number, and behind what was written to wait since then.
+        let first = Self.firstPlace + (number - 1) * Self.placesPerNumber
+        let last = try db.first("SELECT max(n) FROM tidemark_outbox WHERE n >= ?", [Self.firstPlace])?.optionalInteger(
+            0)
+        let place = max(first, last ?? 0) + 1
+        try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [place, number])
+        return place
+    }
+
+    /// All that waits, in its order.
+    func waiting() throws -> [OutboxEntry] {
+        let sql = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n >= ? ORDER BY n"
+        return try db.all(sql, [Self.firstPlace]).map { try OutboxEntry($0) }
+    }
+
+    /// Gives what waits numbers again, behind all others; what stands behind a withdrawal goes on waiting for the server's
+    /// word on that.
+    func release() throws -> [RecordKey] {
+        guard try Meta.withholding.integer(db) == 1 else { return [] }
+        let outbox = OutboxTable(db: db)
+        var keys: Set<RecordKey> = []
+        var number = try Meta.lastNumber.integer(db) ?? 0
+        for entry in try waiting() {
+            guard try !isBehindWithdrawn(entry.number) else { continue }
+            number += 1
+            try outbox.move(entry, to: number, .queued)
+            try ReceiptTable(db: db).reopen(entry.id, .queued)
+            for mutation in try entry.transaction().mutations { keys.insert(mutation.key) }
+        }
+        try Meta.lastNumber.set(number, db)
+        if try !db.exists("SELECT 1 FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting') LIMIT 1") {
+            try Meta.withholding.set(0, db)
+        }
+        return keys.sorted()
+    }
+
+    private func isBehind(_ number: Int64) throws -> Bool {
+        try db.exists(Self.sql("o.state IN ('withdrawn', 'waiting')"), [number])
+    }
+
+    /// A skipped place in front counts as well, so that order within a scope stays.
+    private func isBehindWithdrawn(_ place: Int64) throws -> Bool {
+        try db.exists(Self.sql("(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)"), [place])
+    }
+
+    /// Whether an entry shares a scope or a record with another one that fits.
+    private static func sql(_ condition: String) -> String {
+        """
+        SELECT 1
+        FROM tidemark_outbox_record AS mine
+        JOIN tidemark_outbox_record AS other
+            ON other.scope = mine.scope
+            OR (other.collection = mine.collection AND other.local_id = mine.local_id)
+        JOIN tidemark_outbox AS o ON o.n = other.n
+        WHERE mine.n = ? AND other.n != mine.n AND \(condition)
+        LIMIT 1
+        """
+    }
+}

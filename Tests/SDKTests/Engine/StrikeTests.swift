@@ -1,0 +1,57 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct StrikeTests {
+    @Test func `the fifth sending in a row without an answer withholds the first transaction and no other`() {
+        var bench = MachineBench()
+        bench.outbox = [1, 2, 3]
+        bench.on(.start)
+        for attempt in 1...5 {
+            bench.connect()
+            #expect(bench.withheld.isEmpty, "attempt \(attempt)")
+            bench.on(.closed(code: 1006, reason: "reset"))
+            bench.pass(60_000)
+        }
+        #expect(bench.withheld == [1])
+        #expect(bench.pushes.map(\.entries.count) == [3, 1, 1, 1, 1], "a suspect is sent alone")
+        bench.connect()
+        #expect(bench.pushes.last?.entries.count == 3)
+        #expect(bench.releases == 6, "each connection lets go what earlier ones withheld")
+    }
+
+    @Test func `an answer in between, or a server that cannot be reached, costs no attempt`() {
+        var bench = MachineBench()
+        bench.outbox = [1, 2]
+        bench.on(.start)
+        for settled in [0, 0, 0, 1, 1, 1, 1] as [Int64] {
+            bench.connect(settledThrough: settled)
+            bench.on(.closed(code: 1006, reason: "reset"))
+            for _ in 0..<10 {
+                bench.on(.openFailed("no route"))
+                bench.pass(60_000)
+            }
+        }
+        #expect(bench.withheld.isEmpty)
+        bench.connect(settledThrough: 1)
+        bench.on(.closed(code: 1006, reason: "reset"))
+        #expect(bench.withheld == [2])
+    }
+
+    @Test(arguments: ErrorCode.allCases)
+    func `of the server's errors only those about the push count`(_ code: ErrorCode) {
+        var bench = MachineBench()
+        bench.outbox = [1]
+        bench.on(.start)
+        bench.connect()
+        for _ in 0..<8 {
+            bench.receive(.error(ErrorMessage(code, "no", retryAfter: 100, settledThrough: 0)))
+            bench.pass(200)
+        }
+        let counts: Set<ErrorCode> = [.unavailable, .forbidden, .tooLarge]
+        #expect(bench.withheld == (counts.contains(code) ? [1] : []))
+        #expect(bench.pushes.count == 9, "tried again each time")
+    }
+}

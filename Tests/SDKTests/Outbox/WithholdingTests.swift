@@ -1,0 +1,106 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// Room 1 holds what fails, room 2 goes on.
+@Suite struct WithholdingTests {
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+        try bench.join(RecordKey.room(1).scope, RecordKey.room(2).scope)
+        try bench.write(1, .note(1, in: 1, ["text": "a"]))
+        try bench.write(2, .note(2, in: 2, ["text": "b"]))
+        try bench.write(3, .note(3, in: 1, ["text": "c"]))
+        _ = try push()
+        try bench.database.withhold(1, reason: "no answer")
+    }
+
+    private func push(after: Int64 = 0) throws -> [(Int64, TransactionID?, Bool)] {
+        try bench.database.nextPush(after: after, maxTransactions: 100, maxBytes: 100_000).map { numbered in
+            guard case .success(let transaction) = numbered.entry.content else { return (0, nil, false) }
+            return (numbered.number, transaction.id, transaction.mutations.isEmpty)
+        }
+    }
+
+    private func withdrawn() throws {
+        try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
+    }
+
+    @Test func `what is withheld is shown as failed, and only its scope waits`() throws {
+        #expect(try push().map { $0.2 } == [true, false, true])
+        for (note, state) in [(1, "failed"), (2, "pending"), (3, "failed")] as [(UInt64, String)] {
+            #expect(try bench.state(.note(note)) == state)
+        }
+        #expect(try bench.fields(.note(1))?["text"] == "a")
+        try bench.write(4, .note(4, in: 1))
+        try bench.write(5, .note(5, in: 2))
+        #expect(try push().map { $0.1 } == [1, 2, 3, 5].map { .transaction($0) })
+        #expect(try bench.state(.note(4)) == "failed")
+    }
+
+    @Test func `once the server refused the withdrawal it is sent again, in order, under its own id`() throws {
+        try withdrawn()
+        try bench.write(4, .note(4, in: 1))
+        try bench.write(5, .note(5, in: 2))
+        #expect(try push(after: 3).map { $0.1 } == [.transaction(5)])
+        try bench.database.releaseWithheld()
+        let sent = try push(after: 3)
+        #expect(sent.map { $0.0 } == [4, 5, 6, 7])
+        #expect(sent.map { $0.1 } == [5, 1, 3, 4].map { .transaction($0) })
+        #expect(sent.allSatisfy { !$0.2 })
+        #expect(try bench.state(.note(1)) == "pending")
+        try bench.apply(
+            from: "c1", to: "c2",
+            settled: .outcomes([(4, 5, nil), (5, 1, nil), (6, 3, nil), (7, 4, nil)]))
+        #expect(try bench.count("tidemark_outbox") == 0)
+        guard case .committed = try bench.database.step(of: .transaction(1)) else {
+            Issue.record("not committed")
+            return
+        }
+    }
+
+    @Test func `nothing behind a withdrawal is released before the server's word on it`() throws {
+        try bench.write(4, .note(4, in: 1))
+        try bench.database.releaseWithheld()
+        #expect(try push().map { $0.2 } == [true, false, true])
+        try withdrawn()
+        try bench.database.releaseWithheld()
+        #expect(try push(after: 3).map { $0.1 } == [1, 3, 4].map { .transaction($0) })
+    }
+
+    @Test func `an earlier sending that arrived after all counts once`() throws {
+        try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
+        guard case .committed = try bench.database.step(of: .transaction(1)) else {
+            Issue.record("not committed")
+            return
+        }
+        #expect(try bench.state(.note(3)) == "failed")
+        try bench.database.releaseWithheld()
+        #expect(try push(after: 3).map { $0.1 } == [.transaction(3)])
+    }
+
+    @Test func `one that the server refused for good is parked with its payload`() throws {
+        try bench.apply(settled: .outcomes([(1, 1, .forbidden), (2, 2, nil), (3, 3, .invalid)]))
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(1)])
+        #expect(try bench.count("tidemark_outbox") == 1)
+    }
+
+    @Test func `a lost scope parks what waits in it`() throws {
+        try withdrawn()
+        try bench.apply(
+            from: "c1", to: "c2", grants: [.init(scope: RecordKey.room(1).scope, since: 0, role: nil)])
+        #expect(try bench.database.parked().map(\.transaction.id) == [1, 3].map { .transaction($0) })
+        #expect(try bench.count("tidemark_outbox") == 0)
+    }
+
+    @Test func `a new identity sends what was withheld in its order`() throws {
+        try withdrawn()
+        try bench.write(4, .note(5, in: 2))
+        try bench.database.fork(newClient: UniqueID(high: 9, low: 9))
+        #expect(try push().map { $0.1 } == [4, 1, 3].map { .transaction($0) })
+        #expect(try bench.state(.note(1)) == "pending")
+    }
+}

@@ -1,0 +1,48 @@
+import GRDB
+import TidemarkModel
+
+@testable import Tidemark
+
+/// I-32: while something waits to be sent and nothing stands in the way, an attempt is made within the longest wait.
+final class LivenessCheck {
+    /// How often it looks.
+    private static let interval: Milliseconds = 1_000
+    /// Dialling, the answer to `hello`, and clocks that were set while a wait was running.
+    private static let grace: Milliseconds = 15_000
+    private unowned let world: World
+    /// Since when each device has had something to send and could have, without an attempt.
+    private var waiting: [Int: (since: Milliseconds, attempts: Int)] = [:]
+
+    init(_ world: World) { self.world = world }
+
+    func schedule() {
+        world.after(Self.interval) {
+            for device in self.world.devices { self.look(at: device) }
+            self.schedule()
+        }
+    }
+
+    private func look(at device: Device) {
+        guard !world.isChaotic, let machine = device.machine, isWaiting(device, machine) else {
+            waiting[device.number] = nil
+            return
+        }
+        guard let before = waiting[device.number], before.attempts == device.attempts else {
+            waiting[device.number] = (world.now, device.attempts)
+            return
+        }
+        let longest = world.plan.engine.backoffMax + Self.grace
+        world.require(
+            world.now - before.since <= longest, .liveness,
+            "d\(device.number) has something to send and made no attempt for \(world.now - before.since) ms")
+    }
+
+    /// Something to send is not on its way, and neither the app nor the server asked to wait.
+    private func isWaiting(_ device: Device, _ machine: SyncMachine) -> Bool {
+        let now = device.clock
+        guard !device.isInBackground, machine.pushes.isEmpty, now >= machine.notBefore, now >= machine.pushPausedUntil
+        else { return false }
+        let sql = "SELECT EXISTS (SELECT 1 FROM tidemark_outbox WHERE state IN ('queued', 'sending'))"
+        return device.look { try Bool.fetchOne($0.cachedStatement(sql: sql)) ?? false } ?? false
+    }
+}
