@@ -21,6 +21,7 @@ enum LocalTables {
         CREATE TABLE IF NOT EXISTS tidemark_outbox (
             n INTEGER PRIMARY KEY,
             id TEXT UNIQUE NOT NULL,
+            written INTEGER NOT NULL,
             body TEXT NOT NULL,
             created INTEGER NOT NULL,
             state TEXT NOT NULL,

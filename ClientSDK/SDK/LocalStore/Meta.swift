@@ -16,6 +16,8 @@ enum Meta: String {
     case ackedThrough = "acked_through"
     /// The last number given to a transaction.
     case lastNumber = "last_number"
+    /// Counts transactions in the order in which they were written.
+    case lastWritten = "last_written"
     /// 1 while transactions may be withheld.
     case withholding
     /// The version of the app's schema that shaped the tables.

@@ -96,14 +96,14 @@ struct RecordTable {
 
     // MARK: Pending writes
 
-    /// The pending mutations of one record, in the order of their transactions, and whether one of them is withheld.
+    /// The pending mutations of one record, in the order of their writing, and whether one of them is withheld.
     func pending(_ key: RecordKey) throws -> (mutations: [Mutation], isWithheld: Bool) {
         let sql = """
             SELECT o.body, o.state
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n
             WHERE r.collection = ? AND r.local_id = ?
-            ORDER BY r.n
+            ORDER BY o.written
             """
         var mutations: [Mutation] = []
         var isWithheld = false

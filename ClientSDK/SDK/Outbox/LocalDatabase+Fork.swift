@@ -12,7 +12,8 @@ extension LocalDatabase {
             let outbox = OutboxTable(db: db)
             var rebase = Rebase(records: RecordTable(db, self))
             var number: Int64 = 0
-            for entry in try outbox.entries() + Withholding(db: db).waiting() {
+            let entries = try outbox.entries() + Withholding(db: db).waiting()
+            for entry in entries.sorted(by: { $0.written < $1.written }) {
                 switch entry.state {
                 case .held, .void:
                     try outbox.delete(entry.number)
@@ -27,15 +28,15 @@ extension LocalDatabase {
                 case .queued, .sending, .withdrawn, .waiting: break
                 }
                 number += 1
-                // Numbers only become smaller and go in order, so none is taken.
-                try db.run(
-                    "UPDATE tidemark_outbox SET n = ?, state = 'queued' WHERE n = ?", [number, entry.number])
-                try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [number, entry.number])
-                try db.run(
-                    "UPDATE tidemark_receipt SET n = ?, state = 'queued' WHERE id = ?", [number, entry.id.description])
+                // Below zero none is taken, until all old numbers are gone.
+                try outbox.move(entry, to: -number, .queued)
+                try ReceiptTable(db: db).reopen(entry.id, .queued)
                 if entry.state.isWithheld {
                     for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
                 }
+            }
+            for table in ["tidemark_outbox", "tidemark_outbox_record", "tidemark_receipt"] {
+                try db.run("UPDATE \(table) SET n = -n WHERE n < 0")
             }
             try Meta.client.set(newClient.description, db)
             for (meta, value) in [

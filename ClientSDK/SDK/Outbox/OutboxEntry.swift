@@ -28,19 +28,22 @@ struct OutboxEntry: Sendable {
     }
 
     var number: Int64
+    /// The place in the order of writing, which stays when the number changes.
+    var written: Int64
     var id: TransactionID
     var body: String
     var created: Milliseconds
     var state: State
 
-    static let columns = "n, id, body, created, state"
+    static let columns = "n, written, id, body, created, state"
 
     init(_ row: Row) throws {
         number = try row.integer(0)
-        id = try row.id(1)
-        body = try row.text(2)
-        created = try row.integer(3)
-        guard let state = State(rawValue: try row.text(4)) else {
+        written = try row.integer(1)
+        id = try row.id(2)
+        body = try row.text(3)
+        created = try row.integer(4)
+        guard let state = State(rawValue: try row.text(5)) else {
             throw StoreError(.corrupt, "outbox entry \(number) has no valid state")
         }
         self.state = state

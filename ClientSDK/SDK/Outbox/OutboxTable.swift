@@ -6,11 +6,12 @@ struct OutboxTable {
     let db: Database
 
     func append(
-        _ id: TransactionID, number: Int64, body: String, created: Milliseconds, state: OutboxEntry.State = .queued
+        _ id: TransactionID, number: Int64, written: Int64, body: String, created: Milliseconds,
+        state: OutboxEntry.State = .queued
     ) throws {
         try db.run(
-            "INSERT INTO tidemark_outbox (n, id, body, created, state) VALUES (?, ?, ?, ?, ?)",
-            [number, id.description, body, created, state.rawValue])
+            "INSERT INTO tidemark_outbox (n, id, written, body, created, state) VALUES (?, ?, ?, ?, ?, ?)",
+            [number, id.description, written, body, created, state.rawValue])
     }
 
     /// Gives an entry another number and state, with all that refers to it.

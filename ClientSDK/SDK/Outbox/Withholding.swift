@@ -11,9 +11,8 @@ import TidemarkModel
 struct Withholding {
     let db: Database
 
-    /// Places of what waits begin here, far above the wire's numbers: for each number of those room for many writes.
+    /// What waits has numbers from here on, far above the wire's.
     static let firstPlace: Int64 = 1 << 56
-    private static let placesPerNumber: Int64 = 1 << 20
 
     /// Withdraws an entry and everything behind it that shares a scope or a record with what is withdrawn.
     func withdraw(_ number: Int64, reason: String) throws -> [RecordKey] {
@@ -35,26 +34,22 @@ struct Withholding {
 
     /// The server never accepted it: it waits without a number, in its order.
     func wait(_ entry: OutboxEntry) throws {
-        try OutboxTable(db: db).move(entry, to: Self.firstPlace + entry.number * Self.placesPerNumber, .waiting)
+        try OutboxTable(db: db).move(entry, to: Self.firstPlace + entry.written, .waiting)
     }
 
-    /// Where a transaction waits that is being written with the number and touches what is withheld; `nil` for one that
+    /// Where a transaction waits that is being written under the number and touches what is withheld; `nil` for one that
     /// may be sent.
-    func place(behind number: Int64) throws -> Int64? {
+    func place(of number: Int64, written: Int64) throws -> Int64? {
         guard try Meta.withholding.integer(db) == 1 else { return nil }
         guard try isBehind(number) else { return nil }
-        // Behind everything that has a number, and behind what was written to wait since then.
-        let first = Self.firstPlace + (number - 1) * Self.placesPerNumber
-        let last = try db.first("SELECT max(n) FROM tidemark_outbox WHERE n >= ?", [Self.firstPlace])?.optionalInteger(
-            0)
-        let place = max(first, last ?? 0) + 1
+        let place = Self.firstPlace + written
         try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [place, number])
         return place
     }
 
     /// All that waits, in its order.
     func waiting() throws -> [OutboxEntry] {
-        let sql = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n >= ? ORDER BY n"
+        let sql = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n >= ? ORDER BY written"
         return try db.all(sql, [Self.firstPlace]).map { try OutboxEntry($0) }
     }
 
@@ -83,7 +78,7 @@ struct Withholding {
         try db.exists(Self.sql("o.state IN ('withdrawn', 'waiting')"), [number])
     }
 
-    /// A skipped place in front counts as well, so that order within a scope stays.
+    /// What goes on waiting in front counts as well, so that order within a scope stays.
     private func isBehindWithdrawn(_ place: Int64) throws -> Bool {
         try db.exists(Self.sql("(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)"), [place])
     }

@@ -60,15 +60,18 @@ struct WriteDraft {
                     "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"
                 ))
         }
-        if let place = try Withholding(db: records.db).place(behind: number) {
-            try OutboxTable(db: records.db).append(id, number: place, body: body, created: time, state: .waiting)
+        let outbox = OutboxTable(db: records.db)
+        let written = try (Meta.lastWritten.integer(records.db) ?? 0) + 1
+        try Meta.lastWritten.set(written, records.db)
+        if let place = try Withholding(db: records.db).place(of: number, written: written) {
+            try outbox.append(id, number: place, written: written, body: body, created: time, state: .waiting)
             try ReceiptTable(db: records.db).queue(id, number: place)
             var rebase = Rebase(records: records)
             for mutation in mutations { rebase.touch(mutation.key) }
             try rebase.finish()
             return place
         }
-        try OutboxTable(db: records.db).append(id, number: number, body: body, created: time)
+        try outbox.append(id, number: number, written: written, body: body, created: time)
         try ReceiptTable(db: records.db).queue(id, number: number)
         try Meta.lastNumber.set(number, records.db)
         return number

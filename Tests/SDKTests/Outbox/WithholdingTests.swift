@@ -96,6 +96,21 @@ import TidemarkWire
         #expect(try bench.count("tidemark_outbox") == 0)
     }
 
+    @Test func `what waits stays in front of a withdrawal that was written after it`() throws {
+        let bench = try Bench()
+        try bench.join(RecordKey.room(1).scope)
+        try bench.write(1, .note(1, in: 1, ["text": "a"]))
+        try bench.write(2, .set(.note(1), "text", "b"))
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 100, maxBytes: 100_000)
+        try bench.database.withhold(1, reason: "no answer")
+        try bench.apply(settled: .outcomes([(1, 1, .invalid)]))
+        try bench.write(3, .note(3, in: 1))
+        #expect(try bench.fields(.note(1))?["text"] == "b")
+        try bench.database.fork(newClient: UniqueID(high: 9, low: 9))
+        #expect(try bench.string("SELECT group_concat(id) FROM (SELECT id FROM tidemark_outbox ORDER BY n)") == [1, 2, 3]
+            .map { UniqueID.transaction($0).description }.joined(separator: ","))
+    }
+
     @Test func `a new identity sends what was withheld in its order`() throws {
         try withdrawn()
         try bench.write(4, .note(5, in: 2))

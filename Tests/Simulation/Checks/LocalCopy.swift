@@ -48,7 +48,7 @@ struct LocalCopy {
             let key = RecordKey(collection: row[0], id: try id(row[1]))
             bases[key] = try records.base(key)
         }
-        let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY n"
+        let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY written"
         outbox = try Row.fetchAll(db, sql: entries).map { row in
             let entry = try OutboxEntry(row)
             return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
