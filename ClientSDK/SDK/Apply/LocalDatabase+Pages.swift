@@ -54,6 +54,7 @@ extension LocalDatabase {
                     [page.scope.text, page.collection])
                 if try scopes.completeIfFilled(page.scope) { try records.sweep(page.scope) }
             }
+            try scopes.noteChange()
             return true
         }
     }

@@ -23,12 +23,19 @@ struct ScopeTable {
 
     func setRole(_ role: Role, _ scope: ScopeID) throws {
         try db.run("UPDATE tidemark_scope SET role = ? WHERE scope = ?", [role.rawValue, scope.text])
+        try noteChange()
     }
 
     func delete(_ scope: ScopeID) throws {
         try db.run("DELETE FROM tidemark_scope WHERE scope = ?", [scope.text])
         try db.run("DELETE FROM tidemark_scope_page WHERE scope = ?", [scope.text])
         try db.run("DELETE FROM tidemark_tombstone WHERE scope = ?", [scope.text])
+        try noteChange()
+    }
+
+    /// Tells observers who read how far scopes are filled: SQLite reports no changes of tables without a rowid.
+    func noteChange() throws {
+        for name in ["tidemark_scope", "tidemark_scope_page"] { try db.notifyChanges(in: Table(name)) }
     }
 
     /// Marks the scope complete once all of its collections are; tombstones have then done their work.

@@ -5,6 +5,7 @@ enum EnvelopeColumn: String, CaseIterable {
     case id
     case serverID
     case serverTime
+    case createdTime
     case author
     case syncState
 
@@ -13,6 +14,7 @@ enum EnvelopeColumn: String, CaseIterable {
         case .id: "local_id"
         case .serverID: "server_id"
         case .serverTime: "server_time"
+        case .createdTime: "created_time"
         case .author: "author"
         case .syncState: "state"
         }
@@ -22,7 +24,7 @@ enum EnvelopeColumn: String, CaseIterable {
         switch self {
         case .id: .reference
         case .serverID: .integer
-        case .serverTime: .timestamp
+        case .serverTime, .createdTime: .timestamp
         case .author, .syncState: .string
         }
     }
@@ -32,6 +34,7 @@ enum EnvelopeColumn: String, CaseIterable {
         case .id: .string(record.key.id.description)
         case .serverID: record.born.map { .integer($0) }
         case .serverTime: record.updated.map { .integer($0) }
+        case .createdTime: .integer(record.created)
         case .author: .string(record.author.text)
         case .syncState: .string(state.rawValue)
         }

@@ -1,7 +1,7 @@
 public import TidemarkModel
 
 /// Which records of a collection are meant. Fields go by their names in the schema, and `id`, `serverID`, `serverTime`,
-/// `author` and `syncState` name what every record has; a name or a value's type that does not fit is an error when the
+/// `createdTime`, `author` and `syncState` name what every record has; a name or a value's type that does not fit is an error when the
 /// filter is used. Values never become part of SQL text.
 ///
 ///     .equals("status", "ready").and(.atLeast("sentAt", .date(yesterday)))

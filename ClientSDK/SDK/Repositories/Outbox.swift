@@ -40,7 +40,7 @@ public struct Outbox: Sendable {
 }
 
 /// A write that was refused for good and taken back. It stays until it is retried or discarded.
-public struct ParkedTransaction: Sendable, Identifiable {
+public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     private let store: SyncStore
     private let stored: StoredParked
 
@@ -52,6 +52,8 @@ public struct ParkedTransaction: Sendable, Identifiable {
     public var id: UUID { UUID(stored.transaction.id) }
     /// The payload.
     public var mutations: [Mutation] { stored.transaction.mutations }
+    /// When the app wrote it, by the device's clock.
+    var written: Milliseconds { stored.transaction.clientTime }
     /// Why it was refused.
     public var rejection: Rejection { stored.rejection }
     /// When this device learned of it.
@@ -101,6 +103,8 @@ public struct ParkedTransaction: Sendable, Identifiable {
         let head = FieldValue.object(report).json.dropLast()
         return "\(head),\"transaction\":\(OutboxEntry.text(stored.transaction))}"
     }
+
+    public static func == (left: ParkedTransaction, right: ParkedTransaction) -> Bool { left.stored == right.stored }
 
     /// Gives the write up.
     public func discard() async throws {

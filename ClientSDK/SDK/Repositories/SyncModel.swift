@@ -15,8 +15,8 @@ public import Foundation
 /// optional that is `nil` is a field that is not set. A model may name fewer fields than the collection has; the others
 /// are left alone.
 ///
-/// Properties named `serverID: Int64?`, `serverTime: Date?`, `author: String?` and `syncState: RecordState?` show what
-/// the store knows of the record, unless the schema has fields of these names.
+/// Properties named `serverID: Int64?`, `serverTime: Date?`, `createdTime: Date?`, `author: String?` and
+/// `syncState: RecordState?` show what the store knows of the record, unless the schema has fields of these names.
 public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
     /// The collection's name in the schema.
     static var collection: String { get }

@@ -15,6 +15,20 @@ public struct WriteBatch: Sendable {
         }
     }
 
+    /// Creates the record under the model's id unless it is here already: for ids that several devices of one user make
+    /// alike, as from a name.
+    ///
+    /// Where two devices create it while they do not know of each other, the first creation at the server stands whole and
+    /// the second has no effect. So create what is always the same, and write the rest with `update` in the same batch.
+    public mutating func ensure<Model: SyncModel>(_ model: Model) {
+        steps.append { draft, database in
+            let coding = try database.coding(Model.self)
+            let key = coding.key(model.id)
+            guard try draft.visible(key) == nil else { return }
+            try draft.stage(Mutation(key: key, action: .create(try coding.fields(model))))
+        }
+    }
+
     /// Changes one property.
     public mutating func update<Model: SyncModel, Value>(
         _ model: Model, _ property: WritableKeyPath<Model, Value>, _ value: Value

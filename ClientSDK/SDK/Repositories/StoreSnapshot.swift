@@ -1,0 +1,172 @@
+public import Foundation
+import GRDB
+public import TidemarkModel
+
+/// Everything in the store at one moment: what is read through it fits together. Use it inside the closure that it was
+/// given to, and not after.
+///
+///     let overview = store.observe { snapshot in
+///         try snapshot.rows("SELECT status, count(*) AS count FROM orders GROUP BY status")
+///     }
+public struct StoreSnapshot {
+    let db: Database
+    let store: SyncStore
+
+    /// Whose records these are.
+    public var account: UserID { store.account }
+
+    /// The record of that id.
+    public func read<Model: SyncModel>(_ model: Model.Type, _ id: UUID) throws -> Model? {
+        let coding = try store.database.coding(Model.self)
+        let row = try RecordQuery.one(coding.key(id), db, store.database)
+        return try row.map { try coding.model($0.record, $0.state) }
+    }
+
+    /// The records that an SQL clause selects.
+    ///
+    ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
+    ///
+    /// - Parameters:
+    ///   - clause: what follows `FROM collection`. Never put a value into it; write `?` and give it as an argument.
+    ///   - arguments: one for each `?`.
+    public func models<Model: SyncModel>(
+        _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
+    ) throws -> [Model] {
+        let table = try store.database.table(Model.collection)
+        let coding = try store.database.coding(Model.self)
+        let sql = "SELECT \(table.columnsSQL) FROM \(CollectionTable.quoted(table.collection.name)) \(clause)"
+        let cursor = try Row.fetchCursor(
+            try db.cachedStatement(sql: sql), arguments: StatementArguments(arguments.map(\.argument)))
+        var models: [Model] = []
+        while let row = try cursor.next() {
+            let (record, state) = try table.record(row)
+            models.append(try coding.model(record, state))
+        }
+        return models
+    }
+
+    /// The rows of a query, by the names of its columns; `NULL` is absent.
+    ///
+    /// Collections are tables and fields are columns, next to `local_id`, `server_id`, `scope`, `server_time`,
+    /// `created_time`, `author` and `state`. A set, a map and JSON are JSON text. `tidemark_scope (scope, since, role)`
+    /// names the scopes that are held, and `tidemark_scope_page (scope, collection, floor, is_complete)` how far back their
+    /// records are here: all from `floor` on, by `server_id`.
+    /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
+    public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
+        let cursor = try Row.fetchCursor(
+            try db.cachedStatement(sql: sql), arguments: StatementArguments(arguments.map(\.argument)))
+        var rows: [Fields] = []
+        while let row = try cursor.next() {
+            var fields = Fields()
+            for (name, value) in row { fields[name] = FieldValue(value) }
+            rows.append(fields)
+        }
+        return rows
+    }
+
+    /// The transactions that were refused, oldest first.
+    public func parked() throws -> [ParkedTransaction] {
+        try Parking(db: db).parked().map { ParkedTransaction(store: store, stored: $0) }
+    }
+
+    /// Records of a collection whose creation was refused and that are in no table: as they were written, with the state
+    /// `failed`, and the transaction that waits to be retried or discarded.
+    public func refused<Model: SyncModel>(
+        _ model: Model.Type
+    ) throws -> [(model: Model, transaction: ParkedTransaction)] {
+        let coding = try store.database.coding(Model.self)
+        var refused: [(model: Model, transaction: ParkedTransaction)] = []
+        for transaction in try parked() {
+            for mutation in transaction.mutations where mutation.key.collection == Model.collection {
+                guard case .create(let fields) = mutation.action,
+                    try RecordTable(db, store.database).visible(mutation.key) == nil
+                else { continue }
+                var record = LocalRecord(
+                    absent: mutation.key, scope: try coding.collection.scope(of: mutation.key.id, fields: fields),
+                    author: store.account, created: transaction.written)
+                record.fields = fields
+                refused.append((try coding.model(record, .failed), transaction))
+            }
+        }
+        return refused
+    }
+
+    /// The writes that wait to be settled and touch a record of the scope, by the record; the last one where there are
+    /// several.
+    public func pendingWrites(in scope: ScopeID) throws -> [RecordKey: PendingWrite] {
+        let sql = """
+            SELECT r.collection, r.local_id, o.created, o.attempts, o.state, o.last_error
+            FROM tidemark_outbox_record AS r
+            JOIN tidemark_outbox AS o ON o.n = r.n
+            WHERE r.scope = ?
+            ORDER BY r.n
+            """
+        var writes: [RecordKey: PendingWrite] = [:]
+        for row in try db.all(sql, [scope.text]) {
+            writes[try row.key(0)] = PendingWrite(
+                written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
+                attempts: Int(try row.integer(3)), isSending: try row.text(4) == OutboxEntry.State.sending.rawValue,
+                lastError: try row.optionalText(5))
+        }
+        return writes
+    }
+}
+
+// It reads through a connection that belongs to the closure's thread.
+@available(*, unavailable)
+extension StoreSnapshot: Sendable {}
+
+/// How far the sending of a write has come.
+public struct PendingWrite: Hashable, Sendable {
+    /// When it was written here.
+    public var written: Date
+    /// How often it was given out for sending.
+    public var attempts: Int
+    /// It is on its way: the server may have it.
+    public var isSending: Bool
+    /// Why it did not arrive, for a person to read.
+    public var lastError: String?
+}
+
+extension SyncStore {
+    /// Reads several things as they are at one moment.
+    public func read<Value: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> Value) async throws -> Value
+    {
+        try await database.writer.read { [self] db in try body(StoreSnapshot(db: db, store: self)) }
+    }
+
+    /// What `body` reads, now and after each change of what it read.
+    ///
+    /// - Parameter body: runs after each write that may matter, on a thread of the database's; keep it short.
+    public func observe<Value: Equatable & Sendable>(
+        _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
+    ) -> LiveValues<Value> {
+        // What is read may depend on what was read before, so that the region is found anew each time.
+        let observation = ValueObservation.tracking { [self] db in try body(StoreSnapshot(db: db, store: self)) }
+        return LiveValues(database.writer, observation, map: { $0 })
+    }
+}
+
+extension FieldValue {
+    /// As an argument of SQL.
+    fileprivate var argument: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .boolean(let flag): (flag ? 1 : 0).databaseValue
+        case .integer(let number): number.databaseValue
+        case .double(let number): number.databaseValue
+        case .string(let text): text.databaseValue
+        case .array, .object: json.databaseValue
+        }
+    }
+
+    /// The value of a column; `nil` for `NULL` and for bytes, which no collection has.
+    fileprivate init?(_ value: DatabaseValue) {
+        switch value.storage {
+        case .null, .blob: return nil
+        case .int64(let number): self = .integer(number)
+        case .double(let number): self = .double(number)
+        case .string(let text): self = .string(text)
+        }
+    }
+}
