@@ -7,6 +7,8 @@ let package = Package(
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
         .library(name: "TidemarkNIOTransport", targets: ["TidemarkNIOTransport"]),
+        .library(name: "TidemarkChat", targets: ["TidemarkChat"]),
+        .library(name: "TidemarkRepairShop", targets: ["TidemarkRepairShop"]),
         .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
     ],
     dependencies: [
@@ -87,7 +89,7 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
                 "TidemarkFanOut", "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
-                "TidemarkPostgres", "TidemarkNIOTransport",
+                "TidemarkPostgres", "TidemarkNIOTransport", "TidemarkChat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -100,7 +102,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ], path: "Server/Daemon", resources: [.embedInCode("Resources/chat.schema.json")]),
+            ], path: "Server/Daemon"),
 
         // What apps link.
         .target(
@@ -121,6 +123,15 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
             ], path: "ClientSDK/NIOTransport"),
+
+        // Two domains on top of it.
+        .target(
+            name: "TidemarkChat",
+            dependencies: ["Tidemark", .product(name: "Crypto", package: "swift-crypto")],
+            path: "ClientSDK/Chat", resources: [.embedInCode("Resources/chat.schema.json")]),
+        .target(
+            name: "TidemarkRepairShop", dependencies: ["Tidemark"],
+            path: "ClientSDK/RepairShop", resources: [.embedInCode("Resources/repairshop.schema.json")]),
 
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
@@ -206,6 +217,27 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/EndToEnd"),
+        .testTarget(
+            name: "ChatTests",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkGateway",
+                "TidemarkNIOTransport", "TidemarkStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Tests/ChatTests"),
+        .testTarget(
+            name: "RepairShopTests",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkRepairShop", "TidemarkDaemon", "TidemarkGateway",
+                "TidemarkNIOTransport",
+                "TidemarkStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Tests/RepairShopTests"),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import TidemarkChat
 package import TidemarkModel
 
 /// Everything that a server is started with, checked.
@@ -45,7 +46,7 @@ package struct ServerConfiguration: Sendable {
     /// The schema that is used when none is named.
     package static func defaultSchema() throws(ConfigurationError) -> Schema {
         do throws(SchemaError) {
-            return try Schema(json: PackageResources.chat_schema_json)
+            return try Schema(json: ChatSchema.document)
         } catch {
             throw ConfigurationError(.schema, "the built-in schema: \(error)")
         }

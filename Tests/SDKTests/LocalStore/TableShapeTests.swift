@@ -81,7 +81,7 @@ import TidemarkModel
 
     @Test func `the schema of the chat example is valid and makes its tables`() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../Server/Daemon/Resources/chat.schema.json").standardizedFileURL
+            .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL
         let schema = try Schema(json: Array(Data(contentsOf: url)))
         let database = try LocalDatabase.inMemory(account: Bench.user, schema: schema, newClient: Bench.client)
         let tables = try database.writer.read { db in
@@ -90,7 +90,7 @@ import TidemarkModel
         #expect(tables.count == 3)
         #expect(schema.collection("messages")?.field("text")?.merge == .immutable)
         #expect(schema.collection("messages")?.field("text")?.isSearchable == true)
-        #expect(schema.collection("messages")?.field("readBy")?.change == [.member])
+        #expect(schema.collection("receipts")?.change == [.author])
         #expect(schema.collection("conversations")?.delete == [.owner])
         #expect(schema.sharedScopes == [ScopeID("directory")])
     }

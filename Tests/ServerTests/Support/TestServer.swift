@@ -24,15 +24,17 @@ struct TestServer: Sendable {
     /// Runs `body` against a server over `store`, on two event loops, then stops it.
     ///
     /// - Parameters:
+    ///   - schema: the default's when there is none.
     ///   - limits: as in the environment, without the prefix.
     ///   - change: the last word on the limits.
     static func running(
-        over store: OpenedStore = OpenedStore(InMemoryStore()), limits: [String: String] = [:],
+        over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
         change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var environment = ["TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0"]
         for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
         var configuration = try ServerConfiguration(environment: environment)
+        if let schema { configuration.schema = schema }
         change(&configuration.limits)
         var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .critical

@@ -3,7 +3,7 @@ import Testing
 /// Every declaration that another target sees says above it what it means.
 ///
 /// Exempt: initialisers and cases (their type speaks for them), extensions, what a protocol already documents (found by
-/// its name: `witnesses` holds the names of all requirements), and a plain stored property of package access or of the
+/// its name: `witnesses` holds the names of all requirements), and a plain stored property of package access or of a
 /// model, where a comment could only repeat its name and type. A bound in a type of limits has no such excuse.
 func documentation(witnesses: Set<String>) -> Rule {
     Rule(name: "documentation") { file in
@@ -31,7 +31,8 @@ private func isWitness(_ declaration: DeclarationScan.Declaration, _ witnesses: 
 private func isPlainProperty(_ declaration: DeclarationScan.Declaration, _ file: SourceFile) -> Bool {
     let isStored = ["let", "var"].contains(declaration.keyword) && !declaration.hasBody && !declaration.isStatic
     let isPlain = isStored && declaration.scope != .file && !file.path.contains("Limits")
-    return isPlain && (declaration.access == "package" || file.lies(in: ["Shared/"]))
+    let isModel = file.lies(in: ["Shared/"]) || file.path.contains("/Models/")
+    return isPlain && (declaration.access == "package" || isModel)
 }
 
 private func isDocumented(_ file: SourceFile, _ line: Int) -> Bool {

@@ -1,0 +1,88 @@
+import Foundation
+import Tidemark
+
+extension Chat {
+    /// Does what a messenger does by itself, until the calling task is cancelled: acknowledges what arrives, and clears up
+    /// after direct conversations that both sides opened at the same time.
+    ///
+    /// Run it once a store; without it, call `MessageRepository.markDelivered(_:)`.
+    /// - Parameter clock: measures the pause between receipts.
+    /// - Throws: errors of the database.
+    public func run(clock: any Clock<Duration> = ContinuousClock()) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await acknowledgeDeliveries(clock) }
+            group.addTask { try await clearDoubledDirects() }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Raises the delivery marks to what is here. What arrives during a pause is acknowledged with the next write.
+    private func acknowledgeDeliveries(_ clock: any Clock<Duration>) async throws {
+        let account = FieldValue.string(store.account.text)
+        let arrivals = store.observe { try $0.rows(Self.undeliveredSQL, [account]) }
+        for try await rows in arrivals {
+            var marks: [UUID: Int64] = [:]
+            for row in rows {
+                guard let id = row.uuid("id"), let newest = row.integer("newest") else { continue }
+                marks[id] = newest
+            }
+            guard !marks.isEmpty else { continue }
+            try await ReceiptWriter(store, limits).write(.delivered, marks)
+            try await clock.sleep(for: limits.receiptPause)
+        }
+    }
+
+    /// The newest message of others in each conversation, where it is after both marks.
+    private static let undeliveredSQL = """
+        SELECT own.id, own.newest
+        FROM (
+            SELECT c.local_id AS id,
+                (
+                    SELECT m.server_id FROM messages AS m
+                    WHERE m.scope = c.local_id AND m.server_id IS NOT NULL AND m.author <> ?1
+                    ORDER BY m.server_id DESC
+                    LIMIT 1
+                ) AS newest
+            FROM conversations AS c
+        ) AS own
+        LEFT JOIN receipts AS r ON r.scope = own.id AND r.author = ?1
+        WHERE own.newest > max(coalesce(r.deliveredThrough, 0), coalesce(r.readThrough, 0))
+        """
+
+    /// Both sides made the record of the same id; the server kept the first, and refused the second as `id_conflict`. Once
+    /// the first is here, the second has nothing to add: messages are transactions of their own.
+    private func clearDoubledDirects() async throws {
+        let doubled = store.observe { snapshot in
+            try snapshot.parked().filter { parked in
+                guard let pair = parked.refusedDirect else { return false }
+                let held = try snapshot.read(ConversationRecord.self, pair.id)
+                return held?.participantIds == pair.participants
+            }
+        }
+        for try await parked in doubled {
+            for transaction in parked {
+                do {
+                    try await transaction.discard()
+                } catch let error as StoreError where error.code == .notFound {
+                    // Somebody else has discarded or retried it meanwhile.
+                    continue
+                }
+            }
+        }
+    }
+}
+
+extension ParkedTransaction {
+    /// The direct conversation that this transaction opens and nothing else, when its id was taken.
+    fileprivate var refusedDirect: (id: UUID, participants: Set<String>)? {
+        guard rejection.code == .idConflict, mutations.count == 1, let mutation = mutations.first,
+            mutation.key.collection == ConversationRecord.collection, case .create(let fields) = mutation.action,
+            fields.string("kind") == Conversation.Kind.direct.rawValue,
+            case .array(let members)? = fields["participantIds"]
+        else { return nil }
+        let users = members.compactMap { if case .string(let text) = $0 { text } else { nil } }
+        guard let first = users.first, let last = users.last, users.count <= 2 else { return nil }
+        let id = ChatID.directConversation(UserID(first), UserID(last))
+        return UniqueID(id) == mutation.key.id ? (id, Set(users)) : nil
+    }
+}

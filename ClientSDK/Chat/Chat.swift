@@ -1,0 +1,37 @@
+public import Foundation
+public import Tidemark
+
+/// A messenger on a store.
+///
+///     let chat = try await Chat.open(account: UserID("ann"), at: folder)
+///     try chat.store.connect(to: url, transport: URLSessionTransport()) { token }
+///     let conversation = try await chat.conversations.createDirect(with: UserID("bob"))
+///     try await chat.messages.send("hi", to: conversation.id)
+///     try await chat.run()  // as long as the user is signed in
+public struct Chat: Sendable {
+    /// Whose chat it is, with its connection and its outbox.
+    public let store: SyncStore
+    /// What was said.
+    public let messages: any MessageRepository
+    /// Where the user takes part.
+    public let conversations: any ConversationRepository
+    /// Who else there is, and the user's own profile.
+    public let users: any UserRepository
+    let limits: ChatLimits
+
+    /// - Parameter store: opened with `ChatSchema.schema()`, or with a schema that has all of it.
+    public init(_ store: SyncStore, limits: ChatLimits = ChatLimits()) {
+        self.store = store
+        self.limits = limits
+        messages = StoredMessages(store, limits)
+        conversations = StoredConversations(store, limits)
+        users = StoredUsers(store)
+    }
+
+    /// Opens the account's database in a folder, or makes it; works without a network.
+    @concurrent public static func open(
+        account: UserID, at folder: URL, limits: ChatLimits = ChatLimits()
+    ) async throws -> Chat {
+        Chat(try await SyncStore.open(account: account, at: folder, schema: try ChatSchema.schema()), limits: limits)
+    }
+}

@@ -1,0 +1,9 @@
+/// Why the chat refused a call. What the store refuses arrives as `StoreError`.
+public enum ChatError: Error, Hashable, Sendable {
+    /// No creation of that message was refused.
+    case notFailed
+    /// A direct conversation has its two members for ever.
+    case direct
+    /// There is no such conversation here.
+    case notFound
+}

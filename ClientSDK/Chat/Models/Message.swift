@@ -1,0 +1,71 @@
+public import Foundation
+public import Tidemark
+
+/// A message as a list shows it: what was written, how far the sending has come, and who has it.
+public struct Message: Hashable, Sendable, Identifiable {
+    /// The `localID`: the same on every device from the first moment.
+    public let id: UUID
+    public let conversationID: UUID
+    /// Who wrote it, as the server knows them.
+    public let senderID: UserID
+    /// What the sender was called at the time.
+    public let senderName: String?
+    public let text: String
+    /// By the sender's clock, moved after what the sender saw; the order of a conversation, with the id where two are
+    /// equal. Never changes.
+    public let sentAt: Date
+    /// When the server accepted it; until then, when it was written here.
+    public let created: Date
+    /// Server time of what is shown; `nil` until it is committed. Messages do not change, so this stays as it is.
+    public let serverTime: Date?
+    /// The server's number; `nil` until it is committed.
+    public let serverID: Int64?
+    public let syncState: RecordState
+    /// How the sending goes; `nil` when nothing waits.
+    public let sending: PendingWrite?
+    /// Why the server refused it; the message stays until it is sent again or discarded.
+    public let failure: Rejection?
+    /// Who of the others has received it; whoever has read it has received it too. Earliest first.
+    public let deliveredTo: [Receipt]
+    /// Who of the others has read it, earliest first.
+    public let readBy: [Receipt]
+
+    /// Computed from the rows that are here; in a group, one of the others is enough for `delivered` and `read`, so that
+    /// the status never goes back when members come and go. `deliveredTo` and `readBy` tell more.
+    public var status: MessageStatus {
+        if failure != nil { return .failed }
+        if serverID == nil { return .sending }
+        if !readBy.isEmpty { return .read }
+        return deliveredTo.isEmpty ? .sent : .delivered
+    }
+}
+
+/// The life of a message.
+public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
+    /// Durable here, not at the server: queued while `sending.attempts` is 0.
+    case sending
+    case sent
+    case delivered
+    case read
+    /// Refused for good; can be retried by hand.
+    case failed
+}
+
+/// Somebody has received or read a message.
+public struct Receipt: Hashable, Sendable {
+    public let user: UserID
+    /// By that user's clock. For old messages, the latest that it can have been.
+    public let at: Date?
+
+    public init(user: UserID, at: Date?) {
+        self.user = user
+        self.at = at
+    }
+}
+
+extension Message {
+    /// Earlier `sentAt` first, then by id: the same order on every device.
+    static func isEarlier(_ left: Message, _ right: Message) -> Bool {
+        left.sentAt == right.sentAt ? UniqueID(left.id) < UniqueID(right.id) : left.sentAt < right.sentAt
+    }
+}

@@ -1,0 +1,31 @@
+public import Foundation
+public import Tidemark
+
+/// A user of the workspace, as they describe themselves.
+public struct User: Hashable, Sendable, Identifiable {
+    public let id: UserID
+    public let displayName: String
+    public let email: String?
+    public let imageURL: URL?
+    /// From the server only; `nil` when it tells nothing.
+    public let presence: String?
+    /// From the server only.
+    public let lastSeen: Date?
+    public let created: Date
+    /// Server time of the last change; `nil` until it is committed.
+    public let updated: Date?
+    public let syncState: RecordState
+}
+
+/// What a user may change about themselves.
+public struct Profile: Hashable, Sendable {
+    public var displayName: String
+    public var email: String?
+    public var imageURL: URL?
+
+    public init(displayName: String, email: String? = nil, imageURL: URL? = nil) {
+        self.displayName = displayName
+        self.email = email
+        self.imageURL = imageURL
+    }
+}

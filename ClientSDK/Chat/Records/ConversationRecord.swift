@@ -1,0 +1,22 @@
+import Foundation
+import Tidemark
+
+/// A conversation as the schema has it.
+struct ConversationRecord: SyncModel {
+    static let collection = "conversations"
+
+    var id: UUID
+    var kind: String
+    var participantIds: Set<String>
+    var adminIds: Set<String>?
+    /// What members were called when they were taken in, for as long as their profiles are not here.
+    var participantNames: [String: String]?
+    var name: String?
+    var imageURL: URL?
+
+    // Filled by the store.
+    var serverTime: Date?
+    var createdTime: Date?
+    var author: String?
+    var syncState: RecordState?
+}

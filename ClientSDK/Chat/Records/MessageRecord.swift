@@ -1,0 +1,47 @@
+import Foundation
+import Tidemark
+
+/// A message as the schema has it.
+struct MessageRecord: SyncModel {
+    static let collection = "messages"
+
+    var id: UUID
+    var conversationId: UUID
+    var text: String?
+    var senderName: String?
+    var sentAt: Date
+
+    // Filled by the store.
+    var serverID: Int64?
+    var serverTime: Date?
+    var createdTime: Date?
+    var author: String?
+    var syncState: RecordState?
+}
+
+extension Message {
+    /// - Parameters:
+    ///   - account: the author of what has none yet.
+    ///   - tracks: the receipts of the conversation.
+    init(
+        _ record: MessageRecord, account: UserID, tracks: [ReceiptTrack] = [], sending: PendingWrite? = nil,
+        failure: Rejection? = nil
+    ) {
+        let sender = record.author.map { UserID($0) } ?? account
+        id = record.id
+        conversationID = record.conversationId
+        senderID = sender
+        senderName = record.senderName
+        text = record.text ?? ""
+        sentAt = record.sentAt
+        created = record.createdTime ?? record.sentAt
+        serverTime = record.serverTime
+        serverID = record.serverID
+        syncState = record.syncState ?? .pending
+        self.sending = sending
+        self.failure = failure
+        let others = tracks.filter { $0.user != sender }
+        deliveredTo = record.serverID.map { number in ReceiptTrack.receipts(others, { $0.deliveries }, number) } ?? []
+        readBy = record.serverID.map { number in ReceiptTrack.receipts(others, { $0.readings }, number) } ?? []
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import Tidemark
+
+/// A user as the schema has it; its author is the user.
+struct UserRecord: SyncModel {
+    static let collection = "users"
+
+    var id: UUID
+    var displayName: String
+    var email: String?
+    var imageURL: URL?
+    var presence: String?
+    var lastSeen: Date?
+
+    // Filled by the store.
+    var serverTime: Date?
+    var createdTime: Date?
+    var author: String?
+    var syncState: RecordState?
+}
+
+extension User {
+    /// `nil` for a record that is not its author's own: anybody may create records here, but only one id is theirs.
+    init?(_ record: UserRecord) {
+        guard let author = record.author.map({ UserID($0) }), record.id == ChatID.profile(of: author) else {
+            return nil
+        }
+        id = author
+        displayName = record.displayName
+        email = record.email
+        imageURL = record.imageURL
+        presence = record.presence
+        lastSeen = record.lastSeen
+        created = record.createdTime ?? .distantPast
+        updated = record.serverTime
+        syncState = record.syncState ?? .pending
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Tidemark
+
+/// One page of a conversation, with everything that is shown of its messages.
+struct MessagePage: Sendable {
+    /// What the page ends before: a moment, or one message of it.
+    struct End: Sendable {
+        let sentAt: Date
+        let id: UUID?
+    }
+
+    private let conversation: UUID
+    private let end: End?
+    private let limit: Int
+
+    init(_ conversation: UUID, before end: End? = nil, limit: Int) {
+        self.conversation = conversation
+        self.end = end
+        self.limit = max(0, limit)
+    }
+
+    func read(_ snapshot: StoreSnapshot) throws -> [Message] {
+        var clause = "WHERE scope = ?"
+        var arguments: [FieldValue] = [.id(conversation)]
+        if let end {
+            clause += end.id == nil ? " AND sentAt < ?" : " AND sentAt <= ? AND (sentAt < ? OR local_id < ?)"
+            arguments.append(.date(end.sentAt))
+            if let id = end.id { arguments += [.date(end.sentAt), .id(id)] }
+        }
+        clause += " ORDER BY sentAt DESC, local_id DESC LIMIT ?"
+        arguments.append(.integer(Int64(limit)))
+        let records = try snapshot.models(MessageRecord.self, clause, arguments)
+        let tracks = try snapshot.models(ReceiptRecord.self, "WHERE scope = ?", [.id(conversation)])
+            .compactMap { ReceiptTrack($0) }
+        let pending =
+            records.contains { $0.syncState == .pending }
+            ? try snapshot.pendingWrites(in: ScopeID(record: conversation)) : [:]
+        let account = snapshot.account
+        let messages = records.map { record in
+            let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(record.id))
+            return Message(record, account: account, tracks: tracks, sending: pending[key])
+        }
+        let all = try messages + refused(snapshot)
+        return Array(all.sorted(by: Message.isEarlier).suffix(limit))
+    }
+
+    private func refused(_ snapshot: StoreSnapshot) throws -> [Message] {
+        try snapshot.refused(MessageRecord.self).compactMap { record, transaction in
+            guard record.conversationId == conversation, isBeforeEnd(record) else { return nil }
+            return Message(record, account: snapshot.account, failure: transaction.rejection)
+        }
+    }
+
+    private func isBeforeEnd(_ record: MessageRecord) -> Bool {
+        guard let end else { return true }
+        guard record.sentAt == end.sentAt, let id = end.id else { return record.sentAt < end.sentAt }
+        return UniqueID(record.id) < UniqueID(id)
+    }
+
+    /// The largest `sentAt` that is here; 0 when there is none.
+    static func newestTime(in conversation: UUID, _ snapshot: StoreSnapshot) throws -> Milliseconds {
+        let sql = "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?"
+        guard case .integer(let newest)? = try snapshot.rows(sql, [.id(conversation)]).first?["newest"] else {
+            return 0
+        }
+        return newest
+    }
+}

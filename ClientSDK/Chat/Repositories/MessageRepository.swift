@@ -1,0 +1,42 @@
+public import Foundation
+public import Tidemark
+
+/// The messages of conversations. Lists are in the order of `Message.sentAt`, oldest first, the same on every device; a
+/// message that the server refused stands in them at its place.
+public protocol MessageRepository: Sendable {
+    /// The newest messages of a conversation, now and after each change of them or of who has them.
+    func observe(_ conversation: UUID, newest limit: Int) -> LiveValues<[Message]>
+
+    /// The newest messages that are here.
+    func newestPage(of conversation: UUID, limit: Int) async throws -> [Message]
+
+    /// The newest messages that were sent before a moment.
+    func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message]
+
+    /// The messages before another one: leaves none out where several were sent in the same millisecond.
+    func page(before message: Message, limit: Int) async throws -> [Message]
+
+    /// Writes a message; durable and to be seen when this returns.
+    @discardableResult
+    func send(_ text: String, to conversation: UUID) async throws -> Message
+
+    /// Sends a message again that the server refused.
+    ///
+    /// - Throws: `ChatError.notFailed` when it was not refused.
+    func retry(_ message: UUID) async throws
+
+    /// Gives up a message that the server refused.
+    ///
+    /// - Throws: `ChatError.notFailed` when it was not refused.
+    func discard(_ message: UUID) async throws
+
+    /// Tells the others that the user has read these messages, and everything before them; one transaction however many
+    /// they are. Own ones and what the server has not numbered count for nothing.
+    func markRead(_ messages: [Message]) async throws
+
+    /// Tells the others that the user has read all of the conversation that is here.
+    func markAllRead(in conversation: UUID) async throws
+
+    /// Tells the others that this device has these messages, and everything before them. `Chat.run` does so by itself.
+    func markDelivered(_ messages: [Message]) async throws
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import Tidemark
+
+/// Messages in a store.
+final class StoredMessages: MessageRepository {
+    private let store: SyncStore
+    private let limits: ChatLimits
+    /// The last `sentAt` that was given: two messages of one device never have the same.
+    private let lastSent = Mutex<Milliseconds>(0)
+
+    init(_ store: SyncStore, _ limits: ChatLimits) {
+        self.store = store
+        self.limits = limits
+    }
+
+    // MARK: Reading
+
+    func observe(_ conversation: UUID, newest limit: Int) -> LiveValues<[Message]> {
+        store.observe { try MessagePage(conversation, limit: limit).read($0) }
+    }
+
+    func newestPage(of conversation: UUID, limit: Int) async throws -> [Message] {
+        try await store.read { try MessagePage(conversation, limit: limit).read($0) }
+    }
+
+    func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message] {
+        let end = MessagePage.End(sentAt: date, id: nil)
+        return try await store.read { try MessagePage(conversation, before: end, limit: limit).read($0) }
+    }
+
+    func page(before message: Message, limit: Int) async throws -> [Message] {
+        let end = MessagePage.End(sentAt: message.sentAt, id: message.id)
+        return try await store.read { try MessagePage(message.conversationID, before: end, limit: limit).read($0) }
+    }
+
+    // MARK: Sending
+
+    func send(_ text: String, to conversation: UUID) async throws -> Message {
+        let account = store.account
+        let (name, newest) = try await store.read { snapshot in
+            let profile = try snapshot.read(UserRecord.self, ChatID.profile(of: account))
+            return (profile?.displayName, try MessagePage.newestTime(in: conversation, snapshot))
+        }
+        let now = store.environment.now()
+        let record = MessageRecord(
+            id: UUID(store.environment.newID()), conversationId: conversation, text: text, senderName: name,
+            sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000))
+        try await store.repository(MessageRecord.self).create(record)
+        return Message(record, account: account)
+    }
+
+    /// The device's time, or right after what is to be seen when that is not too far ahead of it.
+    private func nextTime(_ now: Milliseconds, after newest: Milliseconds) -> Milliseconds {
+        lastSent.withLock { last in
+            let isNear = newest >= now && newest - now < limits.clockLeadMax
+            let time = max(isNear ? newest + 1 : now, last + 1)
+            // A clock that was set back must not push messages into the future for ever.
+            last = time - now < limits.clockLeadMax ? time : now
+            return last
+        }
+    }
+
+    func retry(_ message: UUID) async throws { try await refused(message).retry() }
+
+    func discard(_ message: UUID) async throws { try await refused(message).discard() }
+
+    private func refused(_ message: UUID) async throws -> ParkedTransaction {
+        let found = try await store.read { snapshot in
+            try snapshot.refused(MessageRecord.self).first { $0.model.id == message }?.transaction
+        }
+        guard let found else { throw ChatError.notFailed }
+        return found
+    }
+
+    // MARK: Receipts
+
+    func markRead(_ messages: [Message]) async throws { try await mark(.read, messages) }
+
+    func markDelivered(_ messages: [Message]) async throws { try await mark(.delivered, messages) }
+
+    func markAllRead(in conversation: UUID) async throws {
+        let sql = "SELECT max(server_id) AS newest FROM messages WHERE scope = ? AND author <> ?"
+        let arguments: [FieldValue] = [.id(conversation), .string(store.account.text)]
+        let row = try await store.read { try $0.rows(sql, arguments).first }
+        guard case .integer(let newest)? = row?["newest"] else { return }
+        try await ReceiptWriter(store, limits).write(.read, [conversation: newest])
+    }
+
+    private func mark(_ kind: ReceiptKind, _ messages: [Message]) async throws {
+        var marks: [UUID: Int64] = [:]
+        for message in messages where message.senderID != store.account {
+            guard let number = message.serverID else { continue }
+            marks[message.conversationID] = max(marks[message.conversationID] ?? 0, number)
+        }
+        try await ReceiptWriter(store, limits).write(kind, marks)
+    }
+}

@@ -1,0 +1,40 @@
+import Foundation
+import Tidemark
+
+/// Users in a store.
+struct StoredUsers: UserRepository {
+    private let store: SyncStore
+
+    init(_ store: SyncStore) { self.store = store }
+
+    func observe() -> LiveValues<[User]> {
+        store.observe { snapshot in
+            try snapshot.models(UserRecord.self, "ORDER BY displayName, local_id").compactMap { User($0) }
+        }
+    }
+
+    func observe(_ user: UserID) -> LiveValues<User?> {
+        store.observe { snapshot in
+            try snapshot.read(UserRecord.self, ChatID.profile(of: user)).flatMap { User($0) }
+        }
+    }
+
+    func read(_ user: UserID) async throws -> User? {
+        try await store.repository(UserRecord.self).read(ChatID.profile(of: user)).flatMap { User($0) }
+    }
+
+    func updateProfile(_ change: @escaping @Sendable (inout Profile) -> Void) async throws {
+        let id = ChatID.profile(of: store.account)
+        let first = UserRecord(id: id, displayName: store.account.text)
+        try await store.write { batch in
+            batch.ensure(first)
+            batch.update(UserRecord.self, id) { record in
+                var profile = Profile(displayName: record.displayName, email: record.email, imageURL: record.imageURL)
+                change(&profile)
+                record.displayName = profile.displayName
+                record.email = profile.email
+                record.imageURL = profile.imageURL
+            }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkChat
+
+@Suite(.timeLimit(.minutes(1))) struct MessageLifeTests {
+    @Test func `a message is sending, sent, delivered and read, and both sides have it once and in order`() async throws
+    {
+        try await TestServer.running { server in
+            let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
+            let room = try await ann.chat.conversations.createDirect(with: bob.user).id
+            let first = try await ann.chat.messages.send("one", to: room)
+            #expect(first.status == .sending)
+            #expect(first.serverID == nil)
+            try await ann.chat.messages.send("two", to: room)
+            let offline = try await ann.chat.messages.newestPage(of: room, limit: 10)
+            #expect(offline.map(\.text) == ["one", "two"])
+            #expect(offline.allSatisfy { $0.status == .sending && $0.sending?.attempts == 0 })
+
+            try ann.connect(server)
+            let sent = try await ann.messages(room) { $0.allSatisfy { $0.status == .sent } }
+            #expect(sent.map(\.id) == offline.map(\.id))
+            #expect(sent.map(\.sentAt) == offline.map(\.sentAt))
+            #expect(sent.allSatisfy { $0.serverTime != nil && $0.sending == nil && $0.syncState == .synced })
+
+            try bob.connect(server)
+            let upkeep = Task { try await bob.chat.run() }
+            let delivered = try await ann.messages(room) { $0.allSatisfy { $0.status == .delivered } }
+            #expect(delivered.count == 2)
+            #expect(delivered.allSatisfy { $0.deliveredTo.map(\.user) == [bob.user] && $0.readBy.isEmpty })
+
+            let received = try await bob.messages(room) { $0.count == 2 }
+            #expect(received.map(\.text) == ["one", "two"])
+            #expect(received.map(\.senderID) == [ann.user, ann.user])
+            try await bob.chat.messages.markRead(Array(received.prefix(1)))
+            let read = try await ann.messages(room) { $0.first?.status == .read }
+            #expect(read.map(\.status) == [.read, .delivered])
+            #expect(read.first?.readBy.map(\.user) == [bob.user])
+            #expect(read.first?.readBy.first?.at != nil)
+            upkeep.cancel()
+            await ann.disconnect()
+            await bob.disconnect()
+        }
+    }
+
+    @Test func `a refused message stays as failed at its place until it is retried or discarded`() async throws {
+        try await TestServer.running { server in
+            let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
+            let group = try await ann.chat.conversations.createGroup(name: "g", imageURL: nil, members: [bob.user]).id
+            try ann.connect(server)
+            try bob.connect(server)
+            try await bob.conversations { $0.count == 1 }
+            try await bob.settled()
+            await bob.disconnect()
+            try await ann.chat.conversations.changeMembers(of: group, adding: [], removing: [bob.user])
+            try await ann.settled()
+
+            let message = try await bob.chat.messages.send("too late", to: group)
+            try bob.connect(server)
+            let failed = try await bob.messages(group) { $0.first?.status == .failed }
+            #expect(failed.map(\.text) == ["too late"])
+            #expect(failed.first?.failure != nil)
+            #expect(failed.first?.id == message.id)
+
+            // Taken in again, the retry brings the message to its place for both.
+            try await ann.chat.conversations.changeMembers(of: group, adding: [bob.user], removing: [])
+            try await bob.conversations { $0.count == 1 }
+            try await bob.chat.messages.retry(message.id)
+            try await bob.messages(group) { $0.first?.status == .sent }
+            let received = try await ann.messages(group) { !$0.isEmpty }
+            #expect(received.map(\.id) == [message.id])
+            await #expect(throws: ChatError.notFailed) { try await bob.chat.messages.retry(message.id) }
+            await ann.disconnect()
+            await bob.disconnect()
+        }
+    }
+
+    @Test func `pages before a date and before a message leave nothing out and nothing twice`() async throws {
+        let ann = try Messenger("ann")
+        let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id
+        for number in 1...25 { try await ann.chat.messages.send("\(number)", to: room) }
+        let newest = try await ann.chat.messages.newestPage(of: room, limit: 10)
+        #expect(newest.map(\.text) == (16...25).map { "\($0)" })
+        let oldest = try #require(newest.first)
+        let byDate = try await ann.chat.messages.page(of: room, before: oldest.sentAt, limit: 10)
+        #expect(byDate.map(\.text) == (6...15).map { "\($0)" })
+        let byMessage = try await ann.chat.messages.page(before: oldest, limit: 10)
+        #expect(byMessage == byDate)
+        let rest = try await ann.chat.messages.page(before: try #require(byMessage.first), limit: 10)
+        #expect(rest.map(\.text) == (1...5).map { "\($0)" })
+        #expect(try await ann.chat.messages.page(before: try #require(rest.first), limit: 10).isEmpty)
+    }
+
+    @Test func `an answer sorts after what it answers although the other clock is fast`() async throws {
+        let schema = try ChatSchema.schema()
+        let fast = StoreEnvironment(now: { 60_000 }, random: StoreEnvironment.system.random)
+        let slow = StoreEnvironment(now: { 1_000 }, random: StoreEnvironment.system.random)
+        try await TestServer.running { server in
+            let ann = Messenger(try .inMemory(account: UserID("ann"), schema: schema, environment: fast))
+            let bob = Messenger(try .inMemory(account: UserID("bob"), schema: schema, environment: slow))
+            let room = try await ann.chat.conversations.createDirect(with: bob.user).id
+            try await ann.chat.messages.send("question", to: room)
+            try ann.connect(server)
+            try bob.connect(server)
+            try await bob.messages(room) { $0.count == 1 }
+            try await bob.chat.messages.send("answer", to: room)
+            let both = try await ann.messages(room) { $0.count == 2 }
+            #expect(both.map(\.text) == ["question", "answer"])
+            await ann.disconnect()
+            await bob.disconnect()
+        }
+    }
+}
