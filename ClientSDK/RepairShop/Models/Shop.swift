@@ -1,0 +1,30 @@
+public import Foundation
+public import Tidemark
+
+/// A shop: the scope of everything else. Its staff see and change all of it.
+public struct Shop: SyncModel, Hashable {
+    public static let collection = "shops"
+
+    public var id: UUID
+    public var name: String
+    /// User ids.
+    public var staffIds: Set<String>
+    /// Those of the staff who may change the shop itself.
+    public var adminIds: Set<String>?
+    /// What prices are in when nothing else is said; ISO 4217.
+    public var currency: String?
+
+    // Filled by the store.
+    public var serverTime: Date?
+    public var syncState: RecordState?
+
+    /// - Parameter staff: must hold the user who creates the shop.
+    public init(id: UUID = UUID(), name: String, staff: Set<UserID>, admins: Set<UserID> = [], currency: String? = nil)
+    {
+        self.id = id
+        self.name = name
+        staffIds = Set(staff.map(\.text))
+        adminIds = admins.isEmpty ? nil : Set(admins.map(\.text))
+        self.currency = currency
+    }
+}

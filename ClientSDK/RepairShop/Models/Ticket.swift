@@ -1,0 +1,62 @@
+public import Foundation
+public import Tidemark
+
+/// A matter to be followed up, with messages.
+public struct Ticket: ShopRecord, Hashable {
+    public static let collection = "tickets"
+
+    public var id: UUID
+    public let shopId: UUID
+    public var clientId: UUID?
+    public var orderId: UUID?
+    public var subject: String
+    public var status: TicketStatus
+    /// Larger is more urgent.
+    public var priority: Int
+    /// A user id.
+    public var assignee: String?
+    public var opened: Date
+
+    // Filled by the store.
+    public var serverID: Int64?
+    public var serverTime: Date?
+    public var syncState: RecordState?
+
+    public init(
+        id: UUID = UUID(), shop: UUID, client: UUID? = nil, order: UUID? = nil, subject: String,
+        status: TicketStatus = .open, priority: Int = 0, opened: Date = Date()
+    ) {
+        self.id = id
+        shopId = shop
+        clientId = client
+        orderId = order
+        self.subject = subject
+        self.status = status
+        self.priority = priority
+        self.opened = opened
+    }
+
+    /// What the ticket is called: `T-1042` by the server's number, `T-draft-9f3c` until it has one.
+    ///
+    /// The number is the same on every device, never changes and rises with the order of acceptance. It counts everything
+    /// that the workspace accepts and not tickets alone, so numbers have gaps: the server cannot yet count one collection
+    /// of a scope without gaps. A draft label may occur twice; do not print it as a number.
+    public var label: String {
+        if let serverID { return "T-\(serverID)" }
+        return "T-draft-\(UniqueID(id).description.suffix(4))"
+    }
+}
+
+/// Where a ticket stands. Open: a status from a newer version of the app is shown as it is.
+public struct TicketStatus: RawRepresentable, Codable, Hashable, Sendable {
+    public let rawValue: String
+
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// To be done.
+    public static let open = TicketStatus(rawValue: "open")
+    /// Somebody else has to act first.
+    public static let waiting = TicketStatus(rawValue: "waiting")
+    /// Done.
+    public static let closed = TicketStatus(rawValue: "closed")
+}

@@ -1,0 +1,26 @@
+public import Foundation
+public import Tidemark
+
+/// A word about a ticket; never changes.
+public struct TicketMessage: ShopRecord, Hashable {
+    public static let collection = "ticketMessages"
+
+    public var id: UUID
+    public let shopId: UUID
+    public let ticketId: UUID
+    public let text: String
+    public let sentAt: Date
+
+    // Filled by the store.
+    public var author: String?
+    public var serverTime: Date?
+    public var syncState: RecordState?
+
+    public init(id: UUID = UUID(), about ticket: Ticket, text: String, sentAt: Date = Date()) {
+        self.id = id
+        shopId = ticket.shopId
+        ticketId = ticket.id
+        self.text = text
+        self.sentAt = sentAt
+    }
+}

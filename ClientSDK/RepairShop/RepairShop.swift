@@ -1,0 +1,33 @@
+public import Foundation
+public import Tidemark
+
+/// One shop in a store that was opened with `RepairShopSchema.schema()`.
+///
+///     let shop = try await RepairShop.create(Shop(name: "Fix it", staff: [store.account]), in: store)
+///     try await shop.orders.updateOrderStatus(order.id, to: .ready)
+///     for await listing in shop.orders.list(status: .ready) { show(listing.records, listing.isLoading) }
+public struct RepairShop: Sendable {
+    public let id: UUID
+    /// Repairs.
+    public let orders: any OrderRepository
+    /// Matters to be followed up.
+    public let tickets: any TicketRepository
+    /// Customers.
+    public let clients: any ShopRepository<Client>
+    /// What they brought in.
+    public let devices: any ShopRepository<Device>
+
+    public init(_ id: UUID, in store: SyncStore) {
+        self.id = id
+        orders = StoredOrders(records: StoredRecords(store, shop: id))
+        tickets = StoredTickets(records: StoredRecords(store, shop: id))
+        clients = StoredRecords<Client>(store, shop: id)
+        devices = StoredRecords<Device>(store, shop: id)
+    }
+
+    /// Opens a shop.
+    public static func create(_ shop: Shop, in store: SyncStore) async throws -> RepairShop {
+        try await store.repository(Shop.self).create(shop)
+        return RepairShop(shop.id, in: store)
+    }
+}

@@ -1,0 +1,7 @@
+public import Foundation
+
+/// Why the repair shop refused a call. What the store refuses arrives as `StoreError`.
+public enum RepairShopError: Error, Hashable, Sendable {
+    /// There is no such record here: it never was, was deleted, or is of a shop that the user does not belong to.
+    case notFound(collection: String, id: UUID)
+}

@@ -1,0 +1,77 @@
+public import Foundation
+public import Tidemark
+
+/// The records of one kind of one shop in a store.
+public struct StoredRecords<Model: ShopRecord>: ShopRepository {
+    let store: SyncStore
+    let shop: UUID
+
+    public init(_ store: SyncStore, shop: UUID) {
+        self.store = store
+        self.shop = shop
+    }
+
+    public func list() -> Listings<Model> {
+        list(Model.self, "ORDER BY server_id IS NULL DESC, server_id DESC, rowid DESC", [])
+    }
+
+    public func read(_ id: UUID) async throws -> Model {
+        guard let model = try await store.repository(Model.self).read(id), model.shopId == shop else {
+            throw notFound(id)
+        }
+        return model
+    }
+
+    @discardableResult
+    public func create(_ model: Model) async throws -> WriteReceipt {
+        try await store.repository(Model.self).create(model)
+    }
+
+    @discardableResult
+    public func update(
+        _ id: UUID, _ change: @escaping @Sendable (inout Model) -> Void
+    ) async throws -> WriteReceipt {
+        let error = notFound(id)
+        return try await translatingNotFound(id) {
+            try await store.repository(Model.self).update(id) { model in
+                guard model.shopId == shop else { throw error }
+                change(&model)
+            }
+        }
+    }
+
+    @discardableResult
+    public func delete(_ id: UUID) async throws -> WriteReceipt {
+        _ = try await read(id)
+        return try await translatingNotFound(id) { try await store.repository(Model.self).delete(id) }
+    }
+
+    private func translatingNotFound(_ id: UUID, _ write: () async throws -> WriteReceipt) async throws -> WriteReceipt
+    {
+        do {
+            return try await write()
+        } catch let error as StoreError
+            where error.code == .refused(.notFound) || error.code == .refused(.gone)
+        {
+            throw notFound(id)
+        }
+    }
+
+    private func notFound(_ id: UUID) -> RepairShopError { .notFound(collection: Model.collection, id: id) }
+
+    /// Lists with whether the shop's records of this kind are all here.
+    func list<Listed: ShopRecord>(
+        _ model: Listed.Type, _ clause: String, _ arguments: [FieldValue], where condition: String = ""
+    ) -> Listings<Listed> {
+        let scope = FieldValue.id(shop)
+        return Listings(
+            store.observe { snapshot in
+                let filling = try snapshot.rows(
+                    "SELECT 1 AS yes FROM tidemark_scope_page WHERE scope = ? AND collection = ? AND is_complete = 0",
+                    [scope, .string(Listed.collection)])
+                let records = try snapshot.models(
+                    Listed.self, "WHERE scope = ? \(condition) \(clause)", [scope] + arguments)
+                return Listing(records: records, isLoading: !filling.isEmpty)
+            })
+    }
+}

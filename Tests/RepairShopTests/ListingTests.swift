@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkRepairShop
+
+@Suite(.timeLimit(.minutes(1))) struct ListingTests {
+    private struct Broken: Error {}
+
+    @Test func `a list is loading until the shop's records are here`() async throws {
+        try await TestServer.running(schema: try RepairShopSchema.schema()) { server in
+            let ann = try await Workbench.open("ann")
+            for number in 1...5 { _ = try await ann.take("\(number)") }
+            try ann.connect(server)
+            try await ann.settled()
+            let bob = try await Workbench.open("bob", shop: ann.shop.id)
+            let seen = Task {
+                var seen: [Listing<Order>] = []
+                for await listing in bob.shop.orders.list() {
+                    seen.append(listing)
+                    if listing.records.count == 5, !listing.isLoading { break }
+                }
+                return seen
+            }
+            try bob.connect(server)
+            let listings = await seen.value
+            #expect(listings.first == Listing(isLoading: true))
+            #expect(listings.last?.isLoading == false)
+            #expect(listings.last?.records.count == 5)
+            #expect(listings.allSatisfy { $0.error == nil })
+            await ann.disconnect()
+            await bob.disconnect()
+        }
+    }
+
+    @Test func `an error is the last listing and keeps what was read`() async throws {
+        let order = Order(shop: UUID(), client: UUID(), problem: "a")
+        let listings = Listings(
+            LiveValues {
+                AsyncThrowingStream { values in
+                    values.yield(Listing(records: [order]))
+                    values.finish(throwing: Broken())
+                }
+            })
+        var seen: [Listing<Order>] = []
+        for await listing in listings { seen.append(listing) }
+        #expect(
+            seen == [
+                Listing(isLoading: true), Listing(records: [order]), Listing(records: [order], error: "Broken()"),
+            ])
+    }
+
+    @Test func `a record that cannot be read ends the list with its reason`() async throws {
+        let ann = try await Workbench.open("ann")
+        let order = try await ann.take("a")
+        let mutation = Mutation(
+            key: RecordKey(collection: "orders", id: UniqueID(order.id)),
+            action: .update([NamedPatch("price", .set(.object(["minorUnits": "much"])))]))
+        try await ann.store.write { $0.apply(mutation) }
+        let last = await ann.shop.orders.list().first { $0.error != nil }
+        #expect(last?.error?.contains("price.minorUnits") == true)
+        #expect(last?.isLoading == false)
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkRepairShop
+
+@Suite(.timeLimit(.minutes(1))) struct TicketTests {
+    @Test func `a ticket has a draft label until the server numbers it, and then the same on every device`()
+        async throws
+    {
+        try await TestServer.running(schema: try RepairShopSchema.schema()) { server in
+            let ann = try await Workbench.open("ann")
+            let bob = try await Workbench.open("bob", shop: ann.shop.id)
+            let ticket = Ticket(shop: ann.shop.id, subject: "call back", priority: 1)
+            let urgent = Ticket(shop: ann.shop.id, subject: "smoke", priority: 9)
+            try await ann.shop.tickets.create(ticket)
+            try await ann.shop.tickets.create(urgent)
+            try await ann.shop.tickets.post("who calls?", about: ticket.id)
+            let draft = try await ann.shop.tickets.read(ticket.id).label
+            #expect(draft == "T-draft-\(ticket.id.uuidString.lowercased().suffix(4))")
+            try ann.connect(server)
+            try bob.connect(server)
+            var labels: [[String]] = []
+            for device in [ann, bob] {
+                let listing = await device.shop.tickets.list(status: .open).first { listing in
+                    listing.records.count == 2 && listing.records.allSatisfy { $0.serverID != nil }
+                }
+                #expect(listing?.records.map(\.subject) == ["smoke", "call back"])
+                labels.append(listing?.records.map(\.label) ?? [])
+            }
+            #expect(labels.first == labels.last)
+            #expect(labels.first?.allSatisfy { !$0.contains("draft") } == true)
+            #expect(Set(labels.joined()).count == 2)
+
+            try await bob.shop.tickets.post("I do", about: ticket.id)
+            try await bob.shop.tickets.update(ticket.id) { $0.status = .closed }
+            let words = await ann.shop.tickets.messages(about: ticket.id).first { $0.records.count == 2 }
+            #expect(words?.records.map(\.text) == ["who calls?", "I do"])
+            #expect(words?.records.map(\.author) == ["ann", "bob"])
+            _ = await ann.shop.tickets.list(status: .closed).first { $0.records.map(\.id) == [ticket.id] }
+            await ann.disconnect()
+            await bob.disconnect()
+        }
+    }
+
+    @Test func `amounts add within one currency and never overflow`() {
+        let ten = Money(minorUnits: 1_000, currency: "EUR")
+        #expect(ten.adding(ten) == Money(minorUnits: 2_000, currency: "EUR"))
+        #expect(ten.adding(Money(minorUnits: 1, currency: "USD")) == nil)
+        #expect(ten.adding(Money(minorUnits: .max, currency: "EUR")) == nil)
+    }
+
+    @Test func `a word about no ticket is refused`() async throws {
+        let ann = try await Workbench.open("ann")
+        let id = UUID()
+        await #expect(throws: RepairShopError.notFound(collection: "tickets", id: id)) {
+            try await ann.shop.tickets.post("x", about: id)
+        }
+    }
+}
