@@ -230,7 +230,7 @@ let package = Package(
         .testTarget(
             name: "RepairShopTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkRepairShop", "TidemarkDaemon", "TidemarkGateway",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkRepairShop", "TidemarkDaemon", "TidemarkGateway",
                 "TidemarkNIOTransport",
                 "TidemarkStore",
                 .product(name: "Logging", package: "swift-log"),

@@ -33,7 +33,7 @@ extension Chat {
     }
 
     /// The newest message of others in each conversation, where it is after both marks.
-    private static let undeliveredSQL = """
+    static let undeliveredSQL = """
         SELECT own.id, own.newest
         FROM (
             SELECT c.local_id AS id,

@@ -44,10 +44,10 @@ import TidemarkWire
         return change(key, 10, by: "ann", ["kind": "group", "participantIds": ["ann", "bob"]])
     }
 
-    private func message(_ number: Int64, by author: String = "ann") -> Change {
+    private func message(_ number: Int64, by author: String = "ann", at time: Int64? = nil) -> Change {
         let key = RecordKey(collection: "messages", id: UniqueID(high: 0xbb, low: UInt64(number)))
         let fields: Fields = [
-            "conversationId": .id(room), "text": .string("\(number)"), "sentAt": .integer(number * 1_000),
+            "conversationId": .id(room), "text": .string("\(number)"), "sentAt": .integer(time ?? number * 1_000),
         ]
         return change(key, number, by: author, fields)
     }
@@ -92,6 +92,17 @@ import TidemarkWire
         try page(messenger, "receipts", [])
         try page(messenger, "messages", [message(12), message(11), message(9), message(8)])
         #expect(try await shown(messenger).unread == Unread(count: 2, isExact: true))
+    }
+
+    @Test func `pages leave nothing out where several messages were sent in one millisecond`() async throws {
+        let messenger = try device()
+        try page(messenger, "messages", (11...15).reversed().map { message($0, at: 7_000) })
+        let newest = try await messenger.chat.messages.newestPage(of: room, limit: 2)
+        #expect(newest.map(\.text) == ["14", "15"])
+        let middle = try await messenger.chat.messages.page(before: try #require(newest.first), limit: 2)
+        #expect(middle.map(\.text) == ["12", "13"])
+        let oldest = try await messenger.chat.messages.page(before: try #require(middle.first), limit: 2)
+        #expect(oldest.map(\.text) == ["11"])
     }
 
     @Test func `counting ends at the bound and says so`() async throws {

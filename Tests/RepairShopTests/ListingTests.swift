@@ -1,7 +1,9 @@
 import Foundation
 import Testing
 import Tidemark
+import TidemarkModel
 import TidemarkRepairShop
+import TidemarkWire
 
 @Suite(.timeLimit(.minutes(1))) struct ListingTests {
     private struct Broken: Error {}
@@ -30,6 +32,43 @@ import TidemarkRepairShop
             await ann.disconnect()
             await bob.disconnect()
         }
+    }
+
+    @Test func `a list is loading from the first page to the last of its kind`() async throws {
+        let bob = try await Workbench.open("bob", shop: UUID())
+        let scope = ScopeID(record: bob.shop.id)
+        let database = bob.store.database
+        _ = try database.beginConnection()
+        try database.welcomed(
+            Welcome(
+                server: "s", epoch: 1, cursorState: .none, cursor: "c0", kept: [], purged: [],
+                added: [.init(scope: scope, since: 1, role: .member)], settledThrough: 0, now: 4_000, tokenExpires: 0,
+                heartbeat: 0, limits: WireLimits()))
+        func page(_ collection: String, _ changes: [Change] = [], next: SequenceNumber? = nil) throws {
+            try database.apply(
+                PageAnswer(id: 1, scope: scope, since: 1, collection: collection, changes: changes, next: next))
+        }
+        func order(_ seq: Int64) -> Change {
+            let fields: Fields = [
+                "shopId": .id(bob.shop.id), "clientId": .id(UUID()), "status": "ready", "problem": "a",
+                "received": .integer(seq),
+            ]
+            return Change(
+                key: RecordKey(collection: "orders", id: UniqueID(high: 0xcc, low: UInt64(seq))), scope: scope,
+                seq: seq, born: seq, isDeleted: false, author: UserID("ann"), created: seq, updated: seq, fields: fields
+            )
+        }
+        var listings = bob.shop.orders.list().makeAsyncIterator()
+        #expect(await listings.next() == Listing(isLoading: true))
+        #expect(await listings.next() == Listing(isLoading: true))
+        try page("orders", [order(9)], next: 9)
+        let partial = await listings.next()
+        #expect(partial?.records.count == 1)
+        #expect(partial?.isLoading == true)
+        try page("orders", [order(8)])
+        let whole = await listings.next()
+        #expect(whole?.records.count == 2)
+        #expect(whole?.isLoading == false)
     }
 
     @Test func `an error is the last listing and keeps what was read`() async throws {

@@ -20,16 +20,15 @@ struct ConversationList: Sendable {
     }
 
     func read(_ snapshot: StoreSnapshot) throws -> [Conversation] {
-        let user = FieldValue.string(snapshot.account.text)
-        let unreadMax = FieldValue.integer(Int64(limits.unreadMax) + 1)
         let chosen = id.map { FieldValue.id($0) }
         let rows = try snapshot.rows(
-            Self.sql(filter: chosen == nil ? "" : "AND c.local_id = ?3"),
-            [user, unreadMax] + (chosen.map { [$0] } ?? []) + [.integer(Int64(limit))])
+            Self.sql(filter: chosen == nil ? "" : "AND c.local_id = ?4"),
+            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(Int64(limit))]
+                + (chosen.map { [$0] } ?? []))
         let records = try snapshot.models(
-            ConversationRecord.self, chosen == nil ? "" : "WHERE local_id = ?", chosen.map { [$0] } ?? [])
+            ConversationRecord.self, Self.listedSQL, [.array(rows.compactMap { $0["id"] })])
         let recordByID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let profiles = try profiles(of: records, snapshot)
+        let profiles = try profiles(of: Set(records.flatMap(\.participantIds)), snapshot)
         return rows.compactMap { row in
             guard let id = row.uuid("id"), let record = recordByID[id] else { return nil }
             return Conversation(
@@ -37,6 +36,14 @@ struct ConversationList: Sendable {
                 unread: unread(row))
         }
     }
+
+    private func profiles(of users: Set<String>, _ snapshot: StoreSnapshot) throws -> [UserID: User] {
+        let ids = users.map { FieldValue.id(ChatID.profile(of: UserID($0))) }
+        let profiles = try snapshot.models(UserRecord.self, Self.listedSQL, [.array(ids)]).compactMap { User($0) }
+        return Dictionary(profiles.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    private static let listedSQL = "WHERE local_id IN (SELECT j.value FROM json_each(?) AS j)"
 
     /// What the user has not read: messages of others after the mark, and after the user came in. Until that mark is here
     /// nothing is said, since everything would look unread.
@@ -48,58 +55,48 @@ struct ConversationList: Sendable {
         return Unread(count: min(count, limits.unreadMax), isExact: isComplete && !isBounded)
     }
 
-    private func profiles(of records: [ConversationRecord], _ snapshot: StoreSnapshot) throws -> [UserID: User] {
-        let users: [UserRecord]
-        if id == nil {
-            users = try snapshot.models(
-                UserRecord.self,
-                "WHERE author IN (SELECT m.value FROM conversations AS c, json_each(c.participantIds) AS m)")
-        } else {
-            users = try records.flatMap(\.participantIds).compactMap { participant in
-                try snapshot.read(UserRecord.self, ChatID.profile(of: UserID(participant)))
-            }
-        }
-        return Dictionary(users.compactMap { User($0) }.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// `?1` the user, `?2` where counting ends, then the arguments of the filter and the limit.
+    /// `?1` the user, `?2` where counting ends, `?3` the number of conversations, then the filter's argument.
     ///
-    /// The last message and the count of a conversation come from the indexes on `(scope, sentAt)` and
-    /// `(scope, server_id)`, which every database of this schema has.
-    private static func sql(filter: String) -> String {
+    /// First the conversations to show, by their last messages, then what is counted of these. Both come from the indexes
+    /// on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has.
+    static func sql(filter: String) -> String {
         """
-        WITH own AS (
-            SELECT c.local_id, c.created_time, s.since, r.local_id AS mark,
-                max(coalesce(r.readThrough, 0), coalesce(s.since, 0)) AS read,
-                coalesce(p.is_complete, 1) AS messages_complete, p.floor,
-                coalesce(q.is_complete, 1) AS receipts_complete
+        WITH shown AS (
+            SELECT c.local_id AS id, c.created_time, l.local_id AS messageID, l.author AS sender, l.senderName, l.text,
+                l.sentAt
             FROM conversations AS c
-            LEFT JOIN tidemark_scope AS s ON s.scope = c.local_id
-            LEFT JOIN tidemark_scope_page AS p ON p.scope = c.local_id AND p.collection = 'messages'
-            LEFT JOIN tidemark_scope_page AS q ON q.scope = c.local_id AND q.collection = 'receipts'
-            LEFT JOIN receipts AS r ON r.scope = c.local_id AND r.author = ?1
-            WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS m WHERE m.value = ?1) \(filter)
+            LEFT JOIN messages AS l ON l.local_id = (
+                SELECT n.local_id FROM messages AS n
+                WHERE n.scope = c.local_id
+                ORDER BY n.sentAt DESC, n.local_id DESC
+                LIMIT 1
+            )
+            WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1) \(filter)
+            ORDER BY coalesce(l.sentAt, c.created_time) DESC, c.local_id
+            LIMIT ?3
+        ),
+        marked AS (
+            SELECT shown.*, max(coalesce(r.readThrough, 0), coalesce(s.since, 0)) AS read,
+                r.local_id IS NULL AND coalesce(q.is_complete, 1) = 0 AS isMarkUnknown,
+                coalesce(p.is_complete, 1) AS isWhole, p.floor
+            FROM shown
+            LEFT JOIN tidemark_scope AS s ON s.scope = shown.id
+            LEFT JOIN tidemark_scope_page AS p ON p.scope = shown.id AND p.collection = 'messages'
+            LEFT JOIN tidemark_scope_page AS q ON q.scope = shown.id AND q.collection = 'receipts'
+            LEFT JOIN receipts AS r ON r.scope = shown.id AND r.author = ?1
         )
-        SELECT own.local_id AS id, l.local_id AS messageID, l.author AS sender, l.senderName, l.text, l.sentAt,
+        SELECT id, messageID, sender, senderName, text, sentAt, isMarkUnknown,
+            isWhole OR (floor IS NOT NULL AND read + 1 >= floor) AS isComplete,
             (
                 SELECT count(*)
                 FROM (
                     SELECT 1 FROM messages AS u
-                    WHERE u.scope = own.local_id AND u.server_id > own.read AND u.author <> ?1
+                    WHERE u.scope = marked.id AND u.server_id > marked.read AND u.author <> ?1
                     LIMIT ?2
                 )
-            ) AS unread,
-            own.mark IS NULL AND NOT own.receipts_complete AS isMarkUnknown,
-            own.messages_complete OR (own.floor IS NOT NULL AND own.read + 1 >= own.floor) AS isComplete
-        FROM own
-        LEFT JOIN messages AS l ON l.local_id = (
-            SELECT n.local_id FROM messages AS n
-            WHERE n.scope = own.local_id
-            ORDER BY n.sentAt DESC, n.local_id DESC
-            LIMIT 1
-        )
-        ORDER BY coalesce(l.sentAt, own.created_time) DESC, own.local_id
-        LIMIT ?
+            ) AS unread
+        FROM marked
+        ORDER BY coalesce(sentAt, created_time) DESC, id
         """
     }
 }

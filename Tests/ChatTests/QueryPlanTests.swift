@@ -1,0 +1,43 @@
+import Testing
+import Tidemark
+
+@testable import TidemarkChat
+
+@Suite struct QueryPlanTests {
+    /// The queries that run after every write: none of them may read all messages.
+    private static let queries: [(name: String, sql: String, arguments: [FieldValue])] = [
+        ("conversations", ConversationList.sql(filter: ""), ["ann", 1_000, 50]),
+        ("one conversation", ConversationList.sql(filter: "AND c.local_id = ?4"), ["ann", 1_000, 1, "x"]),
+        ("undelivered", Chat.undeliveredSQL, ["ann"]),
+        ("newest time", "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?", ["x"]),
+        (
+            "newest page", "SELECT * FROM messages WHERE scope = ? ORDER BY sentAt DESC, local_id DESC LIMIT ?",
+            ["x", 50]
+        ),
+        (
+            "page before",
+            """
+            SELECT * FROM messages
+            WHERE scope = ? AND sentAt <= ? AND (sentAt < ? OR local_id < ?)
+            ORDER BY sentAt DESC, local_id DESC
+            LIMIT ?
+            """, ["x", 1, 1, "y", 50]
+        ),
+    ]
+
+    @Test(arguments: queries.indices) func `messages and receipts are found by index`(_ index: Int) async throws {
+        let query = Self.queries[index]
+        let ann = try Messenger("ann")
+        let plan = try await ann.chat.store.read {
+            try $0.rows("EXPLAIN QUERY PLAN \(query.sql)", query.arguments).compactMap { $0.string("detail") }
+        }
+        // Aliases of messages and receipts in these queries; `j` lists the members of one conversation.
+        let scans = plan.filter { step in
+            ["l", "n", "u", "m", "r", "messages", "receipts"].contains {
+                step == "SCAN \($0)" || step.hasPrefix("SCAN \($0) ")
+            }
+        }
+        #expect(plan.contains { $0.hasPrefix("SEARCH") })
+        #expect(scans == [], "\(query.name): \(plan)")
+    }
+}
