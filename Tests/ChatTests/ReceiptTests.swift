@@ -18,9 +18,10 @@ import Tidemark
             await phone.disconnect()
             await desk.disconnect()
 
-            // Both make the record while they do not know of the other's; the one who comes second is further behind.
-            try await phone.chat.messages.markRead(all)
-            try await desk.chat.messages.markRead(Array(all.prefix(1)))
+            // Both make the record while they do not know of the other's. The one that comes second is further on: its
+            // creation has no effect at the server, and its mark must have one all the same.
+            try await phone.chat.messages.markRead(Array(all.prefix(1)))
+            try await desk.chat.messages.markRead(all)
             try phone.connect(server)
             try await phone.settled()
             try desk.connect(server)
