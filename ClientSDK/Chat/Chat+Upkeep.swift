@@ -2,8 +2,8 @@ import Foundation
 import Tidemark
 
 extension Chat {
-    /// Does what a messenger does by itself, until the calling task is cancelled: acknowledges what arrives, and clears up
-    /// after direct conversations that both sides opened at the same time.
+    /// Does what a messenger does by itself, until the calling task is cancelled: acknowledges what arrives, marks
+    /// what was seen as read, and clears up after direct conversations that both sides opened at the same time.
     ///
     /// Run it once a store; without it, call `MessageRepository.markDelivered(_:)`.
     /// - Parameter clock: measures the pause between receipts.
@@ -11,6 +11,7 @@ extension Chat {
     public func run(clock: any Clock<Duration> = ContinuousClock()) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await acknowledgeDeliveries(clock) }
+            group.addTask { try await markSeen(clock) }
             group.addTask { try await clearDoubledDirects() }
             try await group.waitForAll()
         }
@@ -29,6 +30,14 @@ extension Chat {
             guard !marks.isEmpty else { continue }
             try await ReceiptWriter(store, limits).write(.delivered, marks)
             try await clock.sleep(for: limits.receiptPause)
+        }
+    }
+
+    /// Writes what was noted as seen. What is noted during the pause goes with it.
+    private func markSeen(_ clock: any Clock<Duration>) async throws {
+        for await _ in seen.signals {
+            try await clock.sleep(for: limits.receiptPause)
+            try await ReceiptWriter(store, limits).write(.read, seen.take())
         }
     }
 

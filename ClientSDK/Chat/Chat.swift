@@ -18,12 +18,13 @@ public struct Chat: Sendable {
     /// Who else there is, and the user's own profile.
     public let users: any UserRepository
     let limits: ChatLimits
+    let seen = SeenMarks()
 
     /// - Parameter store: opened with `ChatSchema.schema()`, or with a schema that has all of it.
     public init(_ store: SyncStore, limits: ChatLimits = ChatLimits()) {
         self.store = store
         self.limits = limits
-        messages = StoredMessages(store, limits)
+        messages = StoredMessages(store, seen, limits)
         conversations = StoredConversations(store, limits)
         users = StoredUsers(store)
     }

@@ -75,6 +75,27 @@ import TidemarkChat
         }
     }
 
+    @Test func `a message that was not sent is there after a restart, with its state`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-chat-\(UUID().uuidString)")
+        defer {
+            // The system's temporary folder is emptied anyway.
+            try? FileManager.default.removeItem(at: folder)
+        }
+        let ann = UserID("ann")
+        let room = ChatID.directConversation(ann, UserID("bob"))
+        do {
+            let chat = try await Chat.open(account: ann, at: folder)
+            _ = try await chat.conversations.createDirect(with: UserID("bob"))
+            try await chat.messages.send("kept", to: room)
+        }
+        let chat = try await Chat.open(account: ann, at: folder)
+        let kept = try await chat.messages.newestPage(of: room, limit: 5)
+        #expect(kept.map(\.text) == ["kept"])
+        #expect(kept.map(\.status) == [.sending])
+        #expect(kept.first?.senderID == ann)
+        #expect(try await chat.conversations.read(room)?.lastMessage?.text == "kept")
+    }
+
     @Test func `pages before a date and before a message leave nothing out and nothing twice`() async throws {
         let ann = try Messenger("ann")
         let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id

@@ -66,6 +66,30 @@ import Tidemark
         }
     }
 
+    @Test func `messages that scroll by are marked as read together`() async throws {
+        try await TestServer.running { server in
+            var limits = ChatLimits()
+            limits.receiptPause = .milliseconds(1)
+            let (ann, bob) = (try Messenger("ann"), try Messenger("bob", limits: limits))
+            let room = try await ann.chat.conversations.createDirect(with: bob.user).id
+            for number in 1...50 { try await ann.chat.messages.send("\(number)", to: room) }
+            try ann.connect(server)
+            try bob.connect(server)
+            try await bob.conversations { $0.first?.unread == Unread(count: 50, isExact: true) }
+            let all = try await bob.messages(room) { $0.count == 50 }
+            try await bob.settled()
+            await bob.disconnect()
+            for message in all { bob.chat.messages.noteSeen(message) }
+            #expect(try await bob.chat.store.outbox.pendingCount.first { _ in true } == 0)
+            let upkeep = Task { try await bob.chat.run() }
+            try await bob.conversations { $0.first?.unread == Unread(count: 0, isExact: true) }
+            upkeep.cancel()
+            // One transaction says that they are read; another one may have said before that they are here.
+            #expect(try await bob.chat.store.outbox.pendingCount.first { _ in true } <= 2)
+            await ann.disconnect()
+        }
+    }
+
     @Test func `marks only rise, and the times of the last ones are kept`() throws {
         var record = ReceiptRecord(of: UserID("bob"), in: UUID())
         record.author = "bob"

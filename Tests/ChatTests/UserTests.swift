@@ -4,6 +4,17 @@ import Tidemark
 import TidemarkChat
 
 @Suite(.timeLimit(.minutes(1))) struct UserTests {
+    @Test func `a record under another id than its author's is nobody's profile`() async throws {
+        let ann = try Messenger("ann")
+        let stray = Mutation(
+            key: RecordKey(collection: "users", id: UniqueID(ChatID.profile(of: UserID("bob")))),
+            action: .create(["displayName": "Bob, they say"]))
+        try await ann.chat.store.write { $0.apply(stray) }
+        try await ann.chat.users.updateProfile { $0.displayName = "Ann" }
+        #expect(try await ann.chat.users.read(UserID("bob")) == nil)
+        #expect(try await ann.chat.users.observe().first { _ in true }.map(\.displayName) == ["Ann"])
+    }
+
     @Test func `a profile that two devices make offline has the fields of both, and everyone sees it`() async throws {
         try await TestServer.running { server in
             let (phone, desk, bob) = (try Messenger("ann"), try Messenger("ann"), try Messenger("bob"))

@@ -34,6 +34,11 @@ public protocol MessageRepository: Sendable {
     /// they are. Own ones and what the server has not numbered count for nothing.
     func markRead(_ messages: [Message]) async throws
 
+    /// Notes that a message is on the screen: cheap enough for every row that scrolls by. `Chat.run` marks what was noted
+    /// as read, together, after a pause; without it nothing is written. What is noted in the last moment before the app
+    /// ends is noted again when it is shown again.
+    func noteSeen(_ message: Message)
+
     /// Tells the others that the user has read all of the conversation that is here.
     func markAllRead(in conversation: UUID) async throws
 

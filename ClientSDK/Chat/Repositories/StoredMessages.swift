@@ -9,8 +9,11 @@ final class StoredMessages: MessageRepository {
     /// The last `sentAt` that was given: two messages of one device never have the same.
     private let lastSent = Mutex<Milliseconds>(0)
 
-    init(_ store: SyncStore, _ limits: ChatLimits) {
+    private let seen: SeenMarks
+
+    init(_ store: SyncStore, _ seen: SeenMarks, _ limits: ChatLimits) {
         self.store = store
+        self.seen = seen
         self.limits = limits
     }
 
@@ -78,6 +81,11 @@ final class StoredMessages: MessageRepository {
     func markRead(_ messages: [Message]) async throws { try await mark(.read, messages) }
 
     func markDelivered(_ messages: [Message]) async throws { try await mark(.delivered, messages) }
+
+    func noteSeen(_ message: Message) {
+        guard message.senderID != store.account, let number = message.serverID else { return }
+        seen.note(number, in: message.conversationID)
+    }
 
     func markAllRead(in conversation: UUID) async throws {
         let sql = "SELECT max(server_id) AS newest FROM messages WHERE scope = ? AND author <> ?"

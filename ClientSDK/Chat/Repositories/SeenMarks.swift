@@ -1,0 +1,24 @@
+import Foundation
+import Synchronization
+
+/// Messages that were on the screen and are not yet marked as read; of each conversation, the last one counts.
+final class SeenMarks: Sendable {
+    private let marks = Mutex<[UUID: Int64]>([:])
+    private let signal = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    func note(_ number: Int64, in conversation: UUID) {
+        marks.withLock { $0[conversation] = max($0[conversation] ?? 0, number) }
+        signal.continuation.yield()
+    }
+
+    /// Tells that something was noted; what is noted before it is heard is one signal. For one listener.
+    var signals: AsyncStream<Void> { signal.stream }
+
+    /// Everything noted since the last call.
+    func take() -> [UUID: Int64] {
+        marks.withLock { marks in
+            defer { marks = [:] }
+            return marks
+        }
+    }
+}
