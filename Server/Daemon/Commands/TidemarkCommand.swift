@@ -12,11 +12,13 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark demo                            real chat through eight devices and six crashes
               tidemark token --user ann --ttl 8h       a token for a device of ann's
               tidemark schema check app.schema.json    what is wrong with a schema, or what it says
+              tidemark inspect ann.sqlite              what a device has, waits for, and why
               tidemark bench writes --json             figures of this machine
 
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         subcommands: [
-            ServeCommand.self, TokenCommand.self, SchemaCommand.self, DemoCommand.self, BenchCommand.self,
+            ServeCommand.self, TokenCommand.self, SchemaCommand.self, InspectCommand.self, DemoCommand.self,
+            BenchCommand.self,
         ])
 }

@@ -1,0 +1,118 @@
+import GRDB
+import TidemarkModel
+
+/// Puts a record's story together, whatever the file's schema.
+struct RecordStoryReader {
+    let db: Database
+
+    /// - Throws: `unknownName` for a collection that the file has no table for.
+    func read(_ key: RecordKey) throws -> RecordStory {
+        let names = try DiagnosticsReader(db: db).collectionNames()
+        guard names.contains(key.collection) else {
+            throw StoreError(.unknownName, "no collection \(key.collection); there are \(names.joined(separator: ", "))")
+        }
+        let tombstone = "SELECT seq FROM tidemark_tombstone WHERE collection = ? AND local_id = ?"
+        return RecordStory(
+            collection: key.collection, id: key.id.description, shown: try shown(key), server: try server(key),
+            deletedAt: try db.first(tombstone, key.arguments)?.integer(0), pending: try pending(key),
+            refused: try refused(key))
+    }
+
+    private func shown(_ key: RecordKey) throws -> RecordStory.Version? {
+        let columns = try db.all("SELECT field FROM tidemark_field WHERE collection = ? ORDER BY field", [key.collection])
+            .map { try $0.text(0) }
+        let list = (["scope", "seq", "author", "state", "extra"] + columns.map(CollectionTable.quoted))
+            .joined(separator: ", ")
+        let sql = "SELECT \(list) FROM \(CollectionTable.quoted(key.collection)) WHERE local_id = ?"
+        guard let row = try db.first(sql, [key.id.description]) else { return nil }
+        var fields: [String: String] = [:]
+        for (index, name) in columns.enumerated() { fields[name] = Self.text(row[5 + index]) }
+        if let extra = try row.optionalText(4) { fields.merge(try Self.fields(extra)) { first, _ in first } }
+        return RecordStory.Version(
+            scope: try row.text(0), seq: try row.integer(1), author: try row.text(2), state: try row.text(3),
+            fields: fields)
+    }
+
+    private func server(_ key: RecordKey) throws -> RecordStory.Version? {
+        let sql = """
+            SELECT scope, seq, author, existence, fields
+            FROM tidemark_base
+            WHERE collection = ? AND local_id = ?
+            """
+        guard let row = try db.first(sql, key.arguments) else { return nil }
+        return RecordStory.Version(
+            scope: try row.text(0), seq: try row.integer(1), author: try row.text(2), state: try row.text(3),
+            fields: try Self.fields(row.text(4)))
+    }
+
+    private func pending(_ key: RecordKey) throws -> [RecordStory.Write] {
+        let sql = """
+            SELECT o.n, o.id, o.state, o.body
+            FROM tidemark_outbox_record AS r
+            JOIN tidemark_outbox AS o ON o.n = r.n
+            WHERE r.collection = ? AND r.local_id = ?
+            ORDER BY o.n
+            """
+        return try db.all(sql, key.arguments).map { row in
+            RecordStory.Write(
+                transaction: try row.text(1), number: try row.integer(0), status: try row.text(2),
+                changes: try changes(row.text(3), key))
+        }
+    }
+
+    private func refused(_ key: RecordKey) throws -> [RecordStory.Write] {
+        try Parking(db: db).parked().compactMap { parked in
+            let changes = parked.transaction.mutations.filter { $0.key == key }.flatMap(\.story)
+            guard !changes.isEmpty else { return nil }
+            return RecordStory.Write(
+                transaction: parked.transaction.id.description, number: nil,
+                status: "\(parked.rejection.code.rawValue): \(parked.rejection.message)", changes: changes)
+        }
+    }
+
+    private func changes(_ body: String, _ key: RecordKey) throws -> [String] {
+        try OutboxEntry.transaction(body).mutations.filter { $0.key == key }.flatMap(\.story)
+    }
+
+    private static func fields(_ json: String) throws -> [String: String] {
+        let fields = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
+        return Dictionary(fields.entries.map { ($0.name, $0.value.json) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// A column as JSON; sets, maps and JSON fields are stored as such.
+    private static func text(_ value: DatabaseValue) -> String? {
+        switch value.storage {
+        case .null: nil
+        case .int64(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text):
+            text.hasPrefix("[") || text.hasPrefix("{") ? text : FieldValue.string(text).json
+        case .blob(let bytes): "\(bytes.count) bytes"
+        }
+    }
+}
+
+extension Mutation {
+    /// What it does to the record, a line a field.
+    fileprivate var story: [String] {
+        switch action {
+        case .create(let fields): ["create"] + fields.entries.map { "set \($0.name) = \($0.value.json)" }
+        case .undelete(let fields): ["undelete"] + fields.entries.map { "set \($0.name) = \($0.value.json)" }
+        case .delete: ["delete"]
+        case .update(let patches): patches.map(\.story)
+        }
+    }
+}
+
+extension NamedPatch {
+    fileprivate var story: String {
+        switch patch {
+        case .set(let value): "set \(field) = \(value.json)"
+        case .unset: "unset \(field)"
+        case .increment(let value): "increment \(field) by \(value.json)"
+        case .add(let elements): "add \(FieldValue.array(elements).json) to \(field)"
+        case .remove(let elements): "remove \(FieldValue.array(elements).json) from \(field)"
+        case .max(let value): "raise \(field) to \(value.json)"
+        }
+    }
+}

@@ -1,0 +1,36 @@
+public import Foundation
+import GRDB
+import TidemarkModel
+
+extension SyncStore {
+    /// What this device knows of its own synchronisation, as of now.
+    ///
+    /// - Throws: GRDB's `DatabaseError` when the file cannot be read; `StoreError` when it holds what no SDK wrote.
+    public func diagnostics() async throws -> Diagnostics {
+        try await database.writer.read { db in try DiagnosticsReader(db: db).read() }
+    }
+
+    /// Why this device sees a record as it does.
+    ///
+    ///     let story = try await store.story(of: message.id, in: "messages")
+    ///     print(story.differing)      // fields whose shown value the server does not have yet
+    ///
+    /// - Throws: `StoreError` with `unknownName` when the schema has no such collection.
+    public func story(of id: UUID, in collection: String) async throws -> RecordStory {
+        let key = RecordKey(collection: collection, id: UniqueID(id))
+        return try await database.writer.read { db in try RecordStoryReader(db: db).read(key) }
+    }
+
+    /// The diagnostics as JSON with sorted keys and ISO dates, to be attached to a report. No field values are in it.
+    public func exportReport() async throws -> Data { try Diagnostics.encoder.encode(try await diagnostics()) }
+}
+
+extension Diagnostics {
+    /// Sorted keys and ISO dates.
+    package static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }
+}
