@@ -23,5 +23,7 @@ package struct FileInspection: Sendable {
 
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
-    package func story(_ key: RecordKey) throws -> RecordStory { try queue.read { try RecordStoryReader(db: $0).read(key) } }
+    package func story(_ key: RecordKey) throws -> RecordStory {
+        try queue.read { try RecordStoryReader(db: $0).read(key) }
+    }
 }

@@ -9,7 +9,8 @@ struct RecordStoryReader {
     func read(_ key: RecordKey) throws -> RecordStory {
         let names = try DiagnosticsReader(db: db).collectionNames()
         guard names.contains(key.collection) else {
-            throw StoreError(.unknownName, "no collection \(key.collection); there are \(names.joined(separator: ", "))")
+            throw StoreError(
+                .unknownName, "no collection \(key.collection); there are \(names.joined(separator: ", "))")
         }
         let tombstone = "SELECT seq FROM tidemark_tombstone WHERE collection = ? AND local_id = ?"
         return RecordStory(
@@ -19,8 +20,10 @@ struct RecordStoryReader {
     }
 
     private func shown(_ key: RecordKey) throws -> RecordStory.Version? {
-        let columns = try db.all("SELECT field FROM tidemark_field WHERE collection = ? ORDER BY field", [key.collection])
-            .map { try $0.text(0) }
+        let columns = try db.all(
+            "SELECT field FROM tidemark_field WHERE collection = ? ORDER BY field", [key.collection]
+        )
+        .map { try $0.text(0) }
         let list = (["scope", "seq", "author", "state", "extra"] + columns.map(CollectionTable.quoted))
             .joined(separator: ", ")
         let sql = "SELECT \(list) FROM \(CollectionTable.quoted(key.collection)) WHERE local_id = ?"

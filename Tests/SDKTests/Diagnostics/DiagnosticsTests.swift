@@ -7,22 +7,28 @@ import TidemarkModel
 /// What a person sees who looks into a device's database, by the SDK and from outside.
 @Suite struct DiagnosticsTests {
     private let room = RecordKey.room(1).scope
+    private let folder: TemporaryFolder
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path("ann.sqlite")
+    }
 
     /// A file with one synced note, one edited, one refused, and one write that waits.
-    private func file() throws -> (folder: TemporaryFolder, path: String, bench: Bench) {
-        let folder = try TemporaryFolder()
-        let path = folder.path("ann.sqlite")
+    private func fill() throws -> Bench {
         let bench = try Bench(path: path)
         try bench.join(room)
         try bench.apply(.note(1, seq: 5, ["text": "from the server", "done": true]))
         try bench.write(1, .note(2, ["text": "refused"]))
         try bench.apply(from: "c1", to: "c2", settled: .refused(1, 1, .forbidden))
         try bench.write(2, .set(.note(1), "text", "mine"))
-        return (folder, path, bench)
+        return bench
     }
 
     @Test func `the overview counts what is there, what waits and what was refused`() throws {
-        let (_, path, _) = try file()
+        let bench = try fill()
+        defer { withExtendedLifetime(bench) {} }
         let seen = try FileInspection(path: path).diagnostics()
         #expect(seen.account == "ann" && seen.client == Bench.client.description)
         #expect(seen.outbox.map(\.number) == [2])
@@ -37,13 +43,16 @@ import TidemarkModel
     }
 
     @Test func `a report holds no value of any field`() async throws {
-        let (_, path, _) = try file()
-        let json = String(decoding: try Diagnostics.encoder.encode(FileInspection(path: path).diagnostics()), as: UTF8.self)
+        let bench = try fill()
+        defer { withExtendedLifetime(bench) {} }
+        let json = String(
+            decoding: try Diagnostics.encoder.encode(FileInspection(path: path).diagnostics()), as: UTF8.self)
         #expect(json.contains("forbidden") && !json.contains("mine") && !json.contains("from the server"))
     }
 
     @Test func `a record's story sets what is shown against what the server said`() throws {
-        let (_, path, _) = try file()
+        let bench = try fill()
+        defer { withExtendedLifetime(bench) {} }
         let story = try FileInspection(path: path).story(.note(1))
         #expect(story.shown?.fields["text"] == "\"mine\"")
         #expect(story.server?.fields["text"] == "\"from the server\"")
@@ -54,7 +63,8 @@ import TidemarkModel
     }
 
     @Test func `a refused record is told though nothing of it is shown`() throws {
-        let (_, path, _) = try file()
+        let bench = try fill()
+        defer { withExtendedLifetime(bench) {} }
         let story = try FileInspection(path: path).story(.note(2))
         #expect(story.shown == nil && story.server == nil)
         #expect(story.refused.map(\.status) == ["forbidden: because"])
@@ -62,7 +72,7 @@ import TidemarkModel
     }
 
     @Test func `looking changes nothing`() throws {
-        let (_, path, bench) = try file()
+        let bench = try fill()
         let before = try bench.dump()
         _ = try FileInspection(path: path).diagnostics()
         _ = try FileInspection(path: path).story(.note(1))
@@ -70,16 +80,16 @@ import TidemarkModel
     }
 
     @Test func `what is no device's database is refused by name`() throws {
-        let folder = try TemporaryFolder()
         let missing = #expect(throws: StoreError.self) { try FileInspection(path: folder.path("none.sqlite")) }
         #expect(missing?.code == .notFound)
         let text = folder.path("text.sqlite")
         try Data("not a database, but long enough to look like one".utf8).write(to: URL(fileURLWithPath: text))
         let garbage = #expect(throws: StoreError.self) { try FileInspection(path: text) }
         #expect(garbage?.code == .corrupt)
-        let (_, path, _) = try file()
+        let bench = try fill()
+        defer { withExtendedLifetime(bench) {} }
         let unknown = #expect(throws: StoreError.self) {
-            try FileInspection(path: path).story(RecordKey(collection: "ghosts", id: .numbered(1)))
+            try FileInspection(path: path).story(RecordKey(collection: "ghosts", id: .transaction(1)))
         }
         #expect(unknown?.code == .unknownName)
         #expect("\(unknown?.message ?? "")".contains("notes"))
