@@ -114,22 +114,24 @@ extension Session {
 
     private mutating func goLive(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard position.seq >= readThrough else { return }
-        if owesConsistency { sendProgress(to: ring.tail, now: now, into: &effects) }
+        if owesConsistency {
+            sendProgress(to: ring.tail, now: now, into: &effects)
+            guard !owesConsistency else { return }
+        }
         isLive = true
         releasePages(into: &effects)
     }
 
-    /// An empty frame: nothing visible happened up to `head`.
+    /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window is full.
     mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
         let cursor = context.seal.cursor(head, workspace: identity?.workspace.text ?? "")
         let splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
+        let frame = Frame(splice.finish(settled: heldSettled))
+        guard !isBlocked, window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return }
         position = head
-        let settled = heldSettled
         heldSettled = nil
-        emit(
-            Frame(splice.finish(settled: settled)), cursor: cursor, seq: head.seq, isConsistent: true, now: now,
-            into: &effects)
+        emit(frame, cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
     }
 
     private func compose(

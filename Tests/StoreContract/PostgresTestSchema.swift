@@ -55,7 +55,10 @@ struct TestSchema: Sendable {
 
     /// Connections that see this schema alone, with further server settings.
     func configuration(_ settings: [String: String] = [:]) throws -> PostgresConfiguration {
-        try PostgresConfiguration(connectionString: connectionString(settings))
+        var configuration = try PostgresConfiguration(connectionString: connectionString(settings))
+        // Many tests share the machine with one server: waiting is no failure there.
+        configuration.leaseTimeout = .seconds(60)
+        return configuration
     }
 
     /// - Parameter keywords: further keywords of libpq, such as another host.

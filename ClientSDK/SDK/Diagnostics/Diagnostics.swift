@@ -7,6 +7,7 @@ public import Foundation
 ///
 /// It holds ids, counts and error texts, no field values, so that it can be sent to support.
 public struct Diagnostics: Codable, Hashable, Sendable {
+    /// The user whose database it is.
     public var account: String
     /// The install's id; the server knows the device by it.
     public var client: String
@@ -18,6 +19,7 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var lastNumber: Int64
     /// Outcomes up to this number are durable here.
     public var acknowledgedThrough: Int64
+    /// The version of the app's schema that shaped the tables.
     public var schemaVersion: Int64
     /// The database's own layout.
     public var format: Int64
@@ -27,17 +29,25 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var outbox: [QueuedWrite]
     /// What was refused for good, oldest first.
     public var parked: [ParkedWrite]
+    /// The scopes that are held, by name.
     public var scopes: [ScopeState]
+    /// The app's collections, by name.
     public var collections: [CollectionState]
 
     /// A transaction of the outbox.
     public struct QueuedWrite: Codable, Hashable, Sendable {
+        /// The number that it is sent under; what waits without one has a number far above them.
         public var number: Int64
+        /// The transaction's id, the same on the server.
         public var id: String
-        /// `queued`, `sending`, `held` (parked while on its way) or `void` (only its number is sent).
+        /// `queued`, `sending`, `held` (parked while on its way), `void` (only its number is sent), `withdrawn` or
+        /// `waiting` (got no answer too often, or stands behind one that did).
         public var state: String
+        /// When it was written, by the device's clock.
         public var created: Date
+        /// How often it was given out for sending.
         public var attempts: Int64
+        /// Why the last sending did not succeed.
         public var lastError: String?
         /// What it does: `create messages/018f…`.
         public var actions: [String]
@@ -45,19 +55,25 @@ public struct Diagnostics: Codable, Hashable, Sendable {
 
     /// A transaction that the server refused.
     public struct ParkedWrite: Codable, Hashable, Sendable {
+        /// The transaction's id, the same on the server.
         public var id: String
         /// The code of the refusal, as the protocol spells it.
         public var code: String
+        /// The refusal in words.
         public var message: String
+        /// When the device learned of it, by its clock.
         public var parked: Date
+        /// What it would have done: `create messages/018f…`.
         public var actions: [String]
     }
 
     /// A scope that the account is a member of.
     public struct ScopeState: Codable, Hashable, Sendable {
+        /// A record's id, or the name of a shared scope.
         public var scope: String
         /// The number of the grant.
         public var since: Int64
+        /// The account's role in it, as the schema spells it.
         public var role: String
         /// All of its records are here.
         public var isComplete: Bool
@@ -67,6 +83,7 @@ public struct Diagnostics: Codable, Hashable, Sendable {
 
     /// How far back one collection of a scope reaches.
     public struct Filling: Codable, Hashable, Sendable {
+        /// The collection's name.
         public var collection: String
         /// `nil` before the first page.
         public var floor: Int64?
@@ -74,7 +91,9 @@ public struct Diagnostics: Codable, Hashable, Sendable {
 
     /// The rows of one collection.
     public struct CollectionState: Codable, Hashable, Sendable {
+        /// The collection's name.
         public var name: String
+        /// How many there are.
         public var rows: Int64
         /// Rows that show writes which the server has not settled.
         public var pending: Int64

@@ -21,8 +21,12 @@ package struct FileInspection: Sendable {
         }
     }
 
+    /// What `SyncStore.diagnostics()` tells from inside.
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
+    /// What `SyncStore.story(of:)` tells from inside.
+    ///
+    /// - Throws: `StoreError` with `unknownName` for a collection that the file does not have.
     package func story(_ key: RecordKey) throws -> RecordStory {
         try queue.read { try RecordStoryReader(db: $0).read(key) }
     }

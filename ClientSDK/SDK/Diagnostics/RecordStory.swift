@@ -1,7 +1,9 @@
 /// How one record came to be seen as it is: what the server last said, what this device wrote on top of it, and what was
 /// refused.
 public struct RecordStory: Codable, Hashable, Sendable {
+    /// The collection's name.
     public var collection: String
+    /// The record's id.
     public var id: String
     /// `nil` when the app sees no such record.
     public var shown: Version?
@@ -16,9 +18,11 @@ public struct RecordStory: Codable, Hashable, Sendable {
 
     /// One state of the record.
     public struct Version: Codable, Hashable, Sendable {
+        /// The scope that it belongs to.
         public var scope: String
         /// The place of its last change in the workspace's order; 0 for what the server has not numbered.
         public var seq: Int64
+        /// Who created it.
         public var author: String
         /// `synced`, `pending` or `failed` for what is shown; `live`, `absent` or `deleted` for the server's state.
         public var state: String
@@ -28,6 +32,7 @@ public struct RecordStory: Codable, Hashable, Sendable {
 
     /// One transaction's part in the record.
     public struct Write: Codable, Hashable, Sendable {
+        /// The transaction's id, the same on the server.
         public var transaction: String
         /// The number that it is sent under; `nil` for a refused one.
         public var number: Int64?

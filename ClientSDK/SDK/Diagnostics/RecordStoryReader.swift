@@ -21,15 +21,17 @@ struct RecordStoryReader {
 
     private func shown(_ key: RecordKey) throws -> RecordStory.Version? {
         let columns = try db.all(
-            "SELECT field FROM tidemark_field WHERE collection = ? ORDER BY field", [key.collection]
+            "SELECT field, type FROM tidemark_field WHERE collection = ? ORDER BY field", [key.collection]
         )
-        .map { try $0.text(0) }
-        let list = (["scope", "seq", "author", "state", "extra"] + columns.map(CollectionTable.quoted))
+        .map { (name: try $0.text(0), type: FieldType(rawValue: try $0.text(1))) }
+        let list = (["scope", "seq", "author", "state", "extra"] + columns.map { CollectionTable.quoted($0.name) })
             .joined(separator: ", ")
         let sql = "SELECT \(list) FROM \(CollectionTable.quoted(key.collection)) WHERE local_id = ?"
         guard let row = try db.first(sql, [key.id.description]) else { return nil }
         var fields: [String: String] = [:]
-        for (index, name) in columns.enumerated() { fields[name] = Self.text(row[5 + index]) }
+        for (index, column) in columns.enumerated() {
+            fields[column.name] = try column.type?.fieldValue(row[5 + index])?.json
+        }
         if let extra = try row.optionalText(4) { fields.merge(try Self.fields(extra)) { first, _ in first } }
         return RecordStory.Version(
             scope: try row.text(0), seq: try row.integer(1), author: try row.text(2), state: try row.text(3),
@@ -54,7 +56,7 @@ struct RecordStoryReader {
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n
             WHERE r.collection = ? AND r.local_id = ?
-            ORDER BY o.n
+            ORDER BY o.written
             """
         return try db.all(sql, key.arguments).map { row in
             RecordStory.Write(
@@ -80,18 +82,6 @@ struct RecordStoryReader {
     private static func fields(_ json: String) throws -> [String: String] {
         let fields = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
         return Dictionary(fields.entries.map { ($0.name, $0.value.json) }, uniquingKeysWith: { first, _ in first })
-    }
-
-    /// A column as JSON; sets, maps and JSON fields are stored as such.
-    private static func text(_ value: DatabaseValue) -> String? {
-        switch value.storage {
-        case .null: nil
-        case .int64(let number): "\(number)"
-        case .double(let number): "\(number)"
-        case .string(let text):
-            text.hasPrefix("[") || text.hasPrefix("{") ? text : FieldValue.string(text).json
-        case .blob(let bytes): "\(bytes.count) bytes"
-        }
     }
 }
 

@@ -92,6 +92,6 @@ import TidemarkModel
             try FileInspection(path: path).story(RecordKey(collection: "ghosts", id: .transaction(1)))
         }
         #expect(unknown?.code == .unknownName)
-        #expect("\(unknown?.message ?? "")".contains("notes"))
+        #expect(unknown?.message.contains("notes") == true)
     }
 }

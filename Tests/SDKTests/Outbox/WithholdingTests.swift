@@ -104,18 +104,20 @@ import TidemarkWire
         _ = try bench.database.nextPush(after: 0, maxTransactions: 100, maxBytes: 100_000)
         try bench.database.withhold(1, reason: "no answer")
         try bench.apply(settled: .outcomes([(1, 1, .invalid)]))
-        try bench.write(3, .note(3, in: 1))
+        try bench.write(3, .set(.note(1), "done", true))
         #expect(try bench.fields(.note(1))?["text"] == "b")
         try bench.database.fork(newClient: UniqueID(high: 9, low: 9))
-        #expect(try bench.string("SELECT group_concat(id) FROM (SELECT id FROM tidemark_outbox ORDER BY n)") == [1, 2, 3]
-            .map { UniqueID.transaction($0).description }.joined(separator: ","))
+        #expect(
+            try bench.string("SELECT group_concat(id) FROM (SELECT id FROM tidemark_outbox ORDER BY n)")
+                == [1, 2, 3]
+                .map { UniqueID.transaction($0).description }.joined(separator: ","))
     }
 
     @Test func `a new identity sends what was withheld in its order`() throws {
         try withdrawn()
         try bench.write(4, .note(5, in: 2))
         try bench.database.fork(newClient: UniqueID(high: 9, low: 9))
-        #expect(try push().map { $0.1 } == [4, 1, 3].map { .transaction($0) })
+        #expect(try push().map { $0.1 } == [1, 3, 4].map { .transaction($0) })
         #expect(try bench.state(.note(1)) == "pending")
     }
 }

@@ -97,8 +97,8 @@ struct DeliveryWatch {
 
     private mutating func judgeBounds(_ size: Int, _ limits: WireLimits) throws(Violation) {
         outstanding.append(size)
-        // One read may go one frame over the edge, and word of progress is not held back: it is small, and rare.
-        let isOver = outstanding.count > limits.windowFramesMax + 4
+        // One read may go one frame over the edge.
+        let isOver = outstanding.count > limits.windowFramesMax + 1
         let bytes = outstanding.dropLast(2).reduce(0, +)
         try check(!isOver, .bounds, "\(outstanding.count) frames are not acknowledged")
         try check(

@@ -17,7 +17,7 @@ struct OutboxCheck {
     func checkConservation(of written: Set<TransactionID>, released: Set<TransactionID>) throws {
         // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
         try database.writer.unsafeRead { db in try checkEach(of: written, released, db) }
-        let numbered = copy.outbox.filter { $0.state != .waiting }
+        let numbered = copy.outbox.filter { $0.state != .waiting }.sorted { $0.number < $1.number }
         for (before, after) in zip(numbered, numbered.dropFirst()) {
             try check(
                 after.number == before.number + 1, .conservation,
