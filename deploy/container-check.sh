@@ -4,8 +4,8 @@
 #   deploy/container-check.sh [path of a release binary built with --static-swift-stdlib]
 #
 # Copies the binary and exactly the libraries that it asks for into an empty folder, starts it there as an
-# unprivileged user with nothing in its environment but the image's own variables, asks for /healthz, ends it with
-# SIGTERM. Without a path it builds the binary as deploy/Dockerfile does.
+# unprivileged user with /proc, and with nothing in its environment but the image's own variables, asks for /healthz,
+# ends it with SIGTERM. Without a path it builds the binary as deploy/Dockerfile does.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -79,7 +79,7 @@ plant() {
     local path
     tree=$(mktemp -d /tmp/tidemark-container.XXXXXX)
     chmod 0755 "$tree"
-    mkdir -p "$tree/usr/local/bin" "$tree/var/lib/tidemark" "$tree/run/secrets" "$tree/tmp"
+    mkdir -p "$tree/usr/local/bin" "$tree/var/lib/tidemark" "$tree/run/secrets" "$tree/tmp" "$tree/proc"
     strip -o "$tree/usr/local/bin/tidemark" "$1"
     while read -r path; do
         mkdir -p "$tree$(dirname "$path")"
@@ -112,18 +112,20 @@ free_port() {
 
 start() {
     local port=$1 answer="" tries
+    # As in a container, /proc is there: Swift reads the command line from it. The mount ends with the process.
     env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
         TIDEMARK_SECRET_FILE=/run/secrets/token_secret \
-        "$(command -v chroot)" --userspec="$IMAGE_USER:$IMAGE_USER" "$tree" /usr/local/bin/tidemark serve \
-        >"$tree/server.log" 2>&1 &
+        "$(command -v unshare)" --mount "$BASH" -c \
+        '/bin/mount -t proc proc "$0/proc" && exec "$1" --userspec="$2:$2" "$0" /usr/local/bin/tidemark serve' \
+        "$tree" "$(command -v chroot)" "$IMAGE_USER" >"$tree/server.log" 2>&1 &
     server=$!
     for ((tries = 0; tries < START_SECONDS * 10; tries++)); do
-        kill -0 "$server" 2>/dev/null || refuse "the server ended at once: $(tail -n 5 "$tree/server.log")"
+        kill -0 "$server" 2>/dev/null || refuse "the server ended at once: $(tail -n 20 "$tree/server.log")"
         answer=$(status_line "$port" || true)
         [[ $answer != *" 200 "* ]] || break
         sleep 0.1
     done
-    [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 5 "$tree/server.log")"
+    [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
     say "proved: /healthz answers 200, with no file but those and as user $(awk '/^Uid/ { print $2 }' "/proc/$server/status")"
 }
 
@@ -139,7 +141,7 @@ stop() {
     fi
     wait "$server" || code=$?
     server=""
-    [[ $code -eq 0 ]] || refuse "SIGTERM ended it with exit code $code: $(tail -n 5 "$tree/server.log")"
+    [[ $code -eq 0 ]] || refuse "SIGTERM ended it with exit code $code: $(tail -n 20 "$tree/server.log")"
     say "proved: SIGTERM ends it with exit code 0"
 }
 
