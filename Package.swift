@@ -79,6 +79,7 @@ let package = Package(
             name: "TidemarkPostgres",
             dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],
             path: "Server/Postgres"),
+        .systemLibrary(name: "CAllocator", path: "Server/CAllocator"),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "TidemarkFanOut",
@@ -89,7 +90,7 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
                 "TidemarkFanOut", "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
-                "TidemarkPostgres", "TidemarkNIOTransport", "TidemarkChat",
+                "TidemarkPostgres", "TidemarkNIOTransport", "TidemarkChat", "CAllocator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),

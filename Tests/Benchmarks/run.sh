@@ -75,7 +75,9 @@ pgbench_tps=$(as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j
     | awk '/^tps/ { print $3 }')
 
 measure writes-postgres writes --database "$postgres" --seconds "$seconds"
+measure writes-postgres-2 writes --in-flight 2 --database "$postgres" --seconds "$seconds"
 measure writes-embedded writes --seconds "$seconds"
+measure writes-embedded-2 writes --in-flight 2 --seconds "$seconds"
 measure fanout-embedded fanout --seconds "$seconds"
 measure fanout-postgres fanout --seconds "$seconds" --database "$postgres"
 measure rate-postgres fanout --subscribers 100 --rate 1000 --seconds "$seconds" --database "$postgres"
@@ -86,12 +88,17 @@ measure catchup-four catchup --clients 4
 measure idle idle --connections 5000
 measure sdk sdk
 
+# ratio WRITES: as a multiple of pgbench's commits.
+ratio() { awk -v w="$1" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }'; }
+
 writes=$(figure writes-postgres writes_per_s)
-ratio=$(awk -v w="$writes" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }')
+writes_2=$(figure writes-postgres-2 writes_per_s)
 row "figure" "here" "aim"
 row "pgbench INSERT commits/s, 32 connections" "$pgbench_tps"
-row "writes/s, 256 writers, PostgreSQL" "$writes" "$ratio (aim 1.0)"
+row "writes/s, 256 writers, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)"
 row "  p50 ms / p99 ms" "$(figure writes-postgres p50_ms) / $(figure writes-postgres p99_ms)"
+row "writes/s, 256 writers, PostgreSQL, 2 in flight" "$writes_2" "$(ratio "$writes_2")"
+row "writes/s, 256 writers, embedded, 2 in flight" "$(figure writes-embedded-2 writes_per_s)"
 row "writes/s, 256 writers, embedded" "$(figure writes-embedded writes_per_s)" "20000"
 row "  p50 ms / p99 ms" "$(figure writes-embedded p50_ms) / $(figure writes-embedded p99_ms)"
 row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"

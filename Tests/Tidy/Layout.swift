@@ -15,7 +15,7 @@ enum Layout {
         Home("HTTPTypes", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
         Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
         Home("GRDB", ["Server/EmbeddedStore/", "ClientSDK/SDK/", "Tests/"]),
-        Home("CPostgres", ["Server/Postgres/"]),
+        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
 
@@ -23,7 +23,7 @@ enum Layout {
     static let directions: [Direction] = [
         Direction("Shared/Model/", may: []),
         Direction("Shared/Wire/", may: ["TidemarkModel"]),
-        Direction("Server/CPostgres/", may: []),
+        Direction("Server/CPostgres/", may: []), Direction("Server/CAllocator/", may: []),
         Direction("Server/Postgres/", may: ["CPostgres"]),
         Direction("Server/Store/", may: shared),
         Direction("Server/EmbeddedStore/", may: shared + ["TidemarkStore"]),

@@ -65,12 +65,14 @@ struct BenchTargetOptions: ParsableArguments {
 /// `tidemark bench writes`.
 struct BenchWrites: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "writes", abstract: "Acknowledged durable writes a second, one in flight for each writer.")
+        commandName: "writes", abstract: "Acknowledged durable writes a second.")
 
     @Option(help: "Writers, each with a connection, a user and a client id of its own.")
     var writers = 256
     @Option(help: "Writers who share a conversation: each write is delivered to so many members.")
     var sharing = 1
+    @Option(help: "Writes of each writer that wait to be acknowledged at the same time.")
+    var inFlight = 1
     @Option(help: "Length of the measurement, after a second of warm-up.")
     var seconds = 8
     @Option(help: "Bytes of each message's text.")
@@ -80,12 +82,14 @@ struct BenchWrites: AsyncParsableCommand {
     func validate() throws {
         try bound(writers, "--writers", 1...8_000)
         try bound(sharing, "--sharing", 1...256)
+        try bound(inFlight, "--in-flight", 1...1_000)
         try bound(seconds, "--seconds", 1...600)
         try bound(bytes, "--bytes", 21...60_000)
     }
 
     func run() async throws {
-        let run = WritesRun(writers: writers, sharing: sharing, seconds: seconds, textBytes: bytes)
+        let run = WritesRun(
+            writers: writers, sharing: sharing, inFlight: inFlight, seconds: seconds, textBytes: bytes)
         try await target.measure { try await run.run(on: $0) }
     }
 }

@@ -1,8 +1,8 @@
 import NIOCore
 import TidemarkModel
 
-/// Acknowledged durable writes a second: each writer has one transaction in flight and sends the next when it hears that
-/// the last is settled.
+/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight, one unless told, and sends
+/// the next when it hears that one is settled.
 struct WritesRun {
     /// Before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
@@ -10,6 +10,8 @@ struct WritesRun {
     var writers = 256
     /// Writers of one conversation: each write is delivered to so many members.
     var sharing = 1
+    /// Transactions of each writer that wait for their settlement at the same time, each a push of its own.
+    var inFlight = 1
     var seconds = 8
     var textBytes = 100
 
@@ -18,13 +20,14 @@ struct WritesRun {
         let conversations = try await makeConversations(target)
         let crew = try await ground.make { LoadCrew(ground) }
         let seed = UInt64.random(in: 0 ... .max)
-        let (textBytes, sharing) = (textBytes, sharing)
+        let (textBytes, sharing, inFlight) = (textBytes, sharing, inFlight)
         try await crew.openPublishers(writers, on: ground) { index in
             let id = conversations[index / sharing]
             var seeds = SplitMix(state: seed &+ UInt64(index))
             return Publisher(
                 hello: try target.hello(Self.user(index)),
-                template: PushTemplate(conversation: id, seed: seeds.next(), textBytes: textBytes), plan: .init())
+                template: PushTemplate(conversation: id, seed: seeds.next(), textBytes: textBytes),
+                plan: .init(pushesInFlight: inFlight))
         }
         try await ground.run { for publisher in crew.value.publishers { publisher.start() } }
         try await ground.pause(Self.warmUp)
@@ -53,6 +56,7 @@ struct WritesRun {
         var report = BenchReport("writes")
         report.note("writers", .integer(Int64(writers)), "writers")
         report.note("sharing", .integer(Int64(sharing)), "of one conversation")
+        report.note("in_flight", .integer(Int64(inFlight)), "in flight for each writer")
         report.note("seconds", .integer(Int64(seconds)), "seconds")
         report.add("writes_per_s", rate, "acknowledged writes a second")
         report.add(latencies, "write → settled")

@@ -1,0 +1,6 @@
+#pragma once
+
+#ifdef __linux__
+/* The module map of Glibc does not have it. */
+#include <malloc.h>
+#endif
