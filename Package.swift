@@ -129,10 +129,11 @@ let package = Package(
         .target(
             name: "TidemarkChat",
             dependencies: ["Tidemark", .product(name: "Crypto", package: "swift-crypto")],
-            path: "ClientSDK/Chat", resources: [.embedInCode("Resources/chat.schema.json")]),
+            path: "ClientSDK/Chat", exclude: ["README.md"], resources: [.embedInCode("Resources/chat.schema.json")]),
         .target(
             name: "TidemarkRepairShop", dependencies: ["Tidemark"],
-            path: "ClientSDK/RepairShop", resources: [.embedInCode("Resources/repairshop.schema.json")]),
+            path: "ClientSDK/RepairShop", exclude: ["README.md"],
+            resources: [.embedInCode("Resources/repairshop.schema.json")]),
 
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),

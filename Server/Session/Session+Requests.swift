@@ -19,6 +19,10 @@ extension Session {
             let message = "push: \(limits.pushesInFlightMax) are being settled"
             return send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
+        guard !context.outgrowsOutcomes(push) else {
+            let message = "push: \(limits.outcomesKeptMax) outcomes are not acknowledged"
+            return send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
+        }
         if let wait = bucket.take(push.entries.count, now: now) {
             let message = "push: \(limits.transactionsPerSecond) transactions a second"
             return send(.error(ErrorMessage(.rateLimited, message, retryAfter: wait)), into: &effects)

@@ -3,6 +3,12 @@ package import TidemarkSequencer
 package import TidemarkWire
 
 extension SessionContext {
+    /// True when the server would have to keep too many outcomes that the client has not acknowledged.
+    package func outgrowsOutcomes(_ push: Push) -> Bool {
+        let (ahead, overflows) = push.first.subtractingReportingOverflow(max(0, push.ackedThrough))
+        return overflows || ahead > Int64(limits.outcomesKeptMax - push.entries.count + 1)
+    }
+
     /// Admits a push and cuts it into pieces that leave room for other clients' in each batch; at least one.
     ///
     /// - Parameter bytes: of the whole push on the wire.

@@ -8,6 +8,8 @@ package struct WireLimits: Hashable, Sendable {
     package var pushTransactionsMax = 200
     /// Pushes of one connection that are not settled yet.
     package var pushesInFlightMax = 10
+    /// Outcomes of one client that it has not acknowledged and the server must keep.
+    package var outcomesKeptMax = 4_096
     /// Bytes of frames that a `changes` frame aims at; a single larger record still goes, alone.
     package var changesBytesTarget = 256 * 1024
     /// Rows of one page.

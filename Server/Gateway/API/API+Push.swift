@@ -18,6 +18,10 @@ extension API {
         guard call.push.entries.count <= limits.pushTransactionsMax else {
             throw APIError(.badRequest, "invalid", "push: more than \(limits.pushTransactionsMax) transactions")
         }
+        guard !node.context.outgrowsOutcomes(call.push) else {
+            let message = "push: \(limits.outcomesKeptMax) outcomes are not acknowledged"
+            throw APIError.busy(.serviceUnavailable, .overloaded, message, retryAfter: retry)
+        }
         let key = Census.Client(workspace: identity.workspace, client: call.client)
         if let wait = rates.take(call.push.entries.count, for: key, now: node.now()) {
             let message = "push: \(limits.transactionsPerSecond) transactions a second"

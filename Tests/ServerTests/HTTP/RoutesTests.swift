@@ -146,6 +146,8 @@ import TidemarkWire
             let limited = try await push(server, from: 3, Sample.profile(12), Sample.profile(13))
             #expect(limited.status == 429 && limited.text.contains(#""code":"rate_limited""#))
             #expect(["1", "2", "3"].contains(limited.header("retry-after")))
+            let unread = try await push(server, from: 4_097, Sample.profile(10))
+            #expect(unread.status == 503 && unread.text.contains("4096 outcomes are not acknowledged"))
             let many = Push(first: 3, ackedThrough: 0, entries: (0..<201).map { Push.Entry(Sample.profile($0)) })
             let call = PushCall(client: Sample.id(1), connection: 1, push: many)
             let refused = try await server.post(

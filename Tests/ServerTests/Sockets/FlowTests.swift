@@ -27,6 +27,18 @@ import TidemarkWire
         }
     }
 
+    @Test func `outcomes that nobody acknowledges are kept up to a bound`() async throws {
+        try await TestServer.running { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 4_096, Sample.profile(11))
+            #expect(try await ann.error().code == .gap)
+            try await ann.push(from: 4_096, Sample.profile(11), Sample.profile(12))
+            #expect(try await ann.error().code == .overloaded)
+            try await ann.send(.push(Push(first: 1 << 52, ackedThrough: 0, entries: [Push.Entry(Sample.profile(11))])))
+            #expect(try await ann.error().code == .overloaded)
+        }
+    }
+
     /// With the large ring the way back is memory; with the small one it is the store.
     @Test(arguments: ["4096", "67108864"])
     func `a slow consumer leaves live mode and catches up once it acknowledges`(ring: String) async throws {
