@@ -1,12 +1,25 @@
 package import TidemarkModel
 package import TidemarkSession
 package import TidemarkStore
+import TidemarkWire
 
 extension FanOut {
     /// The process follows a workspace from here on.
     package mutating func follow(_ workspace: WorkspaceID, from head: Head) {
         guard tides[workspace] == nil else { return }
-        tides[workspace] = Tide(ring: Ring(tail: head, bytesMax: limits.ringBytesMax))
+        tides[workspace] = Tide(ring: Ring(tail: head))
+    }
+
+    /// The process follows a workspace no more, since nobody was connected for long; who just came must come again.
+    package mutating func unfollow(_ workspace: WorkspaceID, into effects: inout [SessionEffect]) {
+        guard let tide = tides[workspace] else { return }
+        for id in tide.byClient.values.sorted() {
+            update(id, into: &effects) { session, _, effects in
+                session.close(.unavailable, "the workspace was put to rest; connect again", into: &effects)
+            }
+        }
+        ringBytes -= tide.ring.bytes
+        tides[workspace] = nil
     }
 
     /// The next batch of the order; it must begin right after the tail.
@@ -17,7 +30,7 @@ extension FanOut {
     ) {
         guard let tail = tides[workspace]?.ring.tail, batch.low == tail.seq + 1 else { return }
         let touched = touched(by: batch, in: workspace)
-        tides[workspace]?.ring.append(batch)
+        append(batch, to: workspace)
         var shared: SharedFrame?
         for (id, groups) in touched {
             let note = withSession(id) { session -> Session.IndexNote? in
@@ -35,11 +48,12 @@ extension FanOut {
         upTo head: Head, in workspace: WorkspaceID, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         guard let tide = tides[workspace], head.seq > tide.ring.tail.seq else { return }
-        let before = tide.ring.tail
+        let before = (tail: tide.ring.tail, bytes: tide.ring.bytes)
+        ringBytes -= before.bytes
         tides[workspace]?.ring.reset(tail: head)
         for id in Set(tide.byScope.values.joined()).union(tide.byUser.values.joined()).sorted() {
             let note = withSession(id) { session in
-                session.fallBehind(from: before)
+                session.fallBehind(from: before.tail)
                 return session.takeIndexNote()
             }
             if let note { take(note, of: id, in: workspace) }

@@ -22,6 +22,8 @@ package struct FanOut: Sendable {
     let limits: FanOutLimits
     var sessions: [SessionID: Session] = [:]
     var tides: [WorkspaceID: Tide] = [:]
+    /// Bytes in the rings of all workspaces.
+    package internal(set) var ringBytes = 0
     private var isDraining = false
 
     package init(context: SessionContext, limits: FanOutLimits = FanOutLimits()) {
@@ -37,6 +39,9 @@ package struct FanOut: Sendable {
 
     /// The tail that this machine has delivered up to; `nil` for a workspace that it does not follow.
     package func tail(of workspace: WorkspaceID) -> Head? { tides[workspace]?.ring.tail }
+
+    /// The recent batches of a workspace, for tests and diagnostics; `nil` for one that it does not follow.
+    package func ring(of workspace: WorkspaceID) -> Ring? { tides[workspace]?.ring }
 
     // MARK: Connections
 
@@ -148,6 +153,7 @@ package struct FanOut: Sendable {
 
     /// Time passed: deadlines, expiries, progress. Call about once a second.
     package mutating func tick(now: Milliseconds, into effects: inout [SessionEffect]) {
+        forgetBatches(olderThan: now - limits.ringAgeMax)
         for id in sessions.keys.sorted() {
             update(id, into: &effects) { session, ring, effects in
                 session.tick(now: now, ring: ring(), into: &effects)

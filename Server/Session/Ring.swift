@@ -5,26 +5,48 @@ package import TidemarkStore
 package struct Ring: Sendable {
     private var batches: [DeliveryBatch] = []
     private var first = 0
-    private var bytes = 0
-    private let bytesMax: Int
+    /// Bytes of the batches that are held.
+    package private(set) var bytes = 0
     /// The end of the last batch that this process knows of.
     package private(set) var tail: Head
 
-    package init(tail: Head, bytesMax: Int) {
-        self.tail = tail
-        self.bytesMax = bytesMax
-    }
+    package init(tail: Head) { self.tail = tail }
+
+    /// Batches that are held.
+    package var count: Int { batches.count - first }
 
     /// Adds the batch that follows the tail.
     package mutating func append(_ batch: DeliveryBatch) {
         batches.append(batch)
         bytes += batch.byteCount
         tail = batch.head
-        while bytes > bytesMax, first < batches.count - 1 {
-            bytes -= batches[first].byteCount
-            first += 1
-        }
-        if first > 1_024, first * 2 > batches.count {
+    }
+
+    /// Forgets the oldest batches beyond so many bytes, but never the last one.
+    package mutating func shrink(to bytesMax: Int) {
+        while bytes > bytesMax, count > 1 { dropOldest() }
+        compact()
+    }
+
+    /// True when `forget(olderThan:)` would forget something.
+    package func isOlder(than time: Milliseconds) -> Bool { count > 0 && batches[first].head.time < time }
+
+    /// Forgets batches that were committed before `time`.
+    package mutating func forget(olderThan time: Milliseconds) {
+        while isOlder(than: time) { dropOldest() }
+        compact()
+    }
+
+    private mutating func dropOldest() {
+        bytes -= batches[first].byteCount
+        first += 1
+    }
+
+    private mutating func compact() {
+        if first == batches.count {
+            batches = []
+            first = 0
+        } else if first > 1_024, first * 2 > batches.count {
             batches.removeFirst(first)
             first = 0
         }

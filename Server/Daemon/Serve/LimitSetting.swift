@@ -71,7 +71,7 @@ package struct LimitSetting: Sendable {
         LimitSetting("WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000) {
             $0.wire.windowFramesMax = $1
         },
-        LimitSetting("RING_BYTES", "bytes of recent changes in memory, a workspace", 4_096...1_099_511_627_776) {
+        LimitSetting("RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776) {
             $0.fanOut.ringBytesMax = $1
         },
     ]

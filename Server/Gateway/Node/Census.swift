@@ -35,6 +35,9 @@ final class Census: Sendable {
     /// Connections that said who they are.
     var count: Int { tables.withLock { $0.userOf.count } }
 
+    /// The workspaces that somebody is connected to.
+    var workspaces: Set<WorkspaceID> { tables.withLock { Set($0.connections.keys.map(\.workspace)) } }
+
     /// Counts a connection whose token was accepted; false when its user has too many.
     func enter(_ session: SessionID, _ user: User) -> Bool {
         tables.withLock { tables in

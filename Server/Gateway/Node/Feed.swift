@@ -16,6 +16,8 @@ final class Feed: Sendable {
         case begin
         /// Another caller is at it.
         case wait
+        /// The feed was put to rest: open another one.
+        case retired
     }
 
     private struct State {
@@ -29,6 +31,9 @@ final class Feed: Sendable {
         var watchers: [UInt64: (after: SequenceNumber, wake: CheckedContinuation<Void, Never>)] = [:]
         var lastWatcher: UInt64 = 0
         var isEnded = false
+        /// How often in a row nobody was found who needs the feed.
+        var idleRounds = 0
+        var isRetired = false
     }
 
     let workspace: WorkspaceID
@@ -51,9 +56,12 @@ final class Feed: Sendable {
     // MARK: Start
 
     /// Makes sure that the workspace is followed; of many callers at once, one asks the store by `ask`.
-    func follow(_ ask: () async throws(StoreError) -> Head) async throws(StoreError) {
+    ///
+    /// - Returns: false when the feed was put to rest meanwhile.
+    func follow(_ ask: () async throws(StoreError) -> Head) async throws(StoreError) -> Bool {
         switch begin() {
-        case .followed: return
+        case .followed: return true
+        case .retired: return false
         case .begin:
             do throws(StoreError) {
                 started(from: try await ask())
@@ -76,10 +84,13 @@ final class Feed: Sendable {
             }
             try result.get()
         }
+        return true
     }
 
     private func begin() -> Start {
         state.withLock { state in
+            if state.isRetired { return .retired }
+            state.idleRounds = 0
             if state.tail != nil { return .followed }
             if state.isStarting { return .wait }
             state.isStarting = true
@@ -109,6 +120,23 @@ final class Feed: Sendable {
             return state.starters
         }
         for starter in starters { starter.resume(returning: .failure(error)) }
+    }
+
+    // MARK: Rest
+
+    /// Called now and then: puts the feed to rest once nobody needed it for so many calls in a row. True when it did;
+    /// connections that come at this moment are told to come again.
+    func rests(afterIdle rounds: Int, isUsed: Bool) -> Bool {
+        state.withLock { state in
+            let isFree = !isUsed && !state.isStarting && !state.isReading && state.watchers.isEmpty
+            state.idleRounds = isFree ? state.idleRounds + 1 : 0
+            guard state.idleRounds >= rounds else { return false }
+            for inbox in inboxes { inbox.post(.unfollow(workspace)) }
+            state.tail = nil
+            state.isEnded = true
+            state.isRetired = true
+            return true
+        }
     }
 
     // MARK: Batches

@@ -31,6 +31,15 @@ final class Feeds: Sendable {
         }
     }
 
+    /// Puts to rest what nobody needed for so many calls in a row, and returns it.
+    func rest(afterIdle rounds: Int, used: Set<WorkspaceID>) -> [Feed] {
+        feeds.withLock { feeds in
+            let resting = feeds.values.filter { $0.rests(afterIdle: rounds, isUsed: used.contains($0.workspace)) }
+            for feed in resting { feeds[feed.workspace] = nil }
+            return resting
+        }
+    }
+
     /// Wakes everyone who waits for any of them.
     func end() {
         for feed in all { feed.end() }

@@ -142,6 +142,7 @@ extension FanOut {
     ) {
         switch letter {
         case .follow(let workspace, let head): follow(workspace, from: head)
+        case .unfollow(let workspace): unfollow(workspace, into: &effects)
         case .committed(let workspace, let batch): committed(batch, in: workspace, now: now, into: &effects)
         case .missed(let workspace, let head): missed(upTo: head, in: workspace, now: now, into: &effects)
         case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)

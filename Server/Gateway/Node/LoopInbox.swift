@@ -11,6 +11,7 @@ final class LoopInbox: Sendable {
     /// One thing to tell the loop's fan-out.
     enum Letter: Sendable {
         case follow(WorkspaceID, Head)
+        case unfollow(WorkspaceID)
         case committed(WorkspaceID, DeliveryBatch)
         case missed(WorkspaceID, Head)
         case loaded(SessionID, LoadAnswer)

@@ -6,6 +6,9 @@ import TidemarkWire
 
 /// The reads that sessions ask for. Each answers by one letter.
 extension Node {
+    /// A feed rests after minutes without use: that one is put to rest while it is asked for hardly happens once.
+    private static let feedTries = 3
+
     /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
     func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: LoopInbox) {
         let isStarted = background.start { [self] in
@@ -28,12 +31,15 @@ extension Node {
     /// Where no other process commits, nobody needs the batches' bodies in the store: the interest is ended at once, and
     /// spares the store from keeping them.
     func follow(_ workspace: WorkspaceID) async throws(StoreError) {
-        let feed = feeds.open(workspace)
-        try await feed.follow { () async throws(StoreError) in
-            let head = try await store.follow(workspace, node: parts.id, now: now())
-            if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
-            return head
+        for _ in 0..<Self.feedTries {
+            let isFollowed = try await feeds.open(workspace).follow { () async throws(StoreError) in
+                let head = try await store.follow(workspace, node: parts.id, now: now())
+                if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
+                return head
+            }
+            if isFollowed { return }
         }
+        throw StoreError(.unavailable, "the workspace was put to rest again and again")
     }
 
     private func answer(to request: LoadRequest) async throws(StoreError) -> LoadAnswer {

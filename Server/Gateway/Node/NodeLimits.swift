@@ -14,6 +14,8 @@ package struct NodeLimits: Hashable, Sendable {
     package var pollEvery: Duration = .seconds(1)
     /// How often this node's interest in its workspaces is renewed; well under the store's `followLifetime`.
     package var renewEvery: Duration = .seconds(20)
+    /// A workspace that nobody is connected to is let go after so many periods of `renewEvery`.
+    package var restAfter = 30
     /// How often an event loop looks at the deadlines of its connections.
     package var tickEvery: Duration = .seconds(1)
     /// The longest that the readiness probe waits for the store.

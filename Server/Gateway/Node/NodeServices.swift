@@ -41,8 +41,13 @@ struct TailService: Service {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await repeating(every: node.limits.pollEvery) { await poll() } }
+                group.addTask {
+                    await repeating(every: node.limits.renewEvery) {
+                        await rest()
+                        await renew()
+                    }
+                }
                 guard node.parts.isStoreShared else { return }
-                group.addTask { await repeating(every: node.limits.renewEvery) { await renew() } }
                 group.addTask {
                     for await hint in node.parts.hints.hints() { await follow(hint) }
                 }
@@ -83,7 +88,18 @@ struct TailService: Service {
         await feed.readOn(from: node.store, limit: node.limits.tailBatchesMax, logger: node.logger)
     }
 
+    /// Lets workspaces go that nobody here needs any more.
+    private func rest() async {
+        let resting = node.feeds.rest(afterIdle: node.limits.restAfter, used: node.census.workspaces)
+        guard node.parts.isStoreShared else { return }
+        for feed in resting {
+            // Without it the registration lapses by itself a minute later.
+            try? await node.store.unfollow(feed.workspace, node: node.parts.id)
+        }
+    }
+
     private func renew() async {
+        guard node.parts.isStoreShared else { return }
         for feed in node.feeds.all where feed.head != nil {
             do throws(StoreError) {
                 _ = try await node.store.follow(feed.workspace, node: node.parts.id, now: node.now())

@@ -78,5 +78,7 @@ struct SimulationPlan {
         if random.chance(350) { local.pageRows = 1 + random.below(3) }
         if random.chance(200) { session.ackMax = 5_000 }
         if random.chance(300) { session.progress = 1_000 }
+        if random.chance(250) { fanOut.ringAgeMax = random.within(500...5_000) }
+        if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
     }
 }

@@ -1,0 +1,105 @@
+import Crypto
+import Testing
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+@testable import TidemarkGateway
+
+/// What a process lets go: recent batches beyond a bound, workspaces that nobody is connected to.
+@Suite(.timeLimit(.minutes(1))) struct RestTests {
+    private static let workspace = WorkspaceID("dev")
+    private static let seal = CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
+
+    @Test func `the rings of all workspaces share one bound, and the largest gives way`() throws {
+        let (busy, quiet) = (WorkspaceID("busy"), WorkspaceID("quiet"))
+        var rings = try Rings(bytesMax: 20 * Rings.batchBytes)
+        for seq in Int64(1)...5 { rings.commit(seq, in: quiet) }
+        for seq in Int64(1)...100 { rings.commit(seq, in: busy) }
+        #expect((1...20).contains(rings.fanOut.ringBytes / Rings.batchBytes))
+        #expect(try #require(rings.fanOut.ring(of: quiet)).batch(after: 0) != nil)
+        #expect(try #require(rings.fanOut.ring(of: busy)).batch(after: 99) != nil)
+        #expect(try #require(rings.fanOut.ring(of: busy)).batch(after: 50) == nil)
+    }
+
+    @Test func `batches are forgotten with age, and the tail stays`() throws {
+        var rings = try Rings(bytesMax: .max)
+        for seq in Int64(1)...5 { rings.commit(seq, in: Self.workspace) }
+        var effects: [SessionEffect] = []
+        rings.fanOut.tick(now: FanOutLimits().ringAgeMax + 4, into: &effects)
+        let ring = try #require(rings.fanOut.ring(of: Self.workspace))
+        #expect(ring.batch(after: 2) == nil && ring.batch(after: 3) != nil && ring.tail.seq == 5)
+        rings.fanOut.tick(now: .max, into: &effects)
+        #expect(rings.fanOut.ringBytes == 0)
+        rings.commit(6, in: Self.workspace)
+        #expect(rings.fanOut.ringBytes == Rings.batchBytes)
+    }
+
+    @Test func `a workspace rests once nobody needed it for long, and is opened anew`() async throws {
+        let feeds = Feeds(inboxes: [], seal: Self.seal)
+        let feed = feeds.open(Self.workspace)
+        let head = Head(seq: 3, nonce: 1, time: 1, epoch: 1)
+        #expect(try await feed.follow { () async throws(StoreError) in head })
+        #expect(feeds.rest(afterIdle: 2, used: []).isEmpty)
+        #expect(feeds.rest(afterIdle: 2, used: [Self.workspace]).isEmpty)
+        #expect(feeds.rest(afterIdle: 2, used: []).isEmpty)
+        #expect(feeds.rest(afterIdle: 2, used: []).map(\.workspace) == [Self.workspace])
+        #expect(feeds[Self.workspace] == nil)
+        #expect(try await !feed.follow { () async throws(StoreError) in head })
+        #expect(try await feeds.open(Self.workspace).follow { () async throws(StoreError) in head })
+    }
+
+    @Test func `a client comes back to a workspace that rested`() async throws {
+        try await TestServer.running(
+            change: {
+                $0.node.renewEvery = .milliseconds(5)
+                $0.node.restAfter = 2
+            }
+        ) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            _ = try await ann.settled(through: 1)
+            #expect(!server.node.feeds.all.isEmpty)
+            await ann.leave()
+            while !server.node.feeds.all.isEmpty { await Task.yield() }
+            let again = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 2)
+            _ = try await again.welcome()
+            _ = try await again.changes()
+            try await again.push(from: 2, Sample.profile(12))
+            _ = try await again.settled(through: 2)
+            let other = try await TestClient.welcomed(server, as: "bob", 2)
+            try await again.push(from: 3, Sample.profile(13))
+            #expect(try await other.changes().records.map(\.key.id) == [Sample.id(13)])
+        }
+    }
+}
+
+/// A fan-out that only gets empty batches.
+private struct Rings {
+    static let batchBytes = DeliveryBatch(batch(1), cursor: "").byteCount
+    var fanOut: FanOut
+
+    init(bytesMax: Int) throws {
+        let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
+        let context = SessionContext(
+            serverName: "t", schema: configuration.schema, limits: WireLimits(), seal: configuration.secret.cursors
+        ) { _, _ in nil }
+        var limits = FanOutLimits()
+        limits.ringBytesMax = bytesMax
+        fanOut = FanOut(context: context, limits: limits)
+    }
+
+    /// Commits the batch of one number, at that time.
+    mutating func commit(_ seq: SequenceNumber, in workspace: WorkspaceID) {
+        fanOut.follow(workspace, from: Head(seq: 0, nonce: 0, time: 0, epoch: 1))
+        var effects: [SessionEffect] = []
+        fanOut.committed(DeliveryBatch(Self.batch(seq), cursor: ""), in: workspace, now: seq, into: &effects)
+    }
+
+    private static func batch(_ seq: SequenceNumber) -> CommittedBatch {
+        CommittedBatch(low: seq, head: Head(seq: seq, nonce: 1, time: seq, epoch: 1))
+    }
+}
