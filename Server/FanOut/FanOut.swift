@@ -24,6 +24,8 @@ package struct FanOut: Sendable {
     var tides: [WorkspaceID: Tide] = [:]
     /// Bytes in the rings of all workspaces.
     package internal(set) var ringBytes = 0
+    /// What became of ephemeral messages here.
+    package internal(set) var counts = EphemeralCounts()
     private var isDraining = false
 
     package init(context: SessionContext, limits: FanOutLimits = FanOutLimits()) {
@@ -61,6 +63,7 @@ package struct FanOut: Sendable {
         update(id, into: &effects) { session, ring, effects in
             session.received(bytes, now: now, ring: ring(), into: &effects)
         }
+        spread(from: id, into: &effects)
     }
 
     /// The connection is gone.

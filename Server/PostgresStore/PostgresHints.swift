@@ -20,6 +20,7 @@ package final class PostgresHints: Sendable {
     private struct Pending {
         /// `nil` when there were too many.
         var heads: [WorkspaceID: SequenceNumber]? = [:]
+        var words = RelayQueue()
     }
 
     /// Workspaces told in one notification, roughly as many as fit; beyond, the others are told to poll.
@@ -31,39 +32,49 @@ package final class PostgresHints: Sendable {
     private let channel: String
     private let clock: any Clock<Duration>
     private let deliver: @Sendable (Hint) -> Void
+    private let hear: @Sendable (String) -> Void
+    private var relayChannel: String { channel + "_relay" }
     private let logger: Logger
     private let pool: PostgresPool
     private let listener: PostgresListener
     private let pending = Mutex(Pending())
     private let wakes: AsyncStream<Void>
     private let waking: AsyncStream<Void>.Continuation
+    private let tells: AsyncStream<Void>
+    private let telling: AsyncStream<Void>.Continuation
 
     /// - Parameters:
     ///   - configuration: `connections` of it is not used: one sends and one listens.
     ///   - node: this process among those on the database; its own hints do not come back.
     ///   - channel: one for the whole database, however many schemas are in it.
     ///   - clock: spaces notifications out.
+    ///   - hear: called with each word that another node told by `tell`, like `deliver`. Words travel on a channel of their
+    ///     own, named after the first one with `_relay`.
     ///   - deliver: called with each hint, one after the other; must not block.
     /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
     package init(
         configuration: PostgresConfiguration, node: UInt64, channel: String = "tidemark", clock: any Clock<Duration>,
-        logger: Logger, deliver: @escaping @Sendable (Hint) -> Void
+        logger: Logger, hear: @escaping @Sendable (String) -> Void = { _ in },
+        deliver: @escaping @Sendable (Hint) -> Void
     ) throws(StoreError) {
         self.node = node
         self.channel = channel
         self.clock = clock
         self.deliver = deliver
+        self.hear = hear
         self.logger = logger
         var single = configuration
         single.connections = 1
         single.applicationName += " hints"
         do {
             pool = try PostgresPool(configuration: single, logger: logger)
-            listener = try PostgresListener(configuration: single, channels: [channel], logger: logger)
+            listener = try PostgresListener(
+                configuration: single, channels: [channel, channel + "_relay"], logger: logger)
         } catch {
             throw StoreError(postgres: error)
         }
         (wakes, waking) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (tells, telling) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Tells the others soon; never waits. Any thread.
@@ -77,6 +88,12 @@ package final class PostgresHints: Sendable {
         waking.yield()
     }
 
+    /// Tells the others a word soon, a quarter of a second at most; never waits, and drops it when too many wait. Any thread.
+    package func tell(_ word: String) {
+        let isKept = pending.withLock { $0.words.append(word) }
+        if isKept { telling.yield() }
+    }
+
     /// Sends and listens until its task is cancelled. Once only.
     ///
     /// - Throws: `StoreError` of kind `unavailable` if the system refuses a thread.
@@ -86,6 +103,7 @@ package final class PostgresHints: Sendable {
                 group.addTask { try await self.pool.run() }
                 group.addTask { try await self.listener.run() }
                 group.addTask { await self.send() }
+                group.addTask { await self.sendWords() }
                 group.addTask { await self.receive() }
                 // None of them ends before the cancellation, except in failure.
                 try await group.next()
@@ -124,6 +142,9 @@ package final class PostgresHints: Sendable {
             switch event {
             case .reconnected, .overflowed:
                 deliver(.poll)
+            case .notification(let notification) where notification.channel == relayChannel:
+                guard let words = RelayQueue.words(of: notification.payload, toldBy: node) else { continue }
+                for word in words { hear(word) }
             case .notification(let notification):
                 guard let payload = HintPayload(notification.payload) else {
                     logger.debug("a notification is no hint")
@@ -135,6 +156,26 @@ package final class PostgresHints: Sendable {
                     continue
                 }
                 for (workspace, seq) in heads { deliver(.grown(workspace, seq)) }
+            }
+        }
+    }
+
+    /// One notification of words at most four times a second, whatever is said: the channel is everyone's.
+    private func sendWords() async {
+        for await _ in tells {
+            while let payload = pending.withLock({ $0.words.take(node: node) }) {
+                var parameters = Parameters()
+                parameters.add(text: relayChannel)
+                parameters.add(text: payload)
+                let notify = Statement(Self.notify, parameters)
+                do {
+                    _ = try await pool.withConnection { try await $0.run([notify]) }
+                } catch {
+                    logger.debug("words were not sent", metadata: ["error": "\(error)"])
+                }
+                // It only ends early when the task is cancelled, which ends the outer loop; what is left is dropped.
+                try? await clock.sleep(for: RelayQueue.pause)
+                if Task.isCancelled { return }
             }
         }
     }

@@ -34,6 +34,7 @@ extension Session {
         self.hello = hello
         headerToken = nil
         client = hello.client
+        takesEphemerals = hello.takesEphemerals
         connection = hello.connection
         phase = .loading
         let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
@@ -94,7 +95,8 @@ extension Session {
                     server: context.serverName, epoch: snapshot.head.epoch, cursorState: standing.state,
                     cursor: sent.cursor, kept: standing.kept, purged: standing.purged, added: standing.added,
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
-                    heartbeat: context.timing.heartbeat, limits: context.limits)), into: &effects)
+                    heartbeat: context.timing.heartbeat, limits: context.limits,
+                    ephemerals: takesEphemerals ? context.limits.ephemeral : nil)), into: &effects)
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))

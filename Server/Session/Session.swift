@@ -26,6 +26,8 @@ package struct Session: Sendable {
     /// The client's connection counter.
     var connection: Int64 = 0
     var hello: Hello?
+    /// The client understands `eph`.
+    var takesEphemerals = false
     var headerToken: String?
 
     // Where it stands.
@@ -52,12 +54,15 @@ package struct Session: Sendable {
     // Bounds.
     var window = SendWindow()
     var bucket: TokenBucket
+    var ephemeralBucket: TokenBucket
     var pushesInFlight = 0
     var pagesInFlight = 0
     var heldPages: [(request: PageRequest, page: Page)] = []
 
     /// Index changes for the fan-out to take over: scope, and whether the session now has it.
     var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
+    /// Ephemeral messages for the fan-out to pass on.
+    var said = Said()
     private var notedBehind = false
 
     package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
@@ -67,6 +72,8 @@ package struct Session: Sendable {
         phase = .opened(deadline: now + context.timing.handshakeMax)
         bucket = TokenBucket(
             perSecond: context.limits.transactionsPerSecond, burst: context.limits.transactionsBurst, now: now)
+        let rate = context.limits.ephemeral.perSecond
+        ephemeralBucket = TokenBucket(perSecond: rate, burst: rate, now: now)
     }
 
     /// True once `welcome` was sent and until the end.
@@ -119,8 +126,9 @@ package struct Session: Sendable {
                 return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
             }
             if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
+        case (.ephemeral(let message), .streaming): say(message, now: now)
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
-        case (.push, _), (.page, _), (.auth, _), (.ack, _):
+        case (.push, _), (.page, _), (.auth, _), (.ack, _), (.ephemeral, _):
             close(.protocolViolation, "the first message is hello", into: &effects)
         }
     }

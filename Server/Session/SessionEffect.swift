@@ -17,6 +17,8 @@ package enum SessionEffect: Sendable {
     case readPage(SessionID, WorkspaceID, PageRequest)
     /// Give to the sequencer; report by `settled`.
     case submit(SessionID, WorkspaceID, Submission)
+    /// Tell the other machines of this process and the other nodes, each by `heard`; may be lost.
+    case tell(WorkspaceID, PeerWord)
 }
 
 /// What a connection needs to start, or to start over after it fell behind.

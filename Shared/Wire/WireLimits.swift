@@ -30,6 +30,8 @@ package struct WireLimits: Hashable, Sendable {
     package var connectionsPerUserMax = 20
     /// Pages that one connection may have asked for and not received.
     package var pagesInFlightMax = 4
+    /// Bounds on ephemeral messages.
+    package var ephemeral = EphemeralLimits()
     /// Bounds on records and transactions.
     package var model = ModelLimits()
 

@@ -36,6 +36,10 @@ import TidemarkModel
         #expect(first.trace.count == second.trace.count && first.trace.count > 100)
     }
 
+    @Test func `what people say besides is heard in the courses`() throws {
+        #expect(try (1...5).map { try course(of: $0).heard }.reduce(0, +) > 20)
+    }
+
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schema: schema, shelf: shelf)
         world.runCourse()

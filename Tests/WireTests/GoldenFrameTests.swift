@@ -6,26 +6,59 @@ import TidemarkWire
     /// Checksums of all golden bytes by version. A change of the bytes needs a new version here and in `WireVersion`.
     static let locked: [Int64: UInt64] = [1: 7_956_288_615_072_223_680]
 
+    /// The same for what came later: messages and members that a peer gets only after it said that it knows them, so that
+    /// a version's own bytes stay.
+    static let lockedExtensions: [String: UInt64] = ["eph": 4_225_397_441_822_079_617]
+
     @Test func `client messages have their locked bytes and read back`() throws {
-        for (message, text) in GoldenFrames.client {
+        for (message, text) in GoldenFrames.client + GoldenFrames.ephemeralClient {
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
             #expect(try ClientMessage.decode(Array(text.utf8)) == message)
         }
     }
 
     @Test func `server messages have their locked bytes and read back`() throws {
-        for (message, text) in GoldenFrames.server {
+        for (message, text) in GoldenFrames.server + GoldenFrames.ephemeralServer {
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
             #expect(try ServerMessage.decode(Array(text.utf8)) == message)
         }
     }
 
     @Test func `bytes change only together with the version`() {
-        // FNV-1a, 64 bits.
-        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
-        let frames = GoldenFrames.client.map { $0.0.encode() } + GoldenFrames.server.map { $0.0.encode() }
-        for byte in frames.joined() { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let sum = checksum(GoldenFrames.client.map { $0.0.encode() } + GoldenFrames.server.map { $0.0.encode() })
         #expect(Self.locked[WireVersion.current] == sum, "raise WireVersion.current and lock its bytes as \(sum)")
+    }
+
+    @Test func `bytes of an extension change only under another name`() {
+        let sum = checksum(
+            GoldenFrames.ephemeralClient.map { $0.0.encode() } + GoldenFrames.ephemeralServer.map { $0.0.encode() })
+        #expect(Self.lockedExtensions["eph"] == sum, "name the changed extension anew and lock its bytes as \(sum)")
+    }
+
+    /// FNV-1a, 64 bits.
+    private func checksum(_ frames: [[UInt8]]) -> UInt64 {
+        frames.joined().reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    }
+
+    @Test func `a peer that does not know ephemeral messages neither says nor hears that there are any`() throws {
+        let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)
+        #expect(!String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self).contains("eph"))
+        guard case .hello(let read) = try ClientMessage.decode(ClientMessage.hello(hello).encode()) else {
+            Issue.record("no hello")
+            return
+        }
+        #expect(!read.takesEphemerals)
+        guard case .welcome(let welcome) = try ServerMessage.decode(Array(GoldenFrames.server[0].1.utf8)) else {
+            Issue.record("no welcome")
+            return
+        }
+        #expect(welcome.ephemerals == nil)
+    }
+
+    @Test func `a client cannot say an ephemeral message in somebody's name`() throws {
+        let text = #"{"t":"eph","scope":"room","user":"bob","k":"typing","d":{},"ttl":1}"#
+        let said = Ephemeral(scope: GoldenFrames.room, kind: "typing", lifetime: 1)
+        #expect(try ClientMessage.decode(Array(text.utf8)) == .ephemeral(said))
     }
 
     @Test func `unknown members are ignored and the kind may stand anywhere`() throws {

@@ -54,6 +54,38 @@ enum GoldenFrames {
         (.auth(Auth(token: "tok2")), #"{"t":"auth","token":"tok2"}"#), (.bye, #"{"t":"bye"}"#),
     ]
 
+    /// What is said by and to those who know ephemeral messages.
+    static let ephemeralClient: [(ClientMessage, String)] = [
+        (
+            .hello(Hello(client: first, isNewClient: false, connection: 3, takesEphemerals: true)),
+            #"{"t":"hello","v":[1],"client":"018f3a2b-0000-7000-8000-000000000001","conn":3,"scopes":[],"acked":0,"#
+                + #""eph":true}"#
+        ),
+        (
+            .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)),
+            #"{"t":"eph","scope":"room","k":"typing","d":{"a":"é","b":1},"ttl":6000}"#
+        ),
+    ]
+
+    static let ephemeralServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    ephemerals: EphemeralLimits())),
+            #"{"t":"welcome","v":1,"server":"node","epoch":1,"state":"none","cur":"cur","keep":[],"purge":[],"new":[],"#
+                + #""lmid":0,"now":20,"exp":30,"hb":25000,"limits":{"message_bytes":1048576,"push":200,"pushes":10,"#
+                + #""page":200,"pages":4,"scopes":2000,"window_bytes":1048576,"window_frames":1000,"rate":100,"#
+                + #""burst":1000,"record_bytes":262144,"transaction_bytes":262144,"mutations":64},"#
+                + #""eph":{"rate":10,"bytes":1024,"ttl":10000}}"#
+        ),
+        (
+            .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)),
+            #"{"t":"eph","scope":"room","user":"ann","k":"typing","d":{},"ttl":6000}"#
+        ),
+    ]
+
     static let server: [(ServerMessage, String)] = [
         (
             .welcome(

@@ -3,7 +3,9 @@ import TidemarkModel
 import TidemarkWire
 
 @Suite struct `Hostile input` {
-    private let frames = GoldenFrames.client.map { $0.0.encode() } + GoldenFrames.server.map { $0.0.encode() }
+    private let frames =
+        (GoldenFrames.client + GoldenFrames.ephemeralClient).map { $0.0.encode() }
+        + (GoldenFrames.server + GoldenFrames.ephemeralServer).map { $0.0.encode() }
 
     private func decodeBoth(_ bytes: [UInt8]) -> Int {
         var accepted = 0
@@ -47,9 +49,33 @@ import TidemarkWire
         #"{"t":"hello","client":"018f3a2b-0000-7000-8000-000000000001","conn":1,"scopes":[["a"]]}"#,
         #"{"t":"hello","client":"018f3a2b-0000-7000-8000-000000000001","conn":1,"scopes":[["",1]]}"#,
         #"{"t":"ack","frames":-1}"#, #"{"t":"page","rid":1,"scope":"s","coll":"c","limit":0}"#, #"{"t":"auth"}"#,
+        #"{"t":"eph","k":"typing","d":{},"ttl":1}"#, #"{"t":"eph","scope":"s","d":{},"ttl":1}"#,
+        #"{"t":"eph","scope":"s","k":"typing","d":{}}"#, #"{"t":"eph","scope":"s","k":"","d":{},"ttl":1}"#,
+        #"{"t":"eph","scope":"s","k":"a\u0001","d":{},"ttl":1}"#, #"{"t":"eph","scope":"","k":"t","d":{},"ttl":1}"#,
+        #"{"t":"eph","scope":"s","k":"t","d":[],"ttl":1}"#,
+        #"{"t":"eph","scope":"s","k":"t","d":{"a":1,"a":2},"ttl":1}"#,
+        #"{"t":"eph","scope":"s","k":"t","d":{},"ttl":-1}"#, #"{"t":"eph","scope":"s","k":"t","d":{},"ttl":1e3}"#,
+        #"{"t":"eph","scope":"s","k":"t","d":{"a":{"b":}},"ttl":1}"#,
     ])
     func `what breaks the protocol is refused whole`(_ text: String) {
         #expect(throws: WireError.self) { try ClientMessage.decode(Array(text.utf8)) }
+    }
+
+    @Test func `an ephemeral message of the server names who said it`() {
+        let text = #"{"t":"eph","scope":"s","k":"typing","d":{},"ttl":1}"#
+        #expect(throws: WireError.self) { try ServerMessage.decode(Array(text.utf8)) }
+    }
+
+    @Test func `what is too large or means something for too long is not allowed`() {
+        let limits = EphemeralLimits()
+        func message(_ bytes: Int, _ lifetime: Int64) -> Ephemeral {
+            // {"a":"…"}
+            let payload: Fields = ["a": .string(String(repeating: "x", count: bytes - 8))]
+            return Ephemeral(scope: GoldenFrames.room, kind: "typing", payload: payload, lifetime: lifetime)
+        }
+        #expect(limits.allow(message(1_024, 10_000)))
+        #expect(!limits.allow(message(1_025, 10_000)))
+        #expect(!limits.allow(message(1_024, 10_001)))
     }
 
     @Test func `a bad transaction is refused alone, under its own id where that can be read`() throws {

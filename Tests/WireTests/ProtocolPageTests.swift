@@ -34,6 +34,19 @@ import TidemarkWire
         }
     }
 
+    @Test func `every bound of ephemeral messages is on the page with its default`() throws {
+        let welcome = GoldenFrames.ephemeralServer[0].0
+        let fields = try JSONReader.read(welcome.encode()) { try $0.fields() }
+        guard case .object(let limits)? = fields["eph"] else {
+            Issue.record("welcome has no bounds")
+            return
+        }
+        #expect(limits.entries.count == 3)
+        for limit in limits.entries {
+            #expect(page.contains("| `eph.\(limit.name)` | \(limit.value.json) |"), "\(limit.name)")
+        }
+    }
+
     @Test func `every example on the page is a message that decodes`() throws {
         var examples = 0
         var isExample = false

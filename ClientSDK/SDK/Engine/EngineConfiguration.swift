@@ -1,4 +1,5 @@
 package import TidemarkModel
+package import TidemarkWire
 
 /// What an engine is given: where to connect, and everything that is not deterministic.
 package struct EngineConfiguration: Sendable {
@@ -21,6 +22,8 @@ package struct EngineConfiguration: Sendable {
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
     /// Told when the server wants nothing pushed for a while, and when that is over.
     package var pushPaused: @Sendable (PushPause?) -> Void = { _ in }
+    /// Told what others say; never blocks.
+    package var heard: @Sendable (Ephemeral) -> Void = { _ in }
     /// Told of every change of phase.
     package var report: @Sendable (SyncPhase) -> Void
     /// Told the server time whenever the copy is consistent.

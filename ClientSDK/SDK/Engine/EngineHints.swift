@@ -1,4 +1,5 @@
 import Synchronization
+import TidemarkWire
 
 /// What the app tells the engine between two looks: any number of calls become one, and none is lost.
 final class EngineHints: Sendable {
@@ -7,7 +8,11 @@ final class EngineHints: Sendable {
         var hasWritten = false
         var isHurried = false
         var round: Int64?
+        var said: [Ephemeral] = []
     }
+
+    /// Ephemeral messages that wait for the engine; of more, the oldest are dropped.
+    private static let saidMax = 32
 
     private let state = Mutex(State())
     private let signalling: AsyncStream<Void>.Continuation
@@ -19,6 +24,12 @@ final class EngineHints: Sendable {
     func wrote() { note { $0.hasWritten = true } }
     func hurry() { note { $0.isHurried = true } }
     func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
+    func say(_ message: Ephemeral) {
+        note { state in
+            state.said.append(message)
+            if state.said.count > Self.saidMax { state.said.removeFirst() }
+        }
+    }
     /// The last word counts.
     func want(_ isWanted: Bool) { note { $0.isWanted = isWanted } }
 
@@ -33,6 +44,7 @@ final class EngineHints: Sendable {
         if taken.hasWritten { events.append(.wrote) }
         if taken.isHurried { events.append(.hurry) }
         if let round = taken.round { events.append(.sync(round: round)) }
+        events += taken.said.map { .say($0) }
         return events
     }
 

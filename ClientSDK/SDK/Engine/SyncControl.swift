@@ -1,6 +1,7 @@
 import Foundation
 import Synchronization
 import TidemarkModel
+import TidemarkWire
 
 /// The engine that a store runs, who watches its status, and who waits for a round. One engine at a time.
 final class SyncControl: Sendable {
@@ -86,6 +87,9 @@ final class SyncControl: Sendable {
         }
         engine?.want(!isPaused)
     }
+
+    /// Dropped without an engine.
+    func say(_ message: Ephemeral) { state.withLock { $0.engine }?.say(message) }
 
     // MARK: Rounds
 

@@ -29,6 +29,8 @@ package enum SyncEffect: Sendable {
     case refreshToken
     /// Send `tick` at this time.
     case wake(at: Milliseconds)
+    /// Tell the app what somebody said.
+    case heard(Ephemeral)
     /// Tell the app.
     case status(SyncPhase)
     /// Tell the app that the server wants nothing pushed for a while, or that this is over.

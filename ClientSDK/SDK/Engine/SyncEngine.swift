@@ -2,7 +2,7 @@ import AsyncAlgorithms
 package import Logging
 import Synchronization
 import TidemarkModel
-import TidemarkWire
+package import TidemarkWire
 
 /// Runs the sync machine: carries out its effects against the local database and a transport.
 ///
@@ -30,6 +30,9 @@ package final class SyncEngine: Sendable {
 
     /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
     package func sync(round: Int64) { hints.sync(round) }
+
+    /// Says something to those who are connected now, if it can be said at once.
+    package func say(_ message: Ephemeral) { hints.say(message) }
 
     /// Connects, or disconnects and stays so; the last call counts. An engine connects by itself when it starts to run.
     package func want(_ isConnected: Bool) { hints.want(isConnected) }
@@ -121,6 +124,8 @@ package final class SyncEngine: Sendable {
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
             configuration.report(phase)
+        case .heard(let message):
+            configuration.heard(message)
         case .pushPaused(let pause):
             configuration.pushPaused(pause)
         case .roundEnded(let round):

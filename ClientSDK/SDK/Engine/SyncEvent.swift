@@ -24,6 +24,8 @@ package enum SyncEvent: Sendable {
     case received([UInt8])
     /// The app wrote something.
     case wrote
+    /// The app has something to say to those who are connected now.
+    case say(Ephemeral)
     /// The answer to `loadPush`, in order of the numbers.
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.

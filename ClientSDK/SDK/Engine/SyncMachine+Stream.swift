@@ -21,9 +21,10 @@ extension SyncMachine {
         case (.authOK(let answer), .streaming):
             tokenDue = max(now + 1_000, answer.expires - serverAhead - timing.tokenMargin)
         case (.error(let error), .streaming): refused(error, now: now, &effects)
+        case (.ephemeral(let message), .streaming): effects.append(.heard(message))
         case (.goAway(let message), _): notBefore = now + message.after
         case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.authOK, .greeting),
-            (.error, .greeting):
+            (.error, .greeting), (.ephemeral, .greeting):
             violated("a message out of order", now: now, &effects)
         }
     }
@@ -36,6 +37,7 @@ extension SyncMachine {
     private mutating func welcomed(_ welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) {
         link = .streaming(since: now)
         limits = welcome.limits
+        ephemeralLimits = welcome.ephemerals
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
         appliedFrames = 0

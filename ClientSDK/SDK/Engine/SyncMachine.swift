@@ -27,6 +27,8 @@ package struct SyncMachine: Sendable {
 
     // The push lane.
     var limits = WireLimits()
+    /// What may be said besides; `nil` when the server takes no ephemeral messages.
+    var ephemeralLimits: EphemeralLimits?
     /// The last number known to be settled, and the last one sent on this connection.
     var settledThrough: Int64 = 0
     var sentThrough: Int64 = 0
@@ -93,6 +95,7 @@ package struct SyncMachine: Sendable {
             push(now: now, &effects)
         case .pushLoaded(let entries): send(entries, now: now, &effects)
         case .pagesLoaded(let requests): ask(requests, &effects)
+        case .say(let message): say(message, &effects)
         case .applied: break
         case .applyFailed(let reason):
             guard isStreaming else { break }
@@ -167,7 +170,8 @@ package struct SyncMachine: Sendable {
         ackedThrough = start.ackedThrough
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
-            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough)
+            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough,
+            takesEphemerals: true)
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 
@@ -212,6 +216,7 @@ package struct SyncMachine: Sendable {
     private mutating func disconnected() {
         pushes = []
         pages = [:]
+        ephemeralLimits = nil
         refusedScopes = []
         isLoadingPush = false
         isDrained = false

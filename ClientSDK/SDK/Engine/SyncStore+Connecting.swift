@@ -64,6 +64,9 @@ extension SyncStore {
             })
         configuration.startsConnected = !syncing.isPaused
         configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
+        configuration.heard = { [listeners] message in
+            if let message = EphemeralMessage(message) { listeners.tell(message) }
+        }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
         return SyncEngine(database: database, configuration: configuration, logger: logger)
     }

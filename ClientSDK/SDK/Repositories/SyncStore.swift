@@ -13,6 +13,7 @@ public final class SyncStore: Sendable {
     package let localWrites = WriteSignal()
     package let environment: StoreEnvironment
     let syncing = SyncControl()
+    let listeners = EphemeralListeners()
 
     package init(database: LocalDatabase, environment: StoreEnvironment) {
         self.database = database

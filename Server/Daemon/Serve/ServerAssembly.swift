@@ -40,7 +40,8 @@ package struct ServerAssembly: Sendable {
         ) { token, _ in Identity(verifier, token) }
         let node = Node(
             Node.Parts(
-                store: store.store, isStoreShared: store.isShared, hints: store.hints, context: context,
+                store: store.store, isStoreShared: store.isShared, hints: store.hints, relay: store.relay,
+                context: context,
                 limits: limits.node, fanOutLimits: limits.fanOut, laneLimits: limits.lane,
                 environment: .init(
                     now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),

@@ -23,24 +23,30 @@ extension OpenedStore {
         try await store.migrate()
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         return OpenedStore(
-            store, isShared: true, hints: hints, services: [PostgresService(store: store, hints: hints, logger: logger)]
+            store, isShared: true, hints: hints, relay: hints,
+            services: [PostgresService(store: store, hints: hints, logger: logger)]
         )
     }
 }
 
-/// NOTIFY as the node's hints.
-private final class PostgresCommitHints: CommitHints {
+/// NOTIFY as the node's hints, and as its way to speak to the other nodes.
+private final class PostgresCommitHints: CommitHints, NodeRelay {
     /// Hints that wait for the node; more of them say no more than "look".
     private static let waitingMax = 1_024
     private let hintsOfOthers: AsyncStream<CommitHint>
+    private let wordsOfOthers: AsyncStream<String>
     let channel: PostgresHints
 
     init(_ configuration: PostgresConfiguration, node: UInt64, logger: Logger) throws {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CommitHint.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
         hintsOfOthers = stream
+        let (words, hearing) = AsyncStream.makeStream(
+            of: String.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
+        wordsOfOthers = words
         channel = try PostgresHints(
-            configuration: configuration, node: node, clock: ContinuousClock(), logger: logger
+            configuration: configuration, node: node, clock: ContinuousClock(), logger: logger,
+            hear: { hearing.yield($0) }
         ) { hint in
             switch hint {
             case .grown(let workspace, let seq): continuation.yield(.grown(workspace, seq))
@@ -52,6 +58,10 @@ private final class PostgresCommitHints: CommitHints {
     func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) { channel.announce(workspace, seq) }
 
     func hints() -> AsyncStream<CommitHint> { hintsOfOthers }
+
+    func tell(_ word: String) { channel.tell(word) }
+
+    func words() -> AsyncStream<String> { wordsOfOthers }
 }
 
 /// Runs the store's connections and housekeeping until everything that uses them has stopped.

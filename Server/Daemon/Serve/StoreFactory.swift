@@ -10,18 +10,21 @@ package struct OpenedStore: Sendable {
     /// Other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
+    package var relay: any NodeRelay
     /// What has to run while the store is used.
     package var services: [any Service]
     /// Ends it, once nothing uses it any more. Blocks.
     package var close: @Sendable () throws -> Void
 
     package init(
-        _ store: any Store, isShared: Bool = false, hints: any CommitHints = NoHints(), services: [any Service] = [],
+        _ store: any Store, isShared: Bool = false, hints: any CommitHints = NoHints(),
+        relay: any NodeRelay = NoRelay(), services: [any Service] = [],
         close: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
         self.isShared = isShared
         self.hints = hints
+        self.relay = relay
         self.services = services
         self.close = close
     }

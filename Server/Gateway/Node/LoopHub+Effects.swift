@@ -28,6 +28,7 @@ extension LoopHub {
             node.commits.submit(submission, in: workspace) { [inbox] outcome in
                 inbox.post(.settled(id, outcome, isLast: isLast))
             }
+        case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)
         }
     }
 

@@ -150,6 +150,7 @@ extension FanOut {
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
         case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
         case .settled(let id, let outcome, let isLast): settled(id, outcome, isLast: isLast, into: &effects)
+        case .heard(let workspace, let word): heard(word, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
         case .drain: break
         }

@@ -20,16 +20,22 @@ final class LoopInbox: Sendable {
         case pageRead(SessionID, PageRequest, Page?)
         case settled(SessionID, PushOutcome, isLast: Bool)
         case superseded(SessionID)
+        case heard(WorkspaceID, PeerWord)
         case drain
     }
 
     private struct State {
         var letters: [Letter] = []
         var bytes = 0
+        /// Ephemeral letters among them; beyond `wordsMax` they are dropped.
+        var words = 0
         /// Workspaces whose batches no longer fit, with the end of the last that was left out.
         var overflow: [WorkspaceID: Head] = [:]
         var isScheduled = false
     }
+
+    /// Words of other machines that one loop has not taken over yet.
+    private static let wordsMax = 4_096
 
     let eventLoop: any EventLoop
     private let bytesMax: Int
@@ -54,6 +60,10 @@ final class LoopInbox: Sendable {
     }
 
     private func put(_ letter: Letter, _ state: inout State) {
+        if case .heard = letter {
+            guard state.words < Self.wordsMax else { return }
+            state.words += 1
+        }
         guard case .committed(let workspace, let batch) = letter else { return state.letters.append(letter) }
         // The loop lags behind the commits: its clients will read what is left out here from the store.
         guard state.overflow[workspace] == nil, state.bytes < bytesMax else {

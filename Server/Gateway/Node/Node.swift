@@ -22,6 +22,7 @@ package final class Node: Sendable {
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
+        package var relay: any NodeRelay
         package var context: SessionContext
         package var limits: NodeLimits
         package var fanOutLimits: FanOutLimits
@@ -34,14 +35,16 @@ package final class Node: Sendable {
         package var eventLoops: [any EventLoop]
 
         package init(
-            store: any Store, isStoreShared: Bool, hints: any CommitHints = NoHints(), context: SessionContext,
-            limits: NodeLimits = NodeLimits(), fanOutLimits: FanOutLimits = FanOutLimits(),
+            store: any Store, isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
+            fanOutLimits: FanOutLimits = FanOutLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
             environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
         ) {
             self.store = store
             self.isStoreShared = isStoreShared
             self.hints = hints
+            self.relay = relay
             self.context = context
             self.limits = limits
             self.fanOutLimits = fanOutLimits
@@ -60,7 +63,7 @@ package final class Node: Sendable {
     let loadGate: ReadGate
     let readGate: ReadGate
     let feeds: Feeds
-    private let inboxes: [ObjectIdentifier: LoopInbox]
+    let inboxes: [ObjectIdentifier: LoopInbox]
     private let draining = Atomic(false)
 
     package init(_ parts: Parts) {

@@ -51,6 +51,9 @@ struct TailService: Service {
                 group.addTask {
                     for await hint in node.parts.hints.hints() { await follow(hint) }
                 }
+                group.addTask {
+                    for await word in node.parts.relay.words() { node.heard(word) }
+                }
             }
         }
         guard node.parts.isStoreShared else { return }

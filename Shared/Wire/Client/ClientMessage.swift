@@ -5,6 +5,7 @@ package enum ClientMessage: Hashable, Sendable {
     case ack(Ack)
     case page(PageRequest)
     case auth(Auth)
+    case ephemeral(Ephemeral)
     case bye
     /// A kind that starts with `x-`: ignored.
     case unknownExtension
@@ -20,6 +21,7 @@ package enum ClientMessage: Hashable, Sendable {
         case "ack": return .ack(try Ack.decode(bytes))
         case "page": return .page(try PageRequest.decode(bytes))
         case "auth": return .auth(try Auth.decode(bytes))
+        case "eph": return .ephemeral(try Ephemeral.decode(bytes, isNamed: false))
         case "bye":
             try MessageReader.skip(bytes)
             return .bye
@@ -38,6 +40,7 @@ package enum ClientMessage: Hashable, Sendable {
         case .ack(let message): message.encode()
         case .page(let message): message.encode()
         case .auth(let message): message.encode()
+        case .ephemeral(let message): message.encode()
         case .bye: Array("{\"t\":\"bye\"}".utf8)
         case .unknownExtension: Array("{\"t\":\"x-\"}".utf8)
         }

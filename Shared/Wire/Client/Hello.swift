@@ -19,10 +19,12 @@ package struct Hello: Hashable, Sendable {
     package var ackedThrough: Int64
     /// Name and version of the app, for the server's log.
     package var app: String?
+    /// Understands `eph`; without it the server sends none.
+    package var takesEphemerals = false
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
-        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil
+        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false
     ) {
         self.token = token
         self.client = client
@@ -32,6 +34,7 @@ package struct Hello: Hashable, Sendable {
         self.scopes = scopes
         self.ackedThrough = ackedThrough
         self.app = app
+        self.takesEphemerals = takesEphemerals
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
@@ -50,6 +53,7 @@ package struct Hello: Hashable, Sendable {
             case "scopes": hello.scopes = try MessageReader.heldScopes(&reader)
             case "acked": hello.ackedThrough = try MessageReader.count(&reader)
             case "app": hello.app = try reader.string()
+            case "eph": hello.takesEphemerals = try reader.boolean()
             default: try reader.skip()
             }
         }
@@ -84,6 +88,7 @@ package struct Hello: Hashable, Sendable {
             writer.literal(",\"app\":")
             writer.string(app)
         }
+        if takesEphemerals { writer.literal(",\"eph\":true") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -6,6 +6,7 @@ package enum ServerMessage: Hashable, Sendable {
     case authOK(AuthOK)
     case error(ErrorMessage)
     case goAway(GoAway)
+    case ephemeral(Ephemeral)
     /// A kind that starts with `x-`: ignored.
     case unknownExtension
 
@@ -21,6 +22,7 @@ package enum ServerMessage: Hashable, Sendable {
         case "auth_ok": return .authOK(try AuthOK.decode(bytes))
         case "err": return .error(try ErrorMessage.decode(bytes))
         case "goaway": return .goAway(try GoAway.decode(bytes))
+        case "eph": return .ephemeral(try Ephemeral.decode(bytes, isNamed: true))
         default:
             try MessageReader.skip(bytes)
             if kind.hasPrefix("x-") { return .unknownExtension }
@@ -37,6 +39,7 @@ package enum ServerMessage: Hashable, Sendable {
         case .authOK(let message): message.encode()
         case .error(let message): message.encode()
         case .goAway(let message): message.encode()
+        case .ephemeral(let message): message.encode()
         case .unknownExtension: Array("{\"t\":\"x-\"}".utf8)
         }
     }

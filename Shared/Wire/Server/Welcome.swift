@@ -34,11 +34,13 @@ package struct Welcome: Hashable, Sendable {
     /// Milliseconds between the server's pings.
     package var heartbeat: Int64
     package var limits: WireLimits
+    /// That the client may say `eph`, and within which bounds; `nil` when it did not ask, or the server is older.
+    package var ephemerals: EphemeralLimits?
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
-        heartbeat: Int64, limits: WireLimits
+        heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil
     ) {
         version = WireVersion.current
         self.server = server
@@ -53,6 +55,7 @@ package struct Welcome: Hashable, Sendable {
         self.tokenExpires = tokenExpires
         self.heartbeat = heartbeat
         self.limits = limits
+        self.ephemerals = ephemerals
     }
 
     func encode() -> [UInt8] {
@@ -81,6 +84,10 @@ package struct Welcome: Hashable, Sendable {
         }
         writer.literal(",\"limits\":")
         limits.write(to: &writer)
+        if let ephemerals {
+            writer.literal(",\"eph\":")
+            ephemerals.write(to: &writer)
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -108,6 +115,7 @@ package struct Welcome: Hashable, Sendable {
             case "exp": welcome.tokenExpires = try reader.integer()
             case "hb": welcome.heartbeat = try MessageReader.count(&reader)
             case "limits": welcome.limits = try WireLimits.read(&reader)
+            case "eph": welcome.ephemerals = try EphemeralLimits.read(&reader)
             default: try reader.skip()
             }
         }

@@ -18,6 +18,7 @@ struct MachineBench {
     private(set) var withheld: [Int64] = []
     private(set) var releases = 0
     private(set) var wake: Milliseconds?
+    private(set) var heard: [Ephemeral] = []
 
     init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
 
@@ -39,6 +40,7 @@ struct MachineBench {
                 case .status(let phase): phases.append(phase)
                 case .roundEnded(let round): ended.append(round)
                 case .pushPaused(let pause): pauses.append(pause)
+                case .heard(let message): heard.append(message)
                 case .close: break
                 }
             }
@@ -58,13 +60,17 @@ struct MachineBench {
 
     // MARK: The server's side
 
-    mutating func connect(settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0) {
+    mutating func connect(
+        settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
+        ephemerals: EphemeralLimits? = nil
+    ) {
         on(
             .opened(
                 token: "t",
                 start: ConnectionStart(
                     client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
         var welcome = Welcome.make(settledThrough: settledThrough)
+        welcome.ephemerals = ephemerals
         welcome.now = now + serverAhead
         welcome.tokenExpires = welcome.now + tokenLife
         receive(.welcome(welcome))

@@ -57,6 +57,7 @@ final class ScriptedServer: Transport {
                 let settled = Int64(state.accepted.count)
                 var welcome = Welcome.make(
                     state: hello.cursor == nil ? .none : .ok, cursor: cursor, settledThrough: settled)
+                welcome.ephemerals = hello.takesEphemerals ? EphemeralLimits() : nil
                 welcome.tokenExpires = welcome.now + 3_600_000
                 out.yield(ServerMessage.welcome(welcome).encode())
                 state.frames = Int(cursor.dropFirst()) ?? 0
@@ -67,6 +68,9 @@ final class ScriptedServer: Transport {
                     if number == Int64(state.accepted.count) + 1, let id = entry.id { state.accepted.append(id) }
                 }
                 out.yield(state.frame())
+            case .ephemeral(var message):
+                message.user = UserID("echo")
+                out.yield(ServerMessage.ephemeral(message).encode())
             case .ack, .page, .auth, .bye, .unknownExtension: break
             }
         }

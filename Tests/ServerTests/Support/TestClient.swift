@@ -27,21 +27,23 @@ final class TestClient: Sendable {
     /// Opens the socket and says hello.
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
-        cursor: String? = nil, scopes: [HeldScope] = []
+        cursor: String? = nil, scopes: [HeldScope] = [], hears: Bool = false
     ) async throws -> TestClient {
         let client = try await open(server, id)
         try await client.send(
             .hello(
                 Hello(
                     token: try server.token(user), client: client.id, isNewClient: isNew, connection: counter,
-                    cursor: cursor, scopes: scopes)))
+                    cursor: cursor, scopes: scopes, takesEphemerals: hears)))
         return client
     }
 
     /// Opens, says hello, and takes the welcome and the frame that follows it.
-    static func welcomed(_ server: TestServer, as user: String, _ id: UInt64) async throws -> TestClient {
-        let client = try await greeting(server, as: user, id)
-        _ = try await client.welcome()
+    static func welcomed(
+        _ server: TestServer, as user: String, _ id: UInt64, hears: Bool = false
+    ) async throws -> TestClient {
+        let client = try await greeting(server, as: user, id, hears: hears)
+        #expect(try await client.welcome().ephemerals == (hears ? EphemeralLimits() : nil))
         _ = try await client.changes()
         return client
     }
@@ -72,6 +74,13 @@ final class TestClient: Sendable {
         }
         if acknowledging { try await send(.ack(Ack(frames: count))) }
         return changes
+    }
+
+    /// The next message, which must be ephemeral.
+    func ephemeral() async throws -> Ephemeral {
+        let message = try await next()
+        guard case .ephemeral(let ephemeral) = message else { throw Unexpected(message: message) }
+        return ephemeral
     }
 
     /// Acknowledges every frame that came.

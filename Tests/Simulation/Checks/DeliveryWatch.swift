@@ -1,3 +1,4 @@
+import TidemarkFanOut
 import TidemarkModel
 import TidemarkSession
 import TidemarkStore
@@ -33,6 +34,7 @@ struct DeliveryWatch {
                 seq = world.position(of: welcome.cursor)
             case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
             case .page(let page): try judge(page, connection, world)
+            case .ephemeral(let message): try judge(message, connection, world)
             case .authOK, .error, .goAway, .unknownExtension: break
             }
         } catch let violation as Violation {
@@ -122,6 +124,17 @@ struct DeliveryWatch {
             try check(row.seq <= at, .stability, "\(row.key) at \(row.seq) in a page of \(at)")
             try judge(row, world)
         }
+    }
+
+    // MARK: Ephemeral messages
+
+    /// As of what the node has delivered, not of what was committed elsewhere a moment ago.
+    private func judge(_ message: Ephemeral, _ connection: Connection, _ world: World) throws(Violation) {
+        let tail = connection.node.fanOut.tail(of: World.workspace)?.seq ?? 0
+        try check(
+            isVisible(message.scope, to: connection.user, at: tail, world), .earshot,
+            "\(message.kind) of \(message.user?.text ?? "?") in \(message.scope) at \(tail)")
+        world.heard += 1
     }
 
     // MARK: Both

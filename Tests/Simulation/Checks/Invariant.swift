@@ -25,6 +25,7 @@ enum Invariant: String {
     case convergence = "I-29 once faults stop, all copies become the server's state"
     case determinism = "I-30 the same seed takes the same course"
     case liveness = "I-32 what is pending is tried within the longest wait"
+    case earshot = "I-33 what is said in a scope is heard by its members only, and by none who has left it"
     case settled = "I-31 what was committed here is shown until the server says otherwise"
 }
 

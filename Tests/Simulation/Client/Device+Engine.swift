@@ -78,7 +78,7 @@ extension Device {
                 self.feed(.tick)
             }
         case .status(let phase): log("\(phase)")
-        case .roundEnded, .pushPaused: break
+        case .heard, .roundEnded, .pushPaused: break
         }
         return nil
     }

@@ -18,6 +18,7 @@ extension ServerNode {
             case .load(let id, let request): load(id, request)
             case .readWindow(let id, let request): readWindow(id, request)
             case .readPage(let id, _, let request): readPage(id, request)
+            case .tell(_, let word): tell(word)
             case .submit(let id, _, let submission):
                 if lane.append(submission, ticket: .session(id)) {
                     sequence()
@@ -42,6 +43,16 @@ extension ServerNode {
         }
         world.network.closeFromServer(connection, code: code, reason: reason)
         fanOut.lost(id)
+    }
+
+    /// To the other nodes, late or never.
+    private func tell(_ word: PeerWord) {
+        for other in world.nodes where other.number != number {
+            if world.isChaotic, random.chance(world.plan.faults.hintLost) { continue }
+            world.after(random.within(5...400)) {
+                if other.isUp { other.advance { $0.heard(word, in: World.workspace, into: &$1) } }
+            }
+        }
     }
 
     // MARK: Reads
@@ -114,6 +125,7 @@ extension SessionEffect {
         case .send(let id, _), .close(let id, _, _), .load(let id, _), .readWindow(let id, _), .readPage(let id, _, _),
             .submit(let id, _, _):
             id
+        case .tell: .max
         }
     }
 }

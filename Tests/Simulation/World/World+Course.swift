@@ -7,6 +7,7 @@ extension World {
         for device in devices { device.launch(after: Milliseconds(device.number) * 40) }
         raw.begin()
         Workload(self).schedule()
+        Chatter(self).schedule()
         Mischief(self).schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()

@@ -1,0 +1,48 @@
+import Synchronization
+import TidemarkModel
+
+/// Who listens to ephemeral messages, by scope. A listener that is slow loses the oldest ones.
+final class EphemeralListeners: Sendable {
+    private struct State {
+        var continuations: [Int: AsyncStream<EphemeralMessage>.Continuation] = [:]
+        var byScope: [ScopeID: Set<Int>] = [:]
+        var last = 0
+    }
+
+    /// Messages that wait for one listener.
+    private static let waitingMax = 64
+    private let state = Mutex(State())
+
+    /// What is said in the scope from now on.
+    func values(in scope: ScopeID) -> AsyncStream<EphemeralMessage> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: EphemeralMessage.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
+        let id = state.withLock { state in
+            state.last += 1
+            state.continuations[state.last] = continuation
+            state.byScope[scope, default: []].insert(state.last)
+            return state.last
+        }
+        continuation.onTermination = { [weak self] _ in self?.end(id, in: scope) }
+        return stream
+    }
+
+    func tell(_ message: EphemeralMessage) {
+        let listening = state.withLock { state in
+            (state.byScope[message.scope] ?? []).compactMap { state.continuations[$0] }
+        }
+        // Not under the lock: a listener's executor may run in place.
+        for continuation in listening { continuation.yield(message) }
+    }
+
+    /// Those who listen now, in any scope.
+    var count: Int { state.withLock { $0.continuations.count } }
+
+    private func end(_ id: Int, in scope: ScopeID) {
+        state.withLock { state in
+            state.continuations[id] = nil
+            state.byScope[scope]?.remove(id)
+            if state.byScope[scope]?.isEmpty == true { state.byScope[scope] = nil }
+        }
+    }
+}

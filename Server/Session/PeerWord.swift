@@ -1,0 +1,12 @@
+package import TidemarkModel
+package import TidemarkWire
+
+/// What one fan-out machine tells those of the process's other event loops and of the other nodes, about one workspace.
+/// May be lost; nothing that must arrive goes this way.
+package enum PeerWord: Sendable {
+    /// Somebody said this in the scope.
+    case ephemeral(ScopeID, Frame)
+
+    /// Somebody said this; `message` names who.
+    package static func said(_ message: Ephemeral) -> PeerWord { .ephemeral(message.scope, Frame(message.encode())) }
+}

@@ -1,0 +1,28 @@
+import Tidemark
+import TidemarkModel
+import TidemarkWire
+
+/// People type: each says something ephemeral now and then, mostly where they are members, sometimes where they were, or
+/// never have been.
+final class Chatter {
+    private unowned let world: World
+    private var random: SplitMix
+
+    init(_ world: World) {
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "chatter")
+    }
+
+    func schedule() {
+        for _ in 0..<(2 * world.plan.actionCount) {
+            world.after(random.within(0...world.plan.chaosTime)) { self.speak() }
+        }
+    }
+
+    private func speak() {
+        guard let device = random.pick(world.devices.filter { $0.machine != nil }) else { return }
+        let listener = random.chance(200) ? random.pick(world.devices) ?? device : device
+        guard let scope = random.pick(listener.heldScopes) else { return }
+        device.feed(.say(Ephemeral(scope: ScopeID(scope), kind: "typing", lifetime: 6_000)))
+    }
+}
