@@ -128,7 +128,10 @@ let package = Package(
         // Two domains on top of it.
         .target(
             name: "TidemarkChat",
-            dependencies: ["Tidemark", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "Tidemark", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "Crypto", package: "swift-crypto"),
+            ],
             path: "ClientSDK/Chat", exclude: ["README.md"], resources: [.embedInCode("Resources/chat.schema.json")]),
         .target(
             name: "TidemarkRepairShop", dependencies: ["Tidemark"],
@@ -215,7 +218,9 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkDaemon", "TidemarkNIOTransport", "TidemarkGateway",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
+                "TidemarkGateway",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/EndToEnd"),

@@ -17,6 +17,8 @@ public struct Chat: Sendable {
     public let conversations: any ConversationRepository
     /// Who else there is, and the user's own profile.
     public let users: any UserRepository
+    /// Who is typing.
+    public let typing: Typing
     let limits: ChatLimits
     let seen = SeenMarks()
 
@@ -27,6 +29,7 @@ public struct Chat: Sendable {
         messages = StoredMessages(store, seen, limits)
         conversations = StoredConversations(store, limits)
         users = StoredUsers(store)
+        typing = Typing(store, limits)
     }
 
     /// Opens the account's database in a folder, or makes it; works without a network.

@@ -12,5 +12,10 @@ public struct ChatLimits: Hashable, Sendable {
     /// other device's clock is fast. In milliseconds.
     public var clockLeadMax: Int64 = 300_000
 
+    /// The least time between two words that the user is typing.
+    public var typingPause: Duration = .seconds(3)
+    /// For how long a word that the user is typing counts; at most the server's 10 seconds.
+    public var typingLifetime: Duration = .seconds(6)
+
     public init() {}
 }

@@ -1,0 +1,88 @@
+import AsyncAlgorithms
+import Foundation
+public import Tidemark
+
+/// The users who type in a conversation, now and after each change. Ends with its task.
+public struct TypingUsers: AsyncSequence, Sendable {
+    fileprivate typealias Events = AsyncMerge3Sequence<
+        AsyncMapSequence<AsyncStream<EphemeralMessage>, TypingEvent>,
+        AsyncMapSequence<LiveValues<[TypedMessage]>, TypingEvent>, AsyncMapSequence<Ticks, TypingEvent>
+    >
+
+    private let store: SyncStore
+    private let conversation: UUID
+    private let clock: any Clock<Duration>
+
+    init(_ store: SyncStore, _ conversation: UUID, _ clock: any Clock<Duration>) {
+        self.store = store
+        self.conversation = conversation
+        self.clock = clock
+    }
+
+    /// Listens from here on.
+    public func makeAsyncIterator() -> Iterator {
+        let scope = ScopeID(record: conversation)
+        let messages = store.observe { [conversation] snapshot in
+            try snapshot.rows(Self.newestSQL, [.id(conversation)]).compactMap { row -> TypedMessage? in
+                guard let id = row.uuid("id"), let author = row.string("author") else { return nil }
+                return TypedMessage(id: id, author: UserID(author))
+            }
+        }
+        let events = merge(
+            store.ephemerals(in: scope).map { TypingEvent.said($0) }, messages.map { TypingEvent.arrived($0) },
+            Ticks(clock: clock).map { TypingEvent.tick })
+        return Iterator(
+            events: events.makeAsyncIterator(), board: TypingBoard(account: store.account), now: store.environment.now)
+    }
+
+    /// Throws as `LiveValues` does, when the messages cannot be read.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var events: Events.Iterator
+        fileprivate var board: TypingBoard
+        fileprivate let now: @Sendable () -> Milliseconds
+        private var last: Set<UserID>?
+
+        fileprivate init(
+            events: Events.Iterator, board: TypingBoard, now: @escaping @Sendable () -> Milliseconds
+        ) {
+            self.events = events
+            self.board = board
+            self.now = now
+        }
+
+        @concurrent public mutating func next() async throws -> Set<UserID>? {
+            while let event = try await events.next() {
+                let users = board.on(event, now: now())
+                guard users != last else { continue }
+                last = users
+                return users
+            }
+            return nil
+        }
+    }
+
+    private static let newestSQL = """
+        SELECT local_id AS id, author
+        FROM messages
+        WHERE scope = ?
+        ORDER BY sentAt DESC, local_id DESC
+        LIMIT 20
+        """
+}
+
+// An iterator belongs to the task that made it.
+@available(*, unavailable)
+extension TypingUsers.Iterator: Sendable {}
+
+/// Fires each second, until its task is cancelled.
+struct Ticks: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let clock: any Clock<Duration>
+
+    func makeAsyncIterator() -> Ticks { self }
+
+    func next() async -> Void? {
+        // It only ends early when the task is cancelled, which ends the sequence.
+        try? await clock.sleep(for: .seconds(1))
+        return Task.isCancelled ? nil : ()
+    }
+}

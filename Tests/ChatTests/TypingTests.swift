@@ -1,0 +1,111 @@
+import Foundation
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+@testable import TidemarkChat
+
+@Suite struct TypingBoardTests {
+    private let ann = UserID("ann"), bob = UserID("bob")
+    private let room = ScopeID("room")
+
+    private func said(_ user: UserID, kind: String = "typing", for lifetime: Int64 = 6_000) throws -> TypingEvent {
+        let message = Ephemeral(scope: room, user: user, kind: kind, lifetime: lifetime)
+        return .said(try #require(EphemeralMessage(message)))
+    }
+
+    private func message(_ author: UserID) -> TypedMessage { TypedMessage(id: UUID(), author: author) }
+
+    @Test func `typing ends by its time, and a later word prolongs it`() throws {
+        var board = TypingBoard(account: UserID("me"))
+        #expect(board.on(try said(ann), now: 0) == [ann])
+        #expect(board.on(try said(bob), now: 3_000) == [ann, bob])
+        #expect(board.on(try said(bob), now: 5_000) == [ann, bob])
+        #expect(board.on(.tick, now: 5_999) == [ann, bob])
+        #expect(board.on(.tick, now: 6_000) == [bob])
+        #expect(board.on(.tick, now: 10_999) == [bob])
+        #expect(board.on(.tick, now: 11_000) == [])
+    }
+
+    @Test func `a message ends its author's typing, and only theirs`() throws {
+        var board = TypingBoard(account: UserID("me"))
+        let old = message(ann)
+        #expect(board.on(try said(ann), now: 0) == [ann])
+        // What was there before says nothing of now.
+        #expect(board.on(.arrived([old]), now: 1) == [ann])
+        #expect(board.on(try said(bob), now: 2) == [ann, bob])
+        let new = message(ann)
+        #expect(board.on(.arrived([new, old]), now: 3) == [bob])
+        #expect(board.on(.arrived([new, old]), now: 4) == [bob])
+        #expect(board.on(try said(ann), now: 5) == [ann, bob])
+        // A receipt or an edit changes the list and is no message.
+        #expect(board.on(.arrived([new, old]), now: 6) == [ann, bob])
+    }
+
+    @Test func `other kinds and the own devices are nothing`() throws {
+        var board = TypingBoard(account: ann)
+        #expect(board.on(try said(ann), now: 0) == [])
+        #expect(board.on(try said(bob, kind: "wave"), now: 0) == [])
+        #expect(board.on(try said(bob, for: 0), now: 0) == [])
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct TypingTests {
+    @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
+        try await TestServer.running { server in
+            let (ann, bob, eve) = (try Messenger("ann"), try Messenger("bob"), try Messenger("eve"))
+            for device in [ann, bob, eve] {
+                try device.connect(server)
+                _ = try await device.chat.store.syncNow()
+            }
+            let room = try await ann.chat.conversations.createDirect(with: bob.user)
+            try await bob.conversations { $0.count == 1 }
+            try await ann.settled()
+            let outside = eve.chat.store.ephemerals(in: ScopeID(record: room.id))
+            var typing = bob.chat.typing.observeTyping(in: room.id).makeAsyncIterator()
+            #expect(try await typing.next() == [])
+            ann.chat.typing.setTyping(in: room.id)
+            eve.chat.typing.setTyping(in: room.id)
+            #expect(try await typing.next() == [ann.user])
+            try await ann.chat.messages.send("hi", to: room.id)
+            #expect(try await typing.next() == [])
+            for device in [ann, bob, eve] { await device.disconnect() }
+            withExtendedLifetime(outside) {}
+        }
+    }
+
+    @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
+        let time = Mutex<Milliseconds>(1_000_000)
+        let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: StoreEnvironment.system.random)
+        try await TestServer.running { server in
+            let ann = Messenger(
+                try .inMemory(account: UserID("ann"), schema: try ChatSchema.schema(), environment: environment))
+            let desk = try Messenger("ann")
+            for device in [ann, desk] { try device.connect(server) }
+            let rooms = [
+                try await ann.chat.conversations.createDirect(with: UserID("bob")).id,
+                try await ann.chat.conversations.createDirect(with: UserID("eve")).id,
+            ]
+            try await ann.settled()
+            try await desk.conversations { $0.count == 2 }
+            _ = try await ann.chat.store.syncNow()
+            _ = try await desk.chat.store.syncNow()
+            var heard = desk.chat.store.ephemerals(in: ScopeID(record: rooms[0])).makeAsyncIterator()
+            var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
+            for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
+            time.withLock { $0 += 2_999 }
+            ann.chat.typing.setTyping(in: rooms[0])
+            ann.chat.typing.setTyping(in: rooms[1])
+            #expect(await other.next()?.kind == "typing")
+            time.withLock { $0 += 1 }
+            ann.chat.typing.setTyping(in: rooms[0])
+            ann.chat.store.send(ephemeral: "last", in: ScopeID(record: rooms[0]))
+            var kinds: [String] = []
+            while kinds.last != "last", let message = await heard.next() { kinds.append(message.kind) }
+            #expect(kinds == ["typing", "typing", "last"])
+            for device in [ann, desk] { await device.disconnect() }
+        }
+    }
+}
