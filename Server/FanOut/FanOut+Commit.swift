@@ -7,7 +7,7 @@ extension FanOut {
     /// The process follows a workspace from here on.
     package mutating func follow(_ workspace: WorkspaceID, from head: Head) {
         guard tides[workspace] == nil else { return }
-        tides[workspace] = Tide(ring: Ring(tail: head))
+        tides[workspace] = Tide(ring: Ring(tail: head), attendance: Attendance(limits: limits))
     }
 
     /// The process follows a workspace no more, since nobody was connected for long; who just came must come again.
@@ -31,6 +31,9 @@ extension FanOut {
         guard let tail = tides[workspace]?.ring.tail, batch.low == tail.seq + 1 else { return }
         let touched = touched(by: batch, in: workspace)
         append(batch, to: workspace)
+        for change in batch.memberships where change.role == nil {
+            tides[workspace]?.attendance.expelled(change.user, from: change.scope)
+        }
         var shared: SharedFrame?
         for (id, groups) in touched {
             let note = withSession(id) { session -> Session.IndexNote? in
@@ -51,6 +54,7 @@ extension FanOut {
         let before = (tail: tide.ring.tail, bytes: tide.ring.bytes)
         ringBytes -= before.bytes
         tides[workspace]?.ring.reset(tail: head)
+        tides[workspace]?.attendance.forgetDepartures(limits: limits)
         for id in Set(tide.byScope.values.joined()).union(tide.byUser.values.joined()).sorted() {
             let note = withSession(id) { session in
                 session.fallBehind(from: before.tail)

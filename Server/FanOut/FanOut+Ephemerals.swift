@@ -22,9 +22,8 @@ extension FanOut {
         else { return }
         counts.refused += Int64(said.dropped)
         for message in said.messages {
-            // The server's own kinds are not for clients to say.
             guard message.kind != Ephemeral.presence else {
-                counts.refused += 1
+                watch(message, by: id, in: workspace, into: &effects)
                 continue
             }
             counts.said += 1
@@ -38,6 +37,8 @@ extension FanOut {
     package mutating func heard(_ word: PeerWord, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         switch word {
         case .ephemeral(let scope, let frame): give(frame, in: scope, of: workspace, into: &effects)
+        case .ask(let scope): asked(scope, in: workspace, into: &effects)
+        case .present(let scope, let report): tides[workspace]?.attendance.heard(report, of: scope, now: clock)
         }
     }
 

@@ -26,10 +26,12 @@ extension FanOut {
     /// Brings the indices up to date with one session.
     mutating func take(_ note: Session.IndexNote, of id: SessionID, in workspace: WorkspaceID) {
         for change in note.changes {
+            tides[workspace]?.attendance.note(change.scope)
             if change.isMember {
                 tides[workspace]?.byScope[change.scope, default: []].insert(id)
             } else {
                 leave(change.scope, id, workspace)
+                tides[workspace]?.attendance.unwatch(change.scope, by: id)
             }
         }
         switch note.isBehind {
@@ -48,16 +50,24 @@ extension FanOut {
         }
         tides[workspace]?.byClient[session.client] = session.id
         tides[workspace]?.byUser[user, default: []].insert(session.id)
+        tides[workspace]?.attendance.came(user)
     }
 
     /// Takes a session out of every index.
     mutating func forget(_ session: Session) {
         guard let identity = session.identity, tides[identity.workspace] != nil else { return }
         let workspace = identity.workspace
-        for scope in session.grants.keys { leave(scope, session.id, workspace) }
+        for scope in session.grants.keys {
+            leave(scope, session.id, workspace)
+            tides[workspace]?.attendance.note(scope)
+        }
+        tides[workspace]?.attendance.unwatchAll(by: session.id)
         let user = identity.principal.user
         tides[workspace]?.byUser[user]?.remove(session.id)
-        if tides[workspace]?.byUser[user]?.isEmpty == true { tides[workspace]?.byUser[user] = nil }
+        if tides[workspace]?.byUser[user]?.isEmpty == true {
+            tides[workspace]?.byUser[user] = nil
+            left(session, user, in: workspace)
+        }
         if tides[workspace]?.byClient[session.client] == session.id { tides[workspace]?.byClient[session.client] = nil }
         tides[workspace]?.behind.remove(session.id)
     }

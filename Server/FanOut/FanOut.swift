@@ -16,10 +16,15 @@ package struct FanOut: Sendable {
         var byClient: [ClientID: SessionID] = [:]
         /// Sessions that are not live, or hold pages: served whenever the tail moves.
         var behind: Set<SessionID> = []
+        var attendance: Attendance
     }
 
     let context: SessionContext
     let limits: FanOutLimits
+    /// Unique among the machines of all nodes on the store.
+    let name: String
+    /// The time of the last event that had one.
+    var clock: Milliseconds = 0
     var sessions: [SessionID: Session] = [:]
     var tides: [WorkspaceID: Tide] = [:]
     /// Bytes in the rings of all workspaces.
@@ -28,9 +33,10 @@ package struct FanOut: Sendable {
     package internal(set) var counts = EphemeralCounts()
     private var isDraining = false
 
-    package init(context: SessionContext, limits: FanOutLimits = FanOutLimits()) {
+    package init(context: SessionContext, limits: FanOutLimits = FanOutLimits(), name: String = "") {
         self.context = context
         self.limits = limits
+        self.name = name
     }
 
     /// Open connections.
@@ -52,6 +58,7 @@ package struct FanOut: Sendable {
         _ id: SessionID, headerToken: String?, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         var session = Session(id: id, context: context, headerToken: headerToken, now: now)
+        clock = now
         if isDraining { session.close(.unavailable, "the server is stopping", into: &effects) }
         sessions[id] = session
     }
@@ -157,11 +164,13 @@ package struct FanOut: Sendable {
     /// Time passed: deadlines, expiries, progress. Call about once a second.
     package mutating func tick(now: Milliseconds, into effects: inout [SessionEffect]) {
         forgetBatches(olderThan: now - limits.ringAgeMax)
+        clock = now
         for id in sessions.keys.sorted() {
             update(id, into: &effects) { session, ring, effects in
                 session.tick(now: now, ring: ring(), into: &effects)
             }
         }
+        for workspace in tides.keys.sorted() { tickPresence(in: workspace, into: &effects) }
     }
 
     /// The process is about to stop: tells every client, closes each once its pushes are settled.

@@ -7,6 +7,11 @@ package enum PeerWord: Sendable {
     /// Somebody said this in the scope.
     case ephemeral(ScopeID, Frame)
 
+    /// Somebody watches who is there: each machine answers by `present`, now and on changes for a while.
+    case ask(ScopeID)
+    /// Who of the scope is there on one machine.
+    case present(ScopeID, PresenceReport)
+
     /// Somebody said this; `message` names who.
     package static func said(_ message: Ephemeral) -> PeerWord { .ephemeral(message.scope, Frame(message.encode())) }
 }

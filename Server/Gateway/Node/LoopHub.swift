@@ -32,7 +32,7 @@ final class LoopHub: SocketOwner {
     init(node: Node, inbox: LoopInbox) {
         self.node = node
         self.inbox = inbox
-        fanOut = FanOut(context: node.context, limits: node.fanOutLimits)
+        fanOut = FanOut(context: node.context, limits: node.fanOutLimits, name: "\(node.parts.id).\(inbox.number)")
         let period = TimeAmount(node.limits.tickEvery)
         let bound = NIOLoopBound(self, eventLoop: inbox.eventLoop)
         ticks = inbox.eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.tick() }

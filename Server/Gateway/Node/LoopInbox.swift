@@ -38,13 +38,16 @@ final class LoopInbox: Sendable {
     private static let wordsMax = 4_096
 
     let eventLoop: any EventLoop
+    /// Its place among the node's loops.
+    let number: Int
     private let bytesMax: Int
     private let state = Mutex(State())
     /// The loop's hub; set and used on the loop.
     let hub: NIOLoopBoundBox<LoopHub?>
 
-    init(eventLoop: any EventLoop, bytesMax: Int) {
+    init(eventLoop: any EventLoop, number: Int, bytesMax: Int) {
         self.eventLoop = eventLoop
+        self.number = number
         self.bytesMax = bytesMax
         hub = NIOLoopBoundBox.makeEmptyBox(eventLoop: eventLoop)
     }

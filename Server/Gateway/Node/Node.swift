@@ -68,7 +68,9 @@ package final class Node: Sendable {
 
     package init(_ parts: Parts) {
         self.parts = parts
-        let inboxes = parts.eventLoops.map { LoopInbox(eventLoop: $0, bytesMax: parts.limits.inboxBytesMax) }
+        let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
+            LoopInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
+        }
         let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
         let background = background
         self.inboxes = Dictionary(

@@ -3,7 +3,8 @@ import TidemarkModel
 import TidemarkSession
 import TidemarkWire
 
-/// A word between machines as it travels between nodes: `{"w":"…","eph":{…}}`, the message as the clients get it.
+/// A word between machines as it travels between nodes: `{"w":"…","eph":{…}}`, the message as the clients get it;
+/// `{"w":"…","ask":"scope"}`; `{"w":"…","at":"scope","m":"machine","on":["user"],"off":[["user",time]]}`.
 struct RelayedWord {
     var workspace: WorkspaceID
     var word: PeerWord
@@ -18,6 +19,8 @@ struct RelayedWord {
         var workspace: WorkspaceID?
         var word: PeerWord?
         do {
+            var scope: ScopeID?
+            var report = PresenceReport(machine: "", online: [], seen: [:])
             try JSONReader.read(Array(line.utf8)) { reader in
                 try reader.object { reader, key in
                     switch key {
@@ -26,10 +29,23 @@ struct RelayedWord {
                         let bytes = try reader.raw()
                         guard case .ephemeral(let message) = try ServerMessage.decode(bytes) else { return }
                         word = .ephemeral(message.scope, Frame(bytes))
+                    case "ask": word = ScopeID(checking: try reader.string()).map { .ask($0) }
+                    case "at": scope = ScopeID(checking: try reader.string())
+                    case "m": report.machine = try reader.string()
+                    case "on":
+                        try reader.array { reader in
+                            if let user = UserID(checking: try reader.string()) { report.online.insert(user) }
+                        }
+                    case "off":
+                        try reader.array { reader in
+                            let seen = try Self.departure(&reader)
+                            report.seen[seen.user] = seen.time
+                        }
                     default: try reader.skip()
                     }
                 }
             }
+            if let scope { word = .present(scope, report) }
         } catch {
             return nil
         }
@@ -45,9 +61,52 @@ struct RelayedWord {
         case .ephemeral(_, let frame):
             writer.literal(",\"eph\":")
             writer.raw(frame.bytes)
+        case .ask(let scope):
+            writer.literal(",\"ask\":")
+            writer.string(scope.text)
+        case .present(let scope, let report): Self.write(report, of: scope, to: &writer)
         }
         writer.byte(UInt8(ascii: "}"))
         return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension RelayedWord {
+    /// Bytes of a report, roughly: a notification takes no more. Of those who do not fit nothing is told.
+    private static let reportBytesMax = 6_500
+
+    private static func write(_ report: PresenceReport, of scope: ScopeID, to writer: inout JSONWriter) {
+        writer.literal(",\"at\":")
+        writer.string(scope.text)
+        writer.literal(",\"m\":")
+        writer.string(report.machine)
+        var bytes = 0
+        func fits(_ user: UserID) -> Bool {
+            bytes += user.text.utf8.count + 32
+            return bytes <= reportBytesMax
+        }
+        let online = report.online.sorted().filter(fits)
+        writer.literal(",\"on\":")
+        writer.array(online) { $0.string($1.text) }
+        let seen = report.seen.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.filter { fits($0.key) }
+        writer.literal(",\"off\":")
+        writer.array(seen) { writer, entry in
+            writer.byte(UInt8(ascii: "["))
+            writer.string(entry.key.text)
+            writer.byte(UInt8(ascii: ","))
+            writer.integer(entry.value)
+            writer.byte(UInt8(ascii: "]"))
+        }
+    }
+
+    private static func departure(_ reader: inout JSONReader) throws -> (user: UserID, time: Milliseconds) {
+        var user: UserID?
+        var time: Milliseconds?
+        try reader.array { reader in
+            if user == nil { user = UserID(checking: try reader.string()) } else { time = try reader.integer() }
+        }
+        guard let user, let time else { throw reader.failure("not a user and a time") }
+        return (user, time)
     }
 }
 

@@ -77,6 +77,9 @@ import TidemarkWire
             while case .ephemeral(let message) = try await bob.next() { heard.append(message.lifetime) }
             // Three of the ten went to those that were refused; a slow machine earns a few while it sends.
             #expect(heard.prefix(7) == [1, 2, 3, 4, 5, 6, 7] && heard.count < 40)
+            // The kind is the server's: saying it is asking, and nobody else hears of it.
+            #expect(try await ann.ephemeral().payload == ["online": true])
+            #expect(try await ann.ephemeral().user == UserID("bob"))
             #expect(try await ann.changes().records.map(\.seq) == [2])
         }
     }

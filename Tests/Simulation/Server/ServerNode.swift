@@ -43,7 +43,7 @@ final class ServerNode {
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
             sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
         sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model)
-        fanOut = FanOut(context: context, limits: world.plan.fanOut)
+        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
     }
 
@@ -59,7 +59,7 @@ final class ServerNode {
         incarnation += 1
         isUp = true
         world.log("n\(number) starts")
-        fanOut = FanOut(context: context, limits: world.plan.fanOut)
+        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
         isSequencing = false

@@ -23,6 +23,11 @@ final class Chatter {
         guard let device = random.pick(world.devices.filter { $0.machine != nil }) else { return }
         let listener = random.chance(200) ? random.pick(world.devices) ?? device : device
         guard let scope = random.pick(listener.heldScopes) else { return }
+        if random.chance(300) {
+            let wanted: Int64 = random.chance(800) ? 1 : 0
+            device.feed(.say(Ephemeral(scope: ScopeID(scope), kind: Ephemeral.presence, lifetime: wanted)))
+            return
+        }
         device.feed(.say(Ephemeral(scope: ScopeID(scope), kind: "typing", lifetime: 6_000)))
     }
 }

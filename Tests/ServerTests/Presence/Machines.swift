@@ -1,0 +1,135 @@
+import Crypto
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// Fan-out machines in one thread, with a wire between them that loses what it is told to lose.
+struct Machines {
+    static let workspace = WorkspaceID("w")
+    static let start: Milliseconds = 1_760_000_000_000
+
+    private(set) var now = start
+    private(set) var machines: [FanOut]
+    /// Machines that neither hear nor are heard.
+    var deaf: Set<Int> = []
+    /// Ephemeral messages that each connection got since they were last taken.
+    private var heard: [SessionID: [Ephemeral]] = [:]
+    private var homes: [SessionID: Int] = [:]
+    private let context: SessionContext
+    private var head = Head(seq: 10, nonce: 7, time: 1, epoch: 1)
+
+    init(_ count: Int, limits: FanOutLimits = FanOutLimits()) throws {
+        let schema = try Schema(json: Array(Self.schema.utf8))
+        context = SessionContext(
+            serverName: "n", schema: schema, limits: WireLimits(),
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+        ) { token, _ in
+            let principal = Principal(user: UserID(token), isService: token == "service")
+            return Identity(principal: principal, workspace: Self.workspace, expires: .max)
+        }
+        machines = (0..<count).map { [context] number in FanOut(context: context, limits: limits, name: "m\(number)") }
+        for index in machines.indices { machines[index].follow(Self.workspace, from: head) }
+    }
+
+    private static let schema = """
+        {"tidemark": 1, "name": "t", "version": 1, "collections": {
+            "rooms": {"scope": "self", "members": "people",
+                "fields": {"people": {"type": "set", "merge": "elements", "required": true}}},
+            "posts": {"scope": {"shared": "wall"}, "fields": {"text": "string"}}}}
+        """
+
+    // MARK: Connections
+
+    /// Connects a user to a machine, a member of these scopes.
+    mutating func connect(_ id: SessionID, _ user: String, to machine: Int, scopes: [String]) {
+        homes[id] = machine
+        let client = UniqueID(high: 1, low: id)
+        run(machine) { $0.opened(id, headerToken: nil, now: $1, into: &$2) }
+        say(id, .hello(Hello(token: user, client: client, isNewClient: false, connection: 1, takesEphemerals: true)))
+        let grants = scopes.map { Grant(scope: ScopeID($0), since: 5, role: .member) }
+        let answer = LoadAnswer(
+            snapshot: SessionSnapshot(
+                head: head, client: ClientRow(id: client, user: UserID(user)), grants: grants))
+        run(machine) { $0.loaded(id, answer, now: $1, into: &$2) }
+        say(id, .ack(Ack(frames: 1)))
+    }
+
+    mutating func disconnect(_ id: SessionID) {
+        guard let machine = homes[id] else { return }
+        run(machine) { fanOut, _, _ in fanOut.lost(id) }
+    }
+
+    mutating func say(_ id: SessionID, _ message: ClientMessage) {
+        guard let machine = homes[id] else { return }
+        run(machine) { $0.received(id, message.encode(), now: $1, into: &$2) }
+    }
+
+    /// Asks for the presence of a scope, or, with 0, no more.
+    mutating func ask(_ id: SessionID, _ scope: String, lifetime: Int64 = 1) {
+        say(id, .ephemeral(Ephemeral(scope: ScopeID(scope), kind: Ephemeral.presence, lifetime: lifetime)))
+    }
+
+    mutating func setBlocked(_ id: SessionID, _ isBlocked: Bool) {
+        guard let machine = homes[id] else { return }
+        run(machine) { $0.writabilityChanged(id, isWritable: !isBlocked, now: $1, into: &$2) }
+    }
+
+    /// The membership of a user in a scope ends.
+    mutating func expel(_ user: String, from scope: String) {
+        let seq = head.seq + 1
+        head = Head(seq: seq, nonce: 7, time: 1, epoch: 1)
+        let change = MembershipChange(
+            user: UserID(user), scope: ScopeID(scope), role: nil, seq: seq, since: nil)
+        let batch = DeliveryBatch(
+            CommittedBatch(low: seq, head: head, memberships: [change]),
+            cursor: context.seal.cursor(head, workspace: Self.workspace.text))
+        for machine in machines.indices {
+            run(machine) { $0.committed(batch, in: Self.workspace, now: $1, into: &$2) }
+        }
+    }
+
+    // MARK: Time and words
+
+    /// Lets seconds pass, with a tick of each machine in each.
+    mutating func pass(seconds: Int) {
+        for _ in 0..<seconds {
+            now += 1_000
+            for machine in machines.indices { run(machine) { $0.tick(now: $1, into: &$2) } }
+        }
+    }
+
+    /// What a connection heard since the last call, in short: `bob+`, `bob-12` (seconds since the start), `bob?`.
+    mutating func words(_ id: SessionID) -> [String] {
+        defer { heard[id] = nil }
+        return (heard[id] ?? []).map { message in
+            let user = message.user?.text ?? ""
+            if message.payload["online"] == true { return user + "+" }
+            guard case .integer(let time)? = message.payload["seen"] else { return user + "?" }
+            return "\(user)-\((time - Self.start) / 1_000)"
+        }
+    }
+
+    private mutating func run(
+        _ machine: Int, _ event: (inout FanOut, Milliseconds, inout [SessionEffect]) -> Void
+    ) {
+        var effects: [SessionEffect] = []
+        event(&machines[machine], now, &effects)
+        for effect in effects {
+            switch effect {
+            case .send(let id, let frame):
+                if case .ephemeral(let message)? = try? ServerMessage.decode(frame.bytes) {
+                    heard[id, default: []].append(message)
+                }
+            case .tell(let workspace, let word):
+                guard !deaf.contains(machine) else { continue }
+                for other in machines.indices where other != machine && !deaf.contains(other) {
+                    run(other) { fanOut, _, effects in fanOut.heard(word, in: workspace, into: &effects) }
+                }
+            case .close, .load, .readWindow, .readPage, .submit: break
+            }
+        }
+    }
+}

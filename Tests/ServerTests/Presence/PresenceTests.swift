@@ -1,0 +1,159 @@
+import Testing
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkWire
+
+@Suite struct PresenceTests {
+    @Test func `who asks hears who is there, who comes, and when somebody has gone`() throws {
+        var world = try Machines(1)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 0, scopes: ["room"])
+        world.ask(1, "room")
+        #expect(world.words(1) == ["ann+", "bob+"])
+        world.connect(3, "cid", to: 0, scopes: ["room"])
+        world.pass(seconds: 1)
+        #expect(world.words(1) == ["cid+"])
+        world.disconnect(2)
+        world.pass(seconds: 4)
+        #expect(world.words(1) == [])
+        world.pass(seconds: 1)
+        #expect(world.words(1) == ["bob-1"])
+        #expect(world.words(2) == [] && world.words(3) == [])
+    }
+
+    @Test func `coming back within the grace is no news, and a second device keeps a user there`() throws {
+        var world = try Machines(1)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 0, scopes: ["room"])
+        world.ask(1, "room")
+        world.pass(seconds: 2)
+        _ = world.words(1)
+        for id in UInt64(3)...6 {
+            world.disconnect(id - 1)
+            world.pass(seconds: 4)
+            world.connect(id, "bob", to: 0, scopes: ["room"])
+        }
+        world.connect(9, "bob", to: 0, scopes: ["room"])
+        world.disconnect(6)
+        world.pass(seconds: 60)
+        #expect(world.words(1) == [])
+    }
+
+    @Test func `machines tell each other of the scopes that are watched`() throws {
+        var world = try Machines(3)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 1, scopes: ["room"])
+        world.connect(3, "bob", to: 2, scopes: ["room"])
+        world.connect(4, "cid", to: 1, scopes: ["other"])
+        world.ask(1, "room")
+        world.pass(seconds: 1)
+        #expect(Set(world.words(1)) == ["ann+", "bob+"])
+        world.disconnect(2)
+        world.pass(seconds: 20)
+        #expect(world.words(1) == [])
+        world.disconnect(3)
+        world.pass(seconds: 10)
+        #expect(world.words(1) == ["bob-21"])
+        // Who asks later hears the same at once, or a second later from the other machines.
+        world.connect(5, "dan", to: 1, scopes: ["room"])
+        world.ask(5, "room")
+        world.pass(seconds: 1)
+        #expect(world.words(5).contains("bob-21"))
+        #expect(!world.words(1).contains("cid+"))
+    }
+
+    @Test func `users of a machine that is silent were last seen when it spoke`() throws {
+        var world = try Machines(2)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 1, scopes: ["room"])
+        world.ask(1, "room")
+        world.pass(seconds: 40)
+        #expect(Set(world.words(1)) == ["ann+", "bob+"])
+        world.deaf = [1]
+        world.pass(seconds: 20)
+        #expect(world.words(1) == [])
+        world.pass(seconds: 30)
+        #expect(world.words(1) == ["bob-30"])
+        world.deaf = []
+        world.pass(seconds: 20)
+        #expect(world.words(1) == ["bob+"])
+    }
+
+    @Test func `of who is no member nothing is told, and who is none is told nothing`() throws {
+        var world = try Machines(2)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 1, scopes: ["room"])
+        world.connect(3, "eve", to: 0, scopes: ["other"])
+        world.connect(4, "service", to: 0, scopes: ["room"])
+        for id in [1, 2, 3] as [UInt64] { world.ask(id, "room") }
+        world.ask(3, "wall")
+        world.pass(seconds: 2)
+        #expect(Set(world.words(1)) == ["ann+", "bob+"] && Set(world.words(2)) == ["ann+", "bob+"])
+        world.expel("bob", from: "room")
+        world.pass(seconds: 2)
+        #expect(world.words(1) == ["bob?"])
+        world.disconnect(1)
+        world.disconnect(2)
+        world.pass(seconds: 20)
+        #expect(world.words(2) == [] && world.words(3) == [])
+        world.connect(5, "cid", to: 1, scopes: ["room"])
+        world.ask(5, "room")
+        world.pass(seconds: 2)
+        #expect(Set(world.words(5)) == ["cid+", "ann-4"])
+    }
+
+    @Test func `an expelled user's departure is forgotten`() throws {
+        var world = try Machines(1)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.connect(2, "bob", to: 0, scopes: ["room"])
+        world.disconnect(2)
+        world.pass(seconds: 10)
+        world.ask(1, "room")
+        #expect(world.words(1) == ["ann+", "bob-0"])
+        world.expel("bob", from: "room")
+        world.pass(seconds: 1)
+        _ = world.words(1)
+        world.ask(1, "room")
+        #expect(world.words(1) == ["ann+"])
+    }
+
+    @Test func `a watcher whose socket is full hears it all when it is free again, and nothing after it is done`()
+        throws
+    {
+        var world = try Machines(1)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        world.ask(1, "room")
+        world.pass(seconds: 1)
+        _ = world.words(1)
+        world.setBlocked(1, true)
+        world.connect(2, "bob", to: 0, scopes: ["room"])
+        world.pass(seconds: 5)
+        #expect(world.words(1) == [])
+        world.setBlocked(1, false)
+        world.pass(seconds: 1)
+        #expect(world.words(1) == ["ann+", "bob+"])
+        world.ask(1, "room", lifetime: 0)
+        world.disconnect(2)
+        world.pass(seconds: 60)
+        #expect(world.words(1) == [])
+    }
+
+    @Test func `a connection watches so many scopes, and so many departures are remembered`() throws {
+        var limits = FanOutLimits()
+        limits.presenceScopesMax = 2
+        limits.departuresMax = 3
+        var world = try Machines(1, limits: limits)
+        world.connect(1, "ann", to: 0, scopes: ["a", "b", "c"])
+        for scope in ["a", "b", "c"] { world.ask(1, scope) }
+        #expect(world.words(1) == ["ann+", "ann+"])
+        #expect(world.machines[0].counts.refused == 1)
+        for (index, user) in ["u1", "u2", "u3", "u4", "u5"].enumerated() {
+            world.connect(UInt64(10 + index), user, to: 0, scopes: ["a"])
+            world.disconnect(UInt64(10 + index))
+            world.pass(seconds: 10)
+        }
+        _ = world.words(1)
+        world.ask(1, "a")
+        #expect(world.words(1) == ["ann+", "u3-20", "u4-30", "u5-40"])
+    }
+}
