@@ -5,11 +5,15 @@ package import TidemarkWire
 extension LocalDatabase {
     /// Applies one step of the order whole: settled transactions, scopes, rows, what is pending on top, the cursor.
     ///
-    /// - Parameter now: the device's time, noted on what is parked.
+    /// - Parameters:
+    ///   - now: the device's time, noted on what is parked.
+    ///   - note: told after the commit what was decided.
     /// - Throws: `StoreError` with `cursorMismatch` when the frame does not continue the stored cursor, `clientForked`
     ///   when it settles a number for a transaction that is not this database's. Nothing is then applied.
-    package func apply(_ changes: Changes, now: Milliseconds) throws {
-        try writer.write { db in
+    package func apply(
+        _ changes: Changes, now: Milliseconds, noting note: (SyncLogEvent) -> Void = { _ in }
+    ) throws {
+        let events = try writer.write { db in
             let cursor = try Meta.cursor.text(db)
             guard cursor == changes.from else {
                 throw StoreError(
@@ -30,7 +34,9 @@ extension LocalDatabase {
             }
             try rebase.finish()
             try Meta.cursor.set(changes.cursor, db)
+            return rebase.events
         }
+        for event in events { note(event) }
     }
 
     /// Only the last word on each scope counts: what was lost and regained is filled anew without parking what is pending.

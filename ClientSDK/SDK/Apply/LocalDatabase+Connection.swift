@@ -22,10 +22,11 @@ extension LocalDatabase {
     ///
     /// Nothing is settled by it: a number counts as settled only with the rows that it wrote.
     ///
+    /// - Parameter note: told after the commit what was decided.
     /// - Throws: `StoreError` with `clientForked` when server and database disagree about which numbers were used: take
     ///   another identity with `fork(newClient:)` and connect again. Nothing is then changed.
-    package func welcomed(_ welcome: Welcome) throws {
-        try writer.write { db in
+    package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
+        let events = try writer.write { db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try Meta.lastNumber.integer(db) ?? 0
             guard welcome.settledThrough >= acked, welcome.settledThrough <= last else {
@@ -45,6 +46,8 @@ extension LocalDatabase {
             try Meta.registered.set(1, db)
             try Meta.epoch.set(welcome.epoch, db)
             try rebase.finish()
+            return rebase.events
         }
+        for event in events { note(event) }
     }
 }

@@ -28,15 +28,16 @@ extension LocalDatabase {
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
     /// already, is dropped: tombstones that would guard against it may be gone.
     ///
+    /// - Parameter note: told after the commit what was decided.
     /// - Returns: false when it was dropped.
     @discardableResult
-    package func apply(_ page: PageAnswer) throws -> Bool {
-        try writer.write { db in
+    package func apply(_ page: PageAnswer, noting note: (SyncLogEvent) -> Void = { _ in }) throws -> Bool {
+        let events: [SyncLogEvent]? = try writer.write { db in
             let scopes = ScopeTable(db: db)
             let progress = "SELECT is_complete FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
             guard let held = try scopes.held(page.scope), held.since == page.since,
                 try db.first(progress, [page.scope.text, page.collection])?.integer(0) == 0
-            else { return false }
+            else { return nil }
             let records = RecordTable(db, self)
             var rebase = Rebase(records: records)
             var rows = try RowApplier(records)
@@ -55,7 +56,9 @@ extension LocalDatabase {
                 if try scopes.completeIfFilled(page.scope) { try records.sweep(page.scope) }
             }
             try scopes.noteChange()
-            return true
+            return rebase.events
         }
+        for event in events ?? [] { note(event) }
+        return events != nil
     }
 }

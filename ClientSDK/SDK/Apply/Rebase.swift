@@ -12,10 +12,24 @@ struct Rebase {
     /// What was committed, in the order of its numbers, by the records that it writes.
     private var committed: [RecordKey: [OutboxEntry]] = [:]
 
+    /// The server's words that others replaced while writes stood over them.
+    private var met: [RecordKey: LocalRecord] = [:]
+    /// What was decided, for the log.
+    private(set) var events: [SyncLogEvent] = []
+
     init(records: RecordTable) { self.records = records }
 
     /// The record must be shown anew.
     mutating func touch(_ key: RecordKey) { touched.insert(key) }
+
+    /// A newer word of the server came under what was written here; `base` is the one before.
+    mutating func meet(_ key: RecordKey, over base: LocalRecord) {
+        touched.insert(key)
+        if met[key] == nil { met[key] = base }
+    }
+
+    /// Keeps an event for the log, which hears of it after the commit.
+    mutating func note(_ event: SyncLogEvent) { events.append(event) }
 
     /// The record must be shown anew without a write that was refused.
     mutating func fail(_ key: RecordKey) {
@@ -30,14 +44,15 @@ struct Rebase {
     }
 
     /// Makes each touched record's row its base plus what is pending, and forgets bases that nothing needs.
-    func finish() throws {
+    mutating func finish() throws {
         for key in touched.sorted() { try show(key) }
         for key in failed.sorted() { try records.mark(key, failed: true) }
     }
 
-    private func show(_ key: RecordKey) throws {
+    private mutating func show(_ key: RecordKey) throws {
         guard let table = records.tables[key.collection], let base = try base(key, in: table.collection) else { return }
         let pending = try records.pending(key)
+        try noteMeeting(base, pending.mutations)
         guard pending.mutations.isEmpty else {
             let state: RecordState = pending.isWithheld ? .failed : .pending
             return try records.show(base.folding(pending.mutations, in: table.collection), state: state)
@@ -52,6 +67,16 @@ struct Rebase {
         if settled.existence == .deleted, isFilling {
             try records.saveTombstone(key, scope: base.scope, seq: base.seq)
         }
+    }
+
+    /// Notes what came of a record that was changed here and elsewhere; to be asked while the row still is as before.
+    private mutating func noteMeeting(_ base: LocalRecord, _ pending: [Mutation]) throws {
+        guard let before = met[base.key] else { return }
+        let written = try (committed[base.key] ?? []).flatMap { try $0.transaction().mutations }
+        let meeting = MergeDecision.Meeting(
+            before: before, now: base, shown: try records.visible(base.key), pending: pending,
+            committed: written.filter { $0.key == base.key })
+        if let decision = MergeDecision(meeting) { events.append(.merged(decision)) }
     }
 
     /// The base with the committed writes in it. One that has a number has them already, or the frame would have brought

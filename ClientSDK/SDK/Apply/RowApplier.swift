@@ -27,7 +27,7 @@ struct RowApplier {
             if hasBases, let base = try records.base(change.key) {
                 guard change.seq > base.seq else { continue }
                 try records.saveBase(LocalRecord(change))
-                rebase.touch(change.key)
+                rebase.meet(change.key, over: base)
             } else if change.isDeleted {
                 try delete(change, table, isFilling: isFilling)
             } else {

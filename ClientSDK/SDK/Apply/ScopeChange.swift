@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TidemarkModel
 import TidemarkWire
@@ -33,6 +34,7 @@ struct ScopeChange {
         let rejection = Rejection(.revoked, "\(scope): access to it ended")
         for entry in try outbox.entries(touching: scope) {
             for key in try Parking(db: records.db).park(entry, rejection, at: now) { rebase.touch(key) }
+            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
             switch entry.state {
             case .queued, .void: try outbox.set(.void, entry.number)

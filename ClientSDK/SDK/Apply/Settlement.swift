@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TidemarkModel
 import TidemarkWire
@@ -12,6 +13,7 @@ struct Settlement {
         }
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
+        var committed = 0
         for entry in try outbox.entries(through: settled.through) {
             let outcome = outcomes[entry.number]
             if let outcome, outcome.transaction != entry.id {
@@ -26,9 +28,11 @@ struct Settlement {
                 try refuse(entry, rejection, at: now, rebase: &rebase)
             } else {
                 try commit(entry, seq: outcome?.seq ?? 0, time: outcome?.time ?? 0, rebase: &rebase)
+                committed += 1
             }
             try outbox.delete(entry.number)
         }
+        if committed > 0 { rebase.note(.committed(transactions: committed)) }
         if settled.through > (try Meta.ackedThrough.integer(db) ?? 0) {
             try Meta.ackedThrough.set(settled.through, db)
         }
@@ -41,6 +45,7 @@ struct Settlement {
         case .held, .void: break
         case .queued, .sending, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
+            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
         }
     }
 

@@ -24,6 +24,8 @@ package struct EngineConfiguration: Sendable {
     package var pushPaused: @Sendable (PushPause?) -> Void = { _ in }
     /// Told what others say; never blocks.
     package var heard: @Sendable (Ephemeral) -> Void = { _ in }
+    /// Told of what is decided while changes are applied, after the commit.
+    package var note: @Sendable (SyncLogEvent) -> Void = { _ in }
     /// Told of every change of phase.
     package var report: @Sendable (SyncPhase) -> Void
     /// Told the server time whenever the copy is consistent.

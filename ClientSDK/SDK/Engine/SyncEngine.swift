@@ -87,15 +87,17 @@ package final class SyncEngine: Sendable {
         case .send(let bytes):
             await link.send(bytes)
         case .applyWelcome(let welcome):
-            return await apply { [database] in try database.welcomed(welcome) }
+            return await apply { [database, configuration] in
+                try database.welcomed(welcome, noting: configuration.note)
+            }
         case .applyChanges(let changes):
             let answer = await apply { [database, configuration] in
-                try database.apply(changes, now: configuration.now())
+                try database.apply(changes, now: configuration.now(), noting: configuration.note)
             }
             if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
             return answer
         case .applyPage(let page):
-            return await apply { [database] in try database.apply(page) }
+            return await apply { [database, configuration] in try database.apply(page, noting: configuration.note) }
         case .loadPush(let after, let limits):
             return await load { [database] in
                 .pushLoaded(
@@ -106,10 +108,16 @@ package final class SyncEngine: Sendable {
         case .loadPages(let count):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
         case .fork:
-            return await apply { [database, configuration] in try database.fork(newClient: configuration.newClient()) }
+            return await apply { [database, configuration] in
+                try database.fork(newClient: configuration.newClient())
+                configuration.note(.forked)
+            }
         case .withhold(let number, let reason):
             logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
-            return await apply { [database] in try database.withhold(number, reason: reason) }
+            return await apply { [database, configuration] in
+                try database.withhold(number, reason: reason)
+                configuration.note(.withheld(number: number, reason: reason))
+            }
         case .releaseWithheld:
             return await apply { [database] in try database.releaseWithheld() }
         case .refreshToken:

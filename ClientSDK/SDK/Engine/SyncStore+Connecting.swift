@@ -55,10 +55,14 @@ extension SyncStore {
         _ token: @escaping @Sendable () async throws -> String
     ) -> SyncEngine {
         let syncing = syncing
-        let environment = environment
+        let (environment, journal) = (environment, journal)
         var configuration = EngineConfiguration(
             url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
-            seed: environment.random().0, report: { phase in syncing.update { $0.phase = phase } },
+            seed: environment.random().0,
+            report: { phase in
+                syncing.update { $0.phase = phase }
+                journal.entered(phase, now: environment.now())
+            },
             synced: { time in
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
             })
@@ -67,6 +71,7 @@ extension SyncStore {
         configuration.heard = { [listeners] message in
             if let message = EphemeralMessage(message) { listeners.tell(message) }
         }
+        configuration.note = { journal.note($0) }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
         return SyncEngine(database: database, configuration: configuration, logger: logger)
     }
@@ -84,5 +89,6 @@ extension SyncStore {
         }
         syncing.ended(engine)
         syncing.update { $0.phase = .stopped }
+        journal.entered(.stopped, now: environment.now())
     }
 }

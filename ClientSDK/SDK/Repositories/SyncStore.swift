@@ -1,5 +1,6 @@
 public import Foundation
 public import GRDB
+public import Logging
 public import TidemarkModel
 
 /// One account's records on this device: reads and writes go to the local database and never wait for the network.
@@ -14,34 +15,39 @@ public final class SyncStore: Sendable {
     package let environment: StoreEnvironment
     let syncing = SyncControl()
     let listeners = EphemeralListeners()
+    package let journal: SyncJournal
 
-    package init(database: LocalDatabase, environment: StoreEnvironment) {
+    package init(database: LocalDatabase, environment: StoreEnvironment, logger: Logger = .silent) {
         self.database = database
         self.environment = environment
+        journal = SyncJournal(logger: logger)
     }
 
     /// Opens the account's database in a folder, or makes it; works without a network.
     ///
     /// Open a database once a process and keep the store.
+    ///
+    /// - Parameter logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when the file is not this account's or the schema changed beyond additions; GRDB's
     ///   `DatabaseError` when the file cannot be read.
     @concurrent public static func open(
-        account: UserID, at folder: URL, schema: Schema, environment: StoreEnvironment = .system
+        account: UserID, at folder: URL, schema: Schema, environment: StoreEnvironment = .system,
+        logger: Logger? = nil
     ) async throws -> SyncStore {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let database = try LocalDatabase.open(
             path: folder.appending(path: DatabaseFile.name(account)).path, account: account, schema: schema,
             newClient: environment.newID())
-        return SyncStore(database: database, environment: environment)
+        return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
     }
 
     /// A store that ends with the process: previews and tests.
     public static func inMemory(
-        account: UserID, schema: Schema, environment: StoreEnvironment = .system
+        account: UserID, schema: Schema, environment: StoreEnvironment = .system, logger: Logger? = nil
     ) throws -> SyncStore {
         let database = try LocalDatabase.inMemory(account: account, schema: schema, newClient: environment.newID())
-        return SyncStore(database: database, environment: environment)
+        return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
     }
 
     /// Whose records these are.

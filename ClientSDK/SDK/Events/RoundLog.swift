@@ -1,0 +1,28 @@
+import TidemarkModel
+
+/// Makes events of the engine's phases: what began, how long it took to be in step, and what ended it. Pure.
+struct RoundLog: Sendable {
+    private var began: Milliseconds?
+
+    mutating func on(_ phase: SyncPhase, now: Milliseconds) -> SyncLogEvent? {
+        switch phase {
+        case .connecting, .catchingUp:
+            guard began == nil else { return nil }
+            began = now
+            return .started
+        case .live:
+            guard let began else { return nil }
+            self.began = nil
+            return .succeeded(duration: .milliseconds(max(0, now - began)))
+        case .waiting(let until, let reason), .offline(let until, let reason):
+            began = nil
+            return .failed(reason: reason, retry: until)
+        case .refused(let reason):
+            began = nil
+            return .failed(reason: reason, retry: nil)
+        case .stopped:
+            began = nil
+            return .stopped
+        }
+    }
+}

@@ -1,0 +1,63 @@
+package import Logging
+import Synchronization
+import TidemarkModel
+
+/// Tells a store's events to its logger and to whoever listens. Knows nothing of what was told before.
+package final class SyncJournal: Sendable {
+    /// Events that wait for a slow listener; the oldest go first.
+    package static let bufferMax = 256
+
+    private struct State {
+        var rounds = RoundLog()
+        var listeners: [Int: AsyncStream<SyncLogEvent>.Continuation] = [:]
+        var nextID = 0
+    }
+
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Tells of an event.
+    package func note(_ event: SyncLogEvent) {
+        logger.log(level: event.level, event.message, metadata: event.metadata)
+        // Not under the lock: a listener's executor may run in place.
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+    }
+
+    /// The engine is in another phase.
+    func entered(_ phase: SyncPhase, now: Milliseconds) {
+        if let event = state.withLock({ $0.rounds.on(phase, now: now) }) { note(event) }
+    }
+
+    /// Events from now on; ends with its task or its last reference.
+    func values() -> AsyncStream<SyncLogEvent> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: SyncLogEvent.self, bufferingPolicy: .bufferingNewest(Self.bufferMax))
+        let id = state.withLock { state in
+            state.nextID += 1
+            state.listeners[state.nextID] = continuation
+            return state.nextID
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { _ = $0.listeners.removeValue(forKey: id) }
+        }
+        return stream
+    }
+}
+
+extension SyncStore {
+    /// What happens to the store's synchronisation from now on: for a log view, for counting, for support.
+    ///
+    ///     for await event in store.events {
+    ///         if case .merged(let decision) = event { print(decision.fields, decision.resolution) }
+    ///     }
+    ///
+    /// Each call listens by itself and ends with its task. Who is slow finds the newest 256 events.
+    public var events: AsyncStream<SyncLogEvent> { journal.values() }
+}
+
+extension Logger {
+    /// Says nothing: what a library does until it is given a logger.
+    package static var silent: Logger { Logger(label: "tidemark.silent") { _ in SwiftLogNoOpLogHandler() } }
+}

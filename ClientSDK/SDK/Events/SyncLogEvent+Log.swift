@@ -1,0 +1,77 @@
+import Foundation
+public import Logging
+
+extension SyncLogEvent {
+    /// One word for the kind, to filter and to count by.
+    public var name: String {
+        switch self {
+        case .started: "started"
+        case .succeeded: "succeeded"
+        case .failed: "failed"
+        case .stopped: "stopped"
+        case .committed: "committed"
+        case .merged: "merged"
+        case .parked: "parked"
+        case .withheld: "withheld"
+        case .forked: "forked"
+        case .evicted: "evicted"
+        case .corrupted: "corrupted"
+        case .recovered: "recovered"
+        }
+    }
+
+    /// What is known of the event, by name; as text, so that it fits any log.
+    public var details: [String: String] {
+        switch self {
+        case .started, .stopped, .forked: [:]
+        case .succeeded(let duration): ["duration_ms": "\(duration / .milliseconds(1))"]
+        case .failed(let reason, let retry):
+            ["reason": reason].merging(retry.map { ["retry": "\($0)"] } ?? [:]) { first, _ in first }
+        case .committed(let count), .recovered(let count): ["transactions": "\(count)"]
+        case .merged(let decision): decision.details
+        case .parked(let transaction, let rejection):
+            [
+                "transaction": transaction.uuidString.lowercased(), "code": rejection.code.rawValue,
+                "reason": rejection.message,
+            ]
+        case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
+        case .evicted(let records): ["records": "\(records)"]
+        case .corrupted(let reason): ["reason": reason]
+        }
+    }
+
+    /// The same for a log: `event` and the details.
+    public var metadata: Logger.Metadata {
+        var metadata: Logger.Metadata = ["event": "\(name)"]
+        for (key, value) in details { metadata[key] = "\(value)" }
+        return metadata
+    }
+
+    /// A sentence that is always the same for a kind.
+    var message: Logger.Message {
+        switch self {
+        case .started: "sync started"
+        case .succeeded: "sync succeeded"
+        case .failed: "sync failed"
+        case .stopped: "sync stopped"
+        case .committed: "writes were committed"
+        case .merged: "concurrent changes were merged"
+        case .parked: "a write was refused"
+        case .withheld: "a write without an answer is withheld"
+        case .forked: "the client id was in use elsewhere"
+        case .evicted: "records were evicted"
+        case .corrupted: "the local database is damaged"
+        case .recovered: "the local database was replaced"
+        }
+    }
+
+    /// A library has nothing above `info` to say, except that the local database itself fails.
+    var level: Logger.Level {
+        switch self {
+        case .corrupted: .error
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .parked, .withheld, .forked, .evicted,
+            .recovered:
+            .info
+        }
+    }
+}

@@ -1,0 +1,35 @@
+public import Foundation
+public import TidemarkModel
+
+/// What happened to the synchronisation of a store, one case a kind of event. Field values are in none of them.
+///
+///     for await event in store.events { report.append("\(event.name) \(event.details)") }
+///
+/// A new case needs its line in `name`, `message` and `details`; whoever knows of it calls `SyncJournal.note(_:)`.
+public enum SyncLogEvent: Hashable, Sendable {
+    /// An attempt to get in step began: a connection, or taking in what a new grant brought.
+    case started
+    /// The copy is in step; how long that took since `started`.
+    case succeeded(duration: Duration)
+    /// The attempt, or the connection that was in step, ended. The next one is at `retry`, in milliseconds since 1970;
+    /// `nil` when only a person can help.
+    case failed(reason: String, retry: Milliseconds?)
+    /// The app asked to be disconnected.
+    case stopped
+    /// The server has settled so many transactions of this device with success.
+    case committed(transactions: Int)
+    /// A record was changed here and elsewhere at the same time.
+    case merged(MergeDecision)
+    /// A transaction was refused for good; it waits among the parked.
+    case parked(transaction: UUID, rejection: Rejection)
+    /// A transaction got no answer too often, and is kept from being sent for a while.
+    case withheld(number: Int64, reason: String)
+    /// The server knows this database's client id from elsewhere; it took another one.
+    case forked
+    /// Records were removed to make room; the server has them.
+    case evicted(records: Int)
+    /// The database cannot be read as it is.
+    case corrupted(reason: String)
+    /// A damaged database was replaced; so many transactions of its outbox were saved.
+    case recovered(transactions: Int)
+}
