@@ -23,7 +23,7 @@ extension Session {
             let message = "push: \(limits.outcomesKeptMax) outcomes are not acknowledged"
             return send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
-        if let wait = bucket.take(push.entries.count, now: now) {
+        if let wait = bucket.takeInOrder(push.entries.count, now: now) {
             let message = "push: \(limits.transactionsPerSecond) transactions a second"
             return send(.error(ErrorMessage(.rateLimited, message, retryAfter: wait)), into: &effects)
         }

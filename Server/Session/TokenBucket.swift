@@ -6,6 +6,9 @@ package struct TokenBucket: Hashable, Sendable {
     private var refilled: Milliseconds
     private let perSecond: Int
     private let burst: Int
+    /// Until when nothing is taken after a refusal, and how long that was from the start.
+    private var closedUntil: Milliseconds = 0
+    private var closedFor: Int64 = 0
 
     /// A full bucket of `burst`.
     package init(perSecond: Int, burst: Int, now: Milliseconds) {
@@ -13,6 +16,21 @@ package struct TokenBucket: Hashable, Sendable {
         self.burst = burst
         tokens = Double(burst)
         refilled = now
+    }
+
+    /// The same for pushes of one connection: after a refusal, what comes before its time is refused with it and uses
+    /// nothing up.
+    ///
+    /// It was sent together with the refused one and cannot be settled before it, but would take what that waits for: a
+    /// client that always sends several pushes at once would then never get on.
+    package mutating func takeInOrder(_ count: Int, now: Milliseconds) -> Int64? {
+        let left = closedUntil - now
+        // More than there was at first: the clock was put back.
+        if left > 0, left <= closedFor { return left }
+        let wait = take(count, now: now)
+        closedFor = wait ?? 0
+        closedUntil = now + closedFor
+        return wait
     }
 
     /// Takes `count`, or tells after how many milliseconds that would be possible.

@@ -113,7 +113,8 @@ extension SyncMachine {
     }
 
     private mutating func pausePush(_ reason: PushPause.Reason, _ error: ErrorMessage, now: Milliseconds) {
-        pushPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+        // Of several pushes that were refused, the one that has to wait longest may be the first.
+        pushPausedUntil = max(pushPausedUntil, now + max(50, error.retryAfter ?? 1_000))
         pushPause = PushPause(reason: reason, until: pushPausedUntil)
     }
 

@@ -1,6 +1,7 @@
 import Testing
 import TidemarkGateway
 import TidemarkModel
+import TidemarkSession
 import TidemarkWire
 
 @testable import TidemarkDaemon
@@ -16,6 +17,30 @@ import TidemarkWire
             #expect(error.code == .rateLimited)
             #expect((500...2_001).contains(error.retryAfter ?? 0))
         }
+    }
+
+    @Test func `what stands behind a refused push uses nothing up of what that waits for`() {
+        var bucket = TokenBucket(perSecond: 100, burst: 1_000, now: 0)
+        var settled: Int64 = 0
+        var now: Milliseconds = 0
+        for _ in 0..<20 where settled < 1_500 {
+            // All that is left, in stretches of 200, until one is refused: those behind it are sent all the same.
+            var wait: Int64 = 0
+            var first = settled + 1
+            while first <= 1_500 {
+                let count = min(200, Int(1_500 - first + 1))
+                if let refused = bucket.takeInOrder(count, now: now) {
+                    wait = refused
+                } else {
+                    #expect(first == settled + 1, "only what continues what is settled is taken")
+                    settled += Int64(count)
+                }
+                first += Int64(count)
+            }
+            now += wait
+        }
+        #expect(settled == 1_500)
+        #expect((5_000...5_100).contains(now))
     }
 
     @Test func `a gap is answered with where to go on`() async throws {
