@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "TidemarkNIOTransport", targets: ["TidemarkNIOTransport"]),
         .library(name: "TidemarkChat", targets: ["TidemarkChat"]),
         .library(name: "TidemarkRepairShop", targets: ["TidemarkRepairShop"]),
+        .library(name: "TidemarkTestKit", targets: ["TidemarkTestKit"]),
         .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
     ],
     dependencies: [
@@ -138,6 +139,17 @@ let package = Package(
             path: "ClientSDK/RepairShop", exclude: ["README.md"],
             resources: [.embedInCode("Resources/repairshop.schema.json")]),
 
+        // For tests of apps: the server's machines in the process, without sockets.
+        .target(
+            name: "TidemarkTestKit",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                "TidemarkFanOut",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "ClientSDK/TestKit"),
+
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
         .testTarget(name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests"),
@@ -215,9 +227,16 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
+        // A client process that the suite kills.
+        .executableTarget(
+            name: "StormWriter",
+            dependencies: [
+                "Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log"),
+            ], path: "Tests/StormWriter"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
+                "StormWriter",
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
                 "TidemarkGateway",
                 .product(name: "Logging", package: "swift-log"),
@@ -245,6 +264,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Tests/RepairShopTests"),
+        .testTarget(
+            name: "TestKitTests",
+            dependencies: ["Tidemark", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit"],
+            path: "Tests/TestKitTests"),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],
     swiftLanguageModes: [.v6]

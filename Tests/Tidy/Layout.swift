@@ -14,7 +14,7 @@ enum Layout {
         Home("Hummingbird", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
         Home("HTTPTypes", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
         Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
-        Home("GRDB", ["Server/EmbeddedStore/", "ClientSDK/SDK/", "Tests/"]),
+        Home("GRDB", ["Server/EmbeddedStore/", "ClientSDK/SDK/", "ClientSDK/TestKit/", "Tests/"]),
         Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
@@ -34,6 +34,7 @@ enum Layout {
         Direction("Server/Console/", may: pureServer),
         Direction("Server/Gateway/", may: pureServer + ["TidemarkConsole"]),
         Direction("Server/Daemon/", may: nil),
+        Direction("ClientSDK/TestKit/", may: pureServer + client),
         Direction("ClientSDK/", may: shared + client),
     ]
 

@@ -12,6 +12,8 @@ package struct EngineConfiguration: Sendable {
     package var now: @Sendable () -> Milliseconds
     /// Sleeps until the machine's deadlines.
     package var clock: any Clock<Duration> = ContinuousClock()
+    /// True when the engine's own executor may block for the database.
+    package var isDatabaseInline = false
     /// A client id that was never used.
     package var newClient: @Sendable () -> ClientID
     /// Seed of the jitter between attempts.

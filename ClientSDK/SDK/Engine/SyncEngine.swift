@@ -11,13 +11,14 @@ package import TidemarkWire
 package final class SyncEngine: Sendable {
     private let database: LocalDatabase
     private let configuration: EngineConfiguration
-    private let lane = DatabaseLane()
+    private let lane: DatabaseLane
     private let hints = EngineHints()
     private let logger: Logger
 
     package init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
         self.database = database
         self.configuration = configuration
+        lane = DatabaseLane(isInline: configuration.isDatabaseInline)
         self.logger = logger
         if configuration.startsConnected { hints.want(true) }
     }

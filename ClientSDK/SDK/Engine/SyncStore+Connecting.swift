@@ -18,7 +18,7 @@ extension SyncStore {
         _ = try ServerAddress(url)
         let engine = engine(url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
-        let task = Task { [self] in await run(engine) }
+        let task = Task(executorPreference: environment.executor) { [self] in await run(engine) }
         _ = syncing.replace(engine: engine, task: task)
     }
 
@@ -30,13 +30,16 @@ extension SyncStore {
         _ = try ServerAddress(url)
         let engine = engine(url, transport, logger, token)
         _ = syncing.replace(engine: engine, task: nil)
-        await run(engine)
+        await withTaskExecutorPreference(environment.executor) { await run(engine) }
     }
 
     /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
     public func disconnect() async {
-        await syncing.replace(engine: nil, task: nil)?.value
+        await abandonConnection()?.value
     }
+
+    /// Ends the connection without waiting: what is under way may still reach the database before the returned task ends.
+    package func abandonConnection() -> Task<Void, Never>? { syncing.replace(engine: nil, task: nil) }
 
     /// The status now and after each change.
     public var status: AsyncStream<SyncStatus> {
@@ -67,6 +70,8 @@ extension SyncStore {
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
             })
         configuration.startsConnected = !syncing.isPaused
+        configuration.clock = environment.clock
+        configuration.isDatabaseInline = environment.executor != nil
         configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
         configuration.heard = { [listeners] message in
             if let message = EphemeralMessage(message) { listeners.tell(message) }

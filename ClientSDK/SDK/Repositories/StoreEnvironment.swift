@@ -7,6 +7,10 @@ public struct StoreEnvironment: Sendable {
     public var now: @Sendable () -> Milliseconds
     /// Two random words.
     public var random: @Sendable () -> (UInt64, UInt64)
+    /// Sleeps until the engine's deadlines.
+    package var clock: any Clock<Duration> = ContinuousClock()
+    /// Runs the engine, its database work included; `nil` for the system's threads, with the database on one of its own.
+    package var executor: (any TaskExecutor)?
 
     public init(
         now: @escaping @Sendable () -> Milliseconds, random: @escaping @Sendable () -> (UInt64, UInt64)

@@ -23,6 +23,11 @@ package struct MemoryTables: Sendable {
         try workspaces[workspace, default: WorkspaceTables()].write(batch, limits: limits)
     }
 
+    /// Every record and tombstone of a workspace, in the order of their creation.
+    package func records(in workspace: WorkspaceID) -> [StoredRecord] {
+        (workspaces[workspace]?.records.values).map { $0.sorted { $0.born < $1.born } } ?? []
+    }
+
     /// See `Store.register`; `now` is not kept.
     package mutating func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds

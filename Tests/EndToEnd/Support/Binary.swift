@@ -7,16 +7,20 @@ enum Binary {
     /// Next to the program that runs the tests: the build folder.
     static var path: String {
         get throws {
-            let environment = ProcessInfo.processInfo.environment
-            if let path = environment["TIDEMARK_BINARY"] { return path }
-            var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
-            for argument in CommandLine.arguments where argument.contains(".xctest") {
-                folder = URL(fileURLWithPath: argument).deletingLastPathComponent()
-            }
-            let binary = folder.appendingPathComponent("tidemark").path
-            guard FileManager.default.isExecutableFile(atPath: binary) else { throw Missing(path: binary) }
-            return binary
+            if let path = ProcessInfo.processInfo.environment["TIDEMARK_BINARY"] { return path }
+            return try path(of: "tidemark")
         }
+    }
+
+    /// Another program of the same build.
+    static func path(of program: String) throws -> String {
+        var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
+        for argument in CommandLine.arguments where argument.contains(".xctest") {
+            folder = URL(fileURLWithPath: argument).deletingLastPathComponent()
+        }
+        let binary = folder.appendingPathComponent(program).path
+        guard FileManager.default.isExecutableFile(atPath: binary) else { throw Missing(path: binary) }
+        return binary
     }
 
     struct Missing: Error {
@@ -32,9 +36,11 @@ enum Binary {
 
     /// Runs the program to its end.
     static func run(
-        _ arguments: [String], environment: [String: String] = [:], atMost limit: Duration = .seconds(60)
+        _ arguments: [String], of program: String? = nil, environment: [String: String] = [:],
+        atMost limit: Duration = .seconds(60)
     ) async throws -> Outcome {
-        let child = try ChildProcess(path, arguments, environment: environment)
+        let child = try ChildProcess(
+            try program.map { try path(of: $0) } ?? path, arguments, environment: environment)
         do {
             return try await withTimeout(limit, "tidemark \(arguments.first ?? "") did not end") {
                 var lines: [String] = []

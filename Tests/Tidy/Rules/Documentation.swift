@@ -49,7 +49,8 @@ private let standardRequirements: Set<String> = [
 /// Requirements of the other protocols from outside that types here conform to.
 private let foreignRequirements: Set<String> = [
     "errorDescription", "id", "next", "makeAsyncIterator", "makeIterator", "run", "startIndex", "endIndex", "index",
-    "count", "now", "sleep", "minimumResolution", "stringValue", "intValue", "handle", "AsyncIterator", "Iterator",
+    "count", "now", "sleep", "minimumResolution", "advanced", "duration", "stringValue", "intValue", "handle",
+    "AsyncIterator", "Iterator",
     "Element", "RawValue", "configuration", "body",
 ]
 

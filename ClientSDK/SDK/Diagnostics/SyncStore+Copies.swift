@@ -1,0 +1,65 @@
+import GRDB
+package import TidemarkModel
+
+/// A record as this device shows it, to be compared with the server's.
+package struct ShownRecord: Hashable, Sendable {
+    package let key: RecordKey
+    package let scope: ScopeID
+    package let seq: SequenceNumber
+    package let state: RecordState
+    package let fields: Fields
+}
+
+/// What a device has yet to do.
+package struct OpenWork: Hashable, Sendable {
+    /// Transactions to be sent or answered; those that are withheld do not count.
+    package var unsent = 0
+    /// Collections of scopes whose pages are not all here.
+    package var unfilled = 0
+
+    /// True when there is none.
+    package var isDone: Bool { unsent == 0 && unfilled == 0 }
+}
+
+extension SyncStore {
+    /// Every record that the app can see. Blocks for the length of the read.
+    package func shownRecords() throws -> [ShownRecord] {
+        try database.writer.read { [database] db in
+            try database.tables.values.flatMap { table in
+                let sql = "SELECT \(table.columnsSQL) FROM \(CollectionTable.quoted(table.collection.name))"
+                return try db.all(sql).map { row in
+                    let (record, state) = try table.record(row)
+                    return ShownRecord(
+                        key: record.key, scope: record.scope, seq: record.seq, state: state, fields: record.fields)
+                }
+            }
+        }
+    }
+
+    /// What is left to do, as the database knows it. Blocks for two short reads.
+    package func openWork() throws -> OpenWork {
+        try database.writer.read { db in
+            var work = OpenWork()
+            let unsent = "SELECT count(*) FROM tidemark_outbox WHERE state NOT IN ('withdrawn', 'waiting')"
+            work.unsent = Int(try db.first(unsent)?.integer(0) ?? 0)
+            let unfilled = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"
+            work.unfilled = Int(try db.first(unfilled)?.integer(0) ?? 0)
+            return work
+        }
+    }
+
+    /// A record of the server as an app's model.
+    ///
+    /// - Throws: `StoreError` with `coding` when the model cannot hold it.
+    package static func model<Model: SyncModel>(
+        _ model: Model.Type, of change: Change, in schema: Schema
+    ) throws -> Model {
+        guard let collection = schema.collection(Model.collection) else {
+            throw StoreError(.unknownName, "\(Model.collection): no such collection in the schema")
+        }
+        return try ModelCoding<Model>(collection: collection).model(LocalRecord(change), .synced)
+    }
+
+    /// The engine's phase, without the numbers of a status.
+    package var phase: SyncPhase { syncing.status.phase }
+}

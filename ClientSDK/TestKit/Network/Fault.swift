@@ -1,0 +1,44 @@
+/// Where an answer to a push is lost.
+public enum AckLoss: Hashable, Sendable {
+    /// The push itself is lost: the server never sees it.
+    case send
+    /// The server commits; its answer, and the connection, are lost.
+    case commit
+}
+
+/// The moment at which a client's process ends.
+public enum KillPoint: Hashable, Sendable {
+    /// The write is durable on the device, and nothing of it has left.
+    case beforePush
+    /// The push has left; the answer will find nobody.
+    case afterPush
+    /// The answer has come and is not yet in the local database.
+    case beforeApply
+}
+
+/// What is armed for one client's next pushes.
+struct ArmedFaults: Sendable {
+    enum Fault: Sendable {
+        case dropAck(AckLoss)
+        case duplicate
+        case kill(KillPoint)
+    }
+
+    private var queue: [Fault] = []
+
+    mutating func arm(_ fault: Fault, times: Int) { queue += Array(repeating: fault, count: max(0, times)) }
+
+    /// The fault that strikes a push.
+    mutating func takeForPush() -> Fault? {
+        switch queue.first {
+        case nil, .kill(.beforeApply)?: nil
+        case .dropAck?, .duplicate?, .kill?: queue.removeFirst()
+        }
+    }
+
+    /// True when the next answer that arrives is to kill its reader.
+    var killsOnAnswer: Bool { if case .kill(.beforeApply)? = queue.first { true } else { false } }
+
+    /// The first fault has struck.
+    mutating func drop() { if !queue.isEmpty { queue.removeFirst() } }
+}

@@ -1,0 +1,235 @@
+import Synchronization
+import Tidemark
+import TidemarkModel
+import TidemarkSession
+import TidemarkWire
+
+/// The network between the clients of a kit and its server: everything that passes is an entry of the timeline.
+final class Loopback: Sendable {
+    /// A client's way to the network.
+    private struct Port {
+        let user: UserID
+        var isOnline = true
+        var faults = ArmedFaults()
+        let kill: @Sendable () -> Void
+    }
+
+    /// What is known of a connection. One that is gone here may still send to nobody.
+    private struct Link {
+        let line: Line
+        /// What comes down is lost.
+        var isMute = false
+        /// As the client's hello said.
+        var hello: (client: ClientID, connection: Int64)?
+    }
+
+    private struct State {
+        var server: ServerMachines
+        var ports: [Int: Port] = [:]
+        var links: [SessionID: Link] = [:]
+        var lastID: SessionID = 0
+        var latency: Int64 = 0
+        var inFlight = 0
+    }
+
+    /// There is no way to the server.
+    struct Unreachable: Error {}
+
+    private static let tickInterval: Int64 = 1_000
+    let timeline: Timeline
+    private let state: Mutex<State>
+
+    init(_ timeline: Timeline, _ server: ServerMachines) {
+        self.timeline = timeline
+        state = Mutex(State(server: server))
+    }
+
+    // MARK: Ports
+
+    func open(port: Int, for user: UserID, isOnline: Bool, kill: @escaping @Sendable () -> Void) {
+        state.withLock { $0.ports[port] = Port(user: user, isOnline: isOnline, kill: kill) }
+    }
+
+    func isOnline(_ port: Int) -> Bool { state.withLock { $0.ports[port]?.isOnline == true } }
+
+    func set(_ port: Int, isOnline: Bool) {
+        state.withLock { $0.ports[port]?.isOnline = isOnline }
+        if !isOnline { cut(port) }
+    }
+
+    func arm(_ fault: ArmedFaults.Fault, times: Int, on port: Int) {
+        state.withLock { $0.ports[port]?.faults.arm(fault, times: times) }
+    }
+
+    func set(latency: Duration) { state.withLock { $0.latency = latency.wholeMilliseconds } }
+
+    /// Ends every connection of a client: both sides notice at once.
+    func cut(_ port: Int) {
+        let lines = state.withLock { state in
+            let lines = state.links.values.map(\.line).filter { $0.port == port }.sorted { $0.id < $1.id }
+            for line in lines {
+                state.links[line.id] = nil
+                state.server.lost(line.id)
+            }
+            return lines
+        }
+        for line in lines { line.ended(code: 1006, reason: "the connection is lost") }
+    }
+
+    // MARK: Connections
+
+    func connect(_ port: Int) throws -> Line {
+        let (line, latency) = try state.withLock { state in
+            guard state.ports[port]?.isOnline == true else { throw Unreachable() }
+            state.lastID += 1
+            let line = Line(state.lastID, port: port, self)
+            state.links[line.id] = Link(line: line)
+            return (line, state.latency)
+        }
+        pass(after: latency) { now, server in server.opened(line.id, now: now) }
+        return line
+    }
+
+    func send(_ bytes: [UInt8], on line: Line) {
+        let (fault, hello, latency) = state.withLock { state in
+            guard state.links[line.id] != nil else { return (ArmedFaults.Fault?.none, Greeting?.none, Int64(-1)) }
+            // What cannot be decoded is for the server to refuse.
+            if bytes.isMessage("hello"), case .hello(let hello)? = try? ClientMessage.decode(bytes) {
+                state.links[line.id]?.hello = (hello.client, hello.connection)
+            }
+            let fault = bytes.isMessage("push") ? state.ports[line.port]?.faults.takeForPush() : nil
+            return (fault, state.links[line.id]?.hello, state.latency)
+        }
+        guard latency >= 0 else { return }
+        switch fault {
+        case nil: deliver(bytes, on: line, after: latency)
+        case .dropAck(.send): cut(line.port)
+        case .dropAck(.commit):
+            state.withLock { $0.links[line.id]?.isMute = true }
+            deliver(bytes, on: line, after: latency)
+            timeline.schedule(after: latency) { self.cut(line.port) }
+        case .duplicate:
+            deliver(bytes, on: line, after: latency)
+            if let hello { repeatPush(bytes, of: hello, from: line.port, after: latency) }
+        case .kill(.beforePush), .kill(.beforeApply): kill(line.port)
+        case .kill(.afterPush):
+            state.withLock { $0.links[line.id]?.isMute = true }
+            deliver(bytes, on: line, after: latency)
+            timeline.schedule(after: latency) { self.kill(line.port) }
+        }
+    }
+
+    private typealias Greeting = (client: ClientID, connection: Int64)
+
+    private func deliver(_ bytes: [UInt8], on line: Line, after latency: Int64) {
+        pass(after: latency) { now, server in server.received(line.id, bytes, now: now) }
+    }
+
+    /// The same push once more, as if somebody on the way had kept it.
+    private func repeatPush(_ bytes: [UInt8], of hello: Greeting, from port: Int, after latency: Int64) {
+        // What cannot be decoded was refused the first time.
+        guard case .push(let push)? = try? ClientMessage.decode(bytes),
+            let user = state.withLock({ $0.ports[port]?.user })
+        else { return }
+        let call = PushCall(client: hello.client, connection: hello.connection, push: push)
+        pass(after: latency) { now, server in server.received(call, from: user, now: now) }
+    }
+
+    /// The client let go of it.
+    func closed(_ line: Line) {
+        state.withLock { state in
+            guard state.links.removeValue(forKey: line.id) != nil else { return }
+            state.server.lost(line.id)
+        }
+        line.ended(code: 1000, reason: "closed")
+    }
+
+    private func kill(_ port: Int) { state.withLock { $0.ports[port]?.kill }?() }
+
+    // MARK: The server
+
+    /// Lets the server's time pass from here on.
+    func tick() {
+        timeline.schedule(after: Self.tickInterval) {
+            self.act { now, server in server.tick(now: now) }
+            self.tick()
+        }
+    }
+
+    /// Something on its way to the server.
+    private func pass(
+        after latency: Int64,
+        _ event: @escaping @Sendable (Milliseconds, inout ServerMachines) -> [ServerMachines.Output]
+    ) {
+        state.withLock { $0.inFlight += 1 }
+        timeline.schedule(after: latency) {
+            self.state.withLock { $0.inFlight -= 1 }
+            self.act(event)
+        }
+    }
+
+    /// Lets the server do something and sends what it says.
+    func act(_ event: (Milliseconds, inout ServerMachines) -> [ServerMachines.Output]) {
+        let now = timeline.now
+        let (outputs, latency) = state.withLock { state in
+            let outputs = event(now, &state.server)
+            state.inFlight += outputs.count
+            return (outputs, state.latency)
+        }
+        for output in outputs {
+            timeline.schedule(after: latency) {
+                self.state.withLock { $0.inFlight -= 1 }
+                self.arrive(output)
+            }
+        }
+    }
+
+    private func arrive(_ output: ServerMachines.Output) {
+        switch output {
+        case .frame(let id, let bytes):
+            let (line, kills) = state.withLock { state -> (Line?, Bool) in
+                guard let link = state.links[id], !link.isMute else { return (nil, false) }
+                guard state.ports[link.line.port]?.faults.killsOnAnswer == true, bytes.settlesSomething else {
+                    return (link.line, false)
+                }
+                state.ports[link.line.port]?.faults.drop()
+                return (link.line, true)
+            }
+            guard let line else { return }
+            if kills { kill(line.port) } else { line.arrived(bytes) }
+        case .closed(let id, let code, let reason):
+            state.withLock { $0.links.removeValue(forKey: id) }?.line.ended(code: code, reason: reason)
+        }
+    }
+
+    /// Looks at the server between two events.
+    func look<Value>(_ body: (ServerMachines) throws -> sending Value) rethrows -> sending Value {
+        try state.withLock { try body($0.server) }
+    }
+
+    /// Nothing is on its way, and this client has been told everything.
+    func isQuiet(_ port: Int) -> Bool {
+        state.withLock { state in
+            state.inFlight == 0
+                && state.links.values.contains { $0.line.port == port && state.server.isLive($0.line.id) }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func isMessage(_ type: String) -> Bool { starts(with: #"{"t":"\#(type)""#.utf8) }
+
+    fileprivate var settlesSomething: Bool {
+        // What is no message settles nothing.
+        guard case .changes(let changes)? = try? ServerMessage.decode(self) else { return false }
+        return changes.settled != nil
+    }
+}
+
+extension Duration {
+    /// Rounded up.
+    var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+    }
+}

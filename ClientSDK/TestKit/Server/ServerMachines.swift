@@ -1,0 +1,163 @@
+import Crypto
+import Tidemark
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// The server's own machines over tables in memory: what a server process is, without sockets and threads.
+///
+/// Every call does all that follows from it and returns what is to be sent.
+struct ServerMachines: Sendable {
+    /// What leaves the server.
+    enum Output: Sendable {
+        case frame(SessionID, [UInt8])
+        case closed(SessionID, code: UInt16, reason: String)
+    }
+
+    static let workspace = WorkspaceID("test")
+    private static let serviceClient = UniqueID(high: 0x7e57, low: 1)
+    /// A token is the user's name; it lives this long, in milliseconds.
+    private static let tokenLife: Int64 = 3_600_000
+
+    let schema: Schema
+    let context: SessionContext
+    private let sequencer: Sequencer
+    private var fanOut: FanOut
+    private(set) var tables = MemoryTables()
+    private var lane: LaneQueue<SessionID?>
+    private var lastNonce: UInt64 = 0
+    private var lastWrite: Int64 = 0
+    /// Where the tables refused a batch; a kit that sees one has found a bug of the server.
+    private(set) var failure: String?
+
+    init(schema: Schema) {
+        self.schema = schema
+        let limits = WireLimits()
+        context = SessionContext(
+            serverName: "testkit", schema: schema, limits: limits,
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+        ) { token, now in
+            UserID(checking: token).map {
+                Identity(principal: Principal(user: $0), workspace: Self.workspace, expires: now + Self.tokenLife)
+            }
+        }
+        sequencer = Sequencer(schema: schema, limits: limits.model)
+        fanOut = FanOut(context: context)
+        lane = LaneQueue(limits: context.sequencing)
+        fanOut.follow(Self.workspace, from: tables.follow(Self.workspace, node: 1, now: 0))
+    }
+
+    /// True when this session has been told everything that it may see.
+    func isLive(_ id: SessionID) -> Bool { fanOut.session(id)?.isLive == true }
+
+    mutating func opened(_ id: SessionID, now: Milliseconds) -> [Output] {
+        advance(now) { $0.opened(id, headerToken: nil, now: now, into: &$1) }
+    }
+
+    mutating func received(_ id: SessionID, _ bytes: [UInt8], now: Milliseconds) -> [Output] {
+        advance(now) { $0.received(id, bytes, now: now, into: &$1) }
+    }
+
+    /// A push that comes outside its connection, as over HTTP; nobody waits for the answer.
+    mutating func received(_ call: PushCall, from user: UserID, now: Milliseconds) -> [Output] {
+        let pieces = context.submissions(
+            of: call.push, client: call.client, principal: Principal(user: user), connection: call.connection, bytes: 0)
+        for piece in pieces { _ = lane.append(piece, ticket: nil) }
+        return advance(now) { _, _ in }
+    }
+
+    mutating func lost(_ id: SessionID) { fanOut.lost(id) }
+
+    mutating func tick(now: Milliseconds) -> [Output] {
+        advance(now) { $0.tick(now: now, into: &$1) }
+    }
+
+    /// Writes as a trusted backend; what comes of it is seen in the changes.
+    mutating func write(_ mutations: [Mutation], now: Milliseconds) -> [Output] {
+        let service = UserID("testkit")
+        if lastWrite == 0 { _ = tables.register(Self.serviceClient, for: service, in: Self.workspace, now: now) }
+        lastWrite += 1
+        let id = UniqueID.version7(milliseconds: now, random: (UInt64(lastWrite), 0))
+        let entry = Push.Entry(Transaction(id: id, mutations: mutations, clientTime: now))
+        let push = Push(first: lastWrite, ackedThrough: lastWrite - 1, entries: [entry])
+        let pieces = context.submissions(
+            of: push, client: Self.serviceClient, principal: Principal(user: service, isService: true), connection: 1,
+            bytes: 0)
+        for piece in pieces { _ = lane.append(piece, ticket: nil) }
+        return advance(now) { _, _ in }
+    }
+
+    // MARK: Carrying out
+
+    private mutating func advance(
+        _ now: Milliseconds, _ event: (inout FanOut, inout [SessionEffect]) -> Void
+    ) -> [Output] {
+        var effects: [SessionEffect] = []
+        event(&fanOut, &effects)
+        var outputs: [Output] = []
+        while !effects.isEmpty || !lane.isEmpty {
+            let current = effects
+            effects = []
+            for effect in current { carryOut(effect, now, &effects, &outputs) }
+            if effects.isEmpty, !lane.isEmpty { commit(now, &effects) }
+        }
+        return outputs
+    }
+
+    private mutating func carryOut(
+        _ effect: SessionEffect, _ now: Milliseconds, _ effects: inout [SessionEffect], _ outputs: inout [Output]
+    ) {
+        switch effect {
+        case .send(let id, let frame): outputs.append(.frame(id, frame.bytes))
+        case .close(let id, let code, let reason):
+            outputs.append(.closed(id, code: code.rawValue, reason: reason))
+            fanOut.lost(id)
+        case .load(let id, let request):
+            let registration =
+                request.registers
+                ? tables.register(request.client, for: request.user, in: Self.workspace, now: now) : nil
+            let snapshot = tables.session(for: request.user, client: request.client, in: Self.workspace)
+            let lineage = request.lineage.flatMap { tables.batch(holding: $0, in: Self.workspace) }
+            let answer = LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+            fanOut.loaded(id, answer, now: now, into: &effects)
+        case .readWindow(let id, let request):
+            let window = tables.window(
+                scopes: request.scopes, after: request.after, span: request.span, in: Self.workspace)
+            fanOut.windowRead(id, window, now: now, into: &effects)
+        case .readPage(let id, _, let request):
+            let page = tables.page(
+                scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                limit: request.limit, in: Self.workspace)
+            fanOut.pageRead(id, request, page, now: now, into: &effects)
+        case .submit(let id, _, let submission):
+            if !lane.append(submission, ticket: id) {
+                fanOut.settled(id, .overloaded, isLast: submission.isLast, into: &effects)
+            }
+        }
+    }
+
+    private mutating func commit(_ now: Milliseconds, _ effects: inout [SessionEffect]) {
+        let elements = lane.take()
+        let submissions = elements.map(\.submission)
+        lastNonce += 1
+        let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
+        let (batch, outcomes) = sequencer.plan(submissions, reads: reads, now: now, nonce: lastNonce)
+        if let batch {
+            do throws(TidemarkStore.StoreError) {
+                try tables.write(batch, in: Self.workspace)
+            } catch {
+                failure = failure ?? "\(error)"
+                return
+            }
+            let cursor = context.seal.cursor(batch.head, workspace: Self.workspace.text)
+            fanOut.committed(DeliveryBatch(batch, cursor: cursor), in: Self.workspace, now: now, into: &effects)
+        }
+        for (element, outcome) in zip(elements, outcomes) {
+            guard let id = element.ticket else { continue }
+            fanOut.settled(id, outcome, isLast: element.submission.isLast, into: &effects)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import GRDB
+import Logging
+import Synchronization
+public import Tidemark
+import TidemarkModel
+
+/// One device of one account: a store, its engine, and a way to the kit's server.
+public final class TestClient: Sendable {
+    private struct Process {
+        var store: SyncStore?
+        var isRunning = false
+        var skew: Milliseconds = 0
+        var dice: Dice
+    }
+
+    /// Whose device it is.
+    public let account: UserID
+    let number: Int
+    private let folder: URL?
+    private unowned let kit: TestKit
+    private let process: Mutex<Process>
+    private let disk = FullDisk()
+
+    init(_ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice) {
+        self.account = account
+        self.number = number
+        self.folder = folder
+        self.kit = kit
+        process = Mutex(Process(dice: dice))
+    }
+
+    /// The store of the process that runs, or ran last. After `relaunch()` it is another one.
+    public var store: SyncStore {
+        guard let store = process.withLock({ $0.store }) else { preconditionFailure("the client was never launched") }
+        return store
+    }
+
+    /// False after a kill and before `relaunch()`.
+    public var isRunning: Bool { process.withLock { $0.isRunning } }
+
+    /// True when there is a way to the server.
+    public var isOnline: Bool { kit.loopback.isOnline(number) }
+
+    /// Takes the network away: open connections are lost, new ones fail.
+    public func goOffline() { kit.loopback.set(number, isOnline: false) }
+
+    /// Brings the network back; the engine finds it at its next attempt.
+    public func goOnline() { kit.loopback.set(number, isOnline: true) }
+
+    /// Ends the process, as `kill -9` does: what is in the database stays, and nothing else.
+    public func kill() async throws {
+        await kit.executor.run { self.endProcess() }
+        try await kit.settle()
+    }
+
+    /// Starts the process again on the same database.
+    public func relaunch() async throws {
+        guard !isRunning else { return }
+        try await launch()
+    }
+
+    // MARK: The process
+
+    func launch() async throws {
+        let store = try await open()
+        disk.watch(store.database.writer)
+        process.withLock { process in
+            process.store = store
+            process.isRunning = true
+        }
+        var logger = Logger(label: "tidemark.testkit")
+        logger.logLevel = .critical
+        try store.connect(
+            to: "http://testkit.invalid", transport: Way(loopback: kit.loopback, port: number), logger: logger
+        ) { [account] in account.text }
+    }
+
+    private func open() async throws -> SyncStore {
+        let environment = environment()
+        if let folder {
+            return try await SyncStore.open(account: account, at: folder, schema: kit.schema, environment: environment)
+        }
+        guard let last = process.withLock({ $0.store }) else {
+            return try .inMemory(account: account, schema: kit.schema, environment: environment)
+        }
+        let database = try LocalDatabase(
+            last.database.writer, account: account, schema: kit.schema, newClient: environment.newID())
+        return SyncStore(database: database, environment: environment)
+    }
+
+    private func environment() -> StoreEnvironment {
+        var environment = StoreEnvironment(
+            now: { [unowned self] in kit.timeline.now + process.withLock { $0.skew } },
+            random: { [unowned self] in process.withLock { ($0.dice.next(), $0.dice.next()) } })
+        environment.clock = kit.clock
+        environment.executor = kit.executor
+        return environment
+    }
+
+    /// On the executor's thread.
+    func endProcess() {
+        let store = process.withLock { process in
+            process.isRunning = false
+            return process.store
+        }
+        kit.loopback.cut(number)
+        _ = store?.abandonConnection()
+    }
+
+    // MARK: Faults
+
+    func set(skew: Duration) { process.withLock { $0.skew = skew.wholeMilliseconds } }
+
+    func set(isDiskFull: Bool) { disk.set(isFull: isDiskFull) }
+
+    /// Why the kit is not at rest because of this client; `nil` when it is.
+    var unrest: String? {
+        guard isRunning, isOnline, !disk.isFull, !store.isPaused else { return nil }
+        switch store.phase {
+        case .refused, .stopped: return nil
+        case .connecting, .catchingUp, .waiting, .offline: return "\(account) #\(number) is \(store.phase)"
+        case .live: break
+        }
+        do {
+            guard kit.loopback.isQuiet(number) else {
+                return "\(account) #\(number) is live, with messages on their way"
+            }
+            let work = try store.openWork()
+            guard work.isDone else {
+                return "\(account) #\(number) is live, unsent \(work.unsent), unfilled \(work.unfilled)"
+            }
+            return nil
+        } catch {
+            return "\(account) #\(number) cannot be read: \(error)"
+        }
+    }
+}
+
+/// A client's transport.
+private struct Way: Transport {
+    let loopback: Loopback
+    let port: Int
+
+    func connect(to url: String) async throws -> any TransportConnection { try loopback.connect(port) }
+}

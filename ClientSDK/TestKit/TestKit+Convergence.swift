@@ -1,0 +1,35 @@
+import Tidemark
+import TidemarkModel
+
+extension TestKit {
+    /// Compares the copy of every client that runs and is online with what the server has for its account: the same
+    /// records, the same fields, nothing pending, nothing refused.
+    ///
+    /// - Throws: `diverged`, which names the first differences.
+    public func expectConverged() throws {
+        let found = try clients.filter { $0.isRunning && $0.isOnline }.flatMap { try differences($0) }
+        guard !found.isEmpty else { return }
+        let more = found.count - limits.differencesMax
+        let named = found.prefix(limits.differencesMax) + (more > 0 ? ["and \(more) more"] : [])
+        throw TestKitError(.diverged, named.joined(separator: "\n"))
+    }
+
+    private func differences(_ client: TestClient) throws -> [String] {
+        let truth = try loopback.look { try $0.changes(for: client.account) }
+        let shown = try client.store.shownRecords()
+        let name = "\(client.account) #\(client.number)"
+        var differences: [String] = []
+        for record in shown {
+            guard let change = truth[record.key] else {
+                differences.append("\(name) shows \(record.key), which the server does not have for it")
+                continue
+            }
+            if record.state != .synced { differences.append("\(name): \(record.key) is \(record.state)") }
+            if record.seq != change.seq || record.fields != change.fields {
+                differences.append("\(name): \(record.key) is \(record.fields), at the server \(change.fields)")
+            }
+        }
+        let missing = Set(truth.keys).subtracting(shown.map(\.key))
+        return differences + missing.sorted().map { "\(name) lacks \($0)" }
+    }
+}

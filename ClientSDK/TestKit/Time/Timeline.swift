@@ -1,0 +1,54 @@
+import Synchronization
+import TidemarkModel
+
+/// Virtual time and what is to happen in it. Nothing happens by itself: `runNext` does the next thing.
+final class Timeline: Sendable {
+    private struct Entry {
+        let time: Milliseconds
+        let order: UInt64
+        let action: @Sendable () -> Void
+    }
+
+    private struct State {
+        var now: Milliseconds
+        /// The next one last; at the same time, in the order of scheduling.
+        var entries: [Entry] = []
+        var lastOrder: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(now: Milliseconds) { state = Mutex(State(now: now)) }
+
+    var now: Milliseconds { state.withLock { $0.now } }
+
+    func schedule(after wait: Int64, _ action: @escaping @Sendable () -> Void) {
+        state.withLock { state in
+            state.lastOrder += 1
+            let entry = Entry(time: state.now + max(0, wait), order: state.lastOrder, action: action)
+            var low = 0
+            var high = state.entries.count
+            while low < high {
+                let middle = (low + high) / 2
+                let other = state.entries[middle]
+                if (other.time, other.order) > (entry.time, entry.order) { low = middle + 1 } else { high = middle }
+            }
+            state.entries.insert(entry, at: low)
+        }
+    }
+
+    /// Moves to the next entry and carries it out, if there is one up to `limit`.
+    func runNext(through limit: Milliseconds) -> Bool {
+        let entry = state.withLock { state -> Entry? in
+            guard let last = state.entries.last, last.time <= limit else { return nil }
+            state.entries.removeLast()
+            state.now = max(state.now, last.time)
+            return last
+        }
+        entry?.action()
+        return entry != nil
+    }
+
+    /// Moves to a later time; entries before it are due.
+    func move(to time: Milliseconds) { state.withLock { $0.now = max($0.now, time) } }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Logging
+import Tidemark
+import TidemarkNIOTransport
+
+/// A client process to be killed: writes numbered messages as fast as it can, and says after each that it is durable.
+///
+///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST
+///
+/// It goes on after the last message that its database holds. With the last one written and settled it ends.
+@main enum StormWriter {
+    static func main() async throws {
+        let arguments = CommandLine.arguments.dropFirst()
+        guard arguments.count == 6, let conversation = UUID(uuidString: CommandLine.arguments[5]),
+            let last = Int64(CommandLine.arguments[6])
+        else { return say("usage: StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST") }
+        let (url, token) = (CommandLine.arguments[1], CommandLine.arguments[2])
+        let schema = try Schema(json: Array(try Data(contentsOf: URL(filePath: CommandLine.arguments[4]))))
+        let store = try await SyncStore.open(
+            account: UserID("ann"), at: URL(filePath: CommandLine.arguments[3]), schema: schema)
+        let messages = store.repository(StormMessage.self)
+        let newest = try await messages.readAll(orderBy: .descending("sentAt"), limit: 1).first
+        var number = newest?.sentAt ?? 0
+        say("at \(number)")
+        var logger = Logger(label: "storm")
+        logger.logLevel = .critical
+        try store.connect(to: url, transport: NIOTransport(), logger: logger) { token }
+        while number < last {
+            number += 1
+            let message = StormMessage(conversationId: conversation, sentAt: number, text: "\(number)")
+            try await messages.create(message)
+            say("wrote \(number)")
+        }
+        for try await pending in store.outbox.pendingCount where pending == 0 { break }
+        let parked = try await store.outbox.parked().count
+        say("done \(try await messages.readAll(in: ScopeID(record: conversation)).count) parked \(parked)")
+        await store.disconnect()
+    }
+
+    /// One line, at once: what follows may be a kill.
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}
+
+struct StormMessage: SyncModel {
+    static let collection = "messages"
+    var id = UUID()
+    var conversationId: UUID
+    var sentAt: Int64
+    var text: String
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTestKit
+
+/// How soon things are seen, in the kit's time and in ours.
+@Suite(.timeLimit(.minutes(2))) struct ArrivalTests {
+    @Test func `what another device adds, changes and removes is seen here within a second`() async throws {
+        let desk = try await Desk()
+        desk.kit.faults.latency(.milliseconds(200))
+        let (annsNotes, bobsNotes) = (desk.ann.store.repository(Note.self), desk.bob.store.repository(Note.self))
+        let note = Note(room: desk.room.id, text: "first")
+        try await annsNotes.create(note)
+        await desk.kit.advance(by: .seconds(1))
+        #expect(try await bobsNotes.read(note.id)?.text == "first")
+        try await annsNotes.update(note.id) { $0.text = "second" }
+        await desk.kit.advance(by: .seconds(1))
+        #expect(try await bobsNotes.read(note.id)?.text == "second")
+        try await annsNotes.delete(note.id)
+        await desk.kit.advance(by: .seconds(1))
+        #expect(try await bobsNotes.read(note.id) == nil)
+        for try await current in bobsNotes.observe(id: note.id) {
+            #expect(current == nil)
+            break
+        }
+        try desk.kit.expectConverged()
+    }
+
+    @Test func `without a network a write returns at once, and it is there to be read`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
+        // Nothing is lost when a temporary folder stays behind.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let desk = try await Desk()
+        let tablet = try await desk.kit.client("ann", at: folder)
+        try await desk.kit.settle()
+        tablet.goOffline()
+        let clock = ContinuousClock()
+        var times: [Duration] = []
+        for number in 1...200 {
+            let start = clock.now
+            try await desk.write("\(number)", by: tablet)
+            times.append(start.duration(to: clock.now))
+            #expect(try await tablet.store.repository(Note.self).readAll().count == number)
+        }
+        // Of a file with a synced log, on a machine that does other things as well: the middle one counts.
+        #expect(times.sorted()[100] < .milliseconds(50))
+        #expect(try desk.texts().isEmpty)
+        tablet.goOnline()
+        try await desk.kit.settle()
+        #expect(try desk.texts().count == 200)
+    }
+}
