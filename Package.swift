@@ -268,6 +268,10 @@ let package = Package(
             name: "TestKitTests",
             dependencies: ["Tidemark", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit"],
             path: "Tests/TestKitTests"),
+        .testTarget(
+            name: "GuideTests",
+            dependencies: ["Tidemark", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit"],
+            path: "Tests/GuideTests"),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],
     swiftLanguageModes: [.v6]

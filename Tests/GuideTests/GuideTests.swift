@@ -1,0 +1,49 @@
+import Foundation
+import Testing
+
+/// Every Swift block of a guide stands, line by line and in its order, in the file here that is named after the guide.
+@Suite struct GuideTests {
+    static let here = URL(filePath: #filePath).deletingLastPathComponent()
+    static let catalogue = here.appending(path: "../../ClientSDK/SDK/Tidemark.docc").standardizedFileURL
+
+    static let guides = ["Start", "Writing", "Observing", "Conflicts", "Migrations", "Testing", "Background"]
+
+    @Test(arguments: guides)
+    func `a guide's code is what compiles here`(_ guide: String) throws {
+        let page = try String(contentsOf: Self.catalogue.appending(path: "\(guide).md"), encoding: .utf8)
+        let source = try String(contentsOf: Self.here.appending(path: "\(guide)Guide.swift"), encoding: .utf8)
+        var compiled = source.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }[...]
+        let blocks = Self.blocks(of: page)
+        #expect(!blocks.isEmpty)
+        for line in blocks.joined() {
+            let place = compiled.firstIndex(of: line)
+            #expect(place != nil, "\(guide): not compiled, or not in this order: \(line)")
+            if let place { compiled = compiled[(place + 1)...] }
+        }
+    }
+
+    @Test func `a two-device chat takes at most twenty lines`() throws {
+        let page = try String(contentsOf: Self.catalogue.appending(path: "Start.md"), encoding: .utf8)
+        let first = try #require(Self.blocks(of: page).first)
+        #expect((5...20).contains(first.count))
+    }
+
+    @Test func `every page of the catalogue is on its first page, and every guide is checked`() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: Self.catalogue.path).filter {
+            $0.hasSuffix(".md")
+        }
+        let front = try String(contentsOf: Self.catalogue.appending(path: "Tidemark.md"), encoding: .utf8)
+        for name in names where name != "Tidemark.md" {
+            #expect(front.contains("<doc:\(name.dropLast(3))>"), "\(name)")
+            let page = try String(contentsOf: Self.catalogue.appending(path: name), encoding: .utf8)
+            #expect(Self.blocks(of: page).isEmpty || Self.guides.contains(String(name.dropLast(3))), "\(name)")
+        }
+    }
+
+    private static func blocks(of page: String) -> [[String]] {
+        page.components(separatedBy: "```swift\n").dropFirst().map { block in
+            (block.components(separatedBy: "\n```").first ?? "").split(separator: "\n")
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+    }
+}

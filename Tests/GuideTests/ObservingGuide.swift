@@ -1,0 +1,27 @@
+import Foundation
+import Tidemark
+
+// Compiled, not run: these sequences end with their task.
+
+func observe(store: SyncStore, list: UUID, task: UUID) async throws {
+    let tasks = store.repository(Task.self)
+    let open = tasks.observe(
+        where: .equals("isDone", false), orderBy: .ascending("title"), limit: 50, in: ScopeID(record: list))
+    for try await page in open { print(page.map(\.title)) }
+
+    for try await current in tasks.observe(id: task) { print(current?.title ?? "gone") }
+
+    let counts = store.observe { snapshot in
+        try snapshot.rows("SELECT isDone, count(*) AS number FROM tasks GROUP BY isDone")
+    }
+    for try await rows in counts { print(rows.count) }
+
+    for await status in store.status {
+        switch status.activity {
+        case .idle, .completed: print("up to date since \(status.lastSync?.description ?? "never")")
+        case .syncing(let progress): print("\(Int(progress.fraction * 100)) %, \(status.pending) to send")
+        case .offline: print("offline, \(status.pending) to send")
+        case .error(let reason): print(reason)
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkNIOTransport
+
+// Compiled, not run: it takes a server. The example app for chat is run by a test.
+
+func chat(as user: UserID, with friend: UserID, server: String, token: String, folder: URL) async throws {
+    let chat = try await Chat.open(account: user, at: folder)  // works with no network
+    try chat.store.connect(to: server, transport: NIOTransport()) { token }  // returns at once
+    let conversation = try await chat.conversations.createDirect(with: friend)  // the same one for both
+    try await chat.messages.send("Hello from \(user)", to: conversation.id)  // durable when this returns
+    for try await page in chat.messages.observe(conversation.id, newest: 50) {
+        for message in page { print(message.senderID, message.text, message.status) }
+    }
+}
+
+struct Task: SyncModel {
+    static let collection = "tasks"
+    var id = UUID()
+    var listId: UUID
+    var title: String
+    var isDone = false
+    var serverTime: Date?  // filled by the store, never written
+    var syncState: RecordState?
+}
+
+func openStore(schemaFile: URL, folder: URL) async throws -> SyncStore {
+    let schema = try Schema(json: Array(try Data(contentsOf: schemaFile)))
+    return try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
+}
+
+struct TaskList: SyncModel {
+    static let collection = "lists"
+    var id = UUID()
+    var members: Set<String>
+}
+
+struct Order: SyncModel {
+    static let collection = "orders"
+    var id = UUID()
+    var listId: UUID
+    var price: Int?
+    var status: String?
+}
+
+enum GuideSchema {
+    static func schema(titleType: String = "string") throws -> Schema {
+        let text = """
+            {"tidemark": 1, "name": "guide", "collections": {
+              "lists": {"scope": "self", "members": "members", "fields": {
+                "members": {"type": "set", "required": true, "merge": "elements"}}},
+              "tasks": {"scope": "listId", "fields": {
+                "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
+                "title": "\(titleType)", "isDone": "boolean"}},
+              "orders": {"scope": "listId", "fields": {
+                "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
+                "price": "integer", "status": "string"}}
+            }}
+            """
+        return try Schema(json: Array(text.utf8))
+    }
+}
