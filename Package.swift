@@ -150,6 +150,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/TestKit"),
 
+        // Two apps to read and to start: `swift run ChatExample`.
+        .executableTarget(
+            name: "ChatExample",
+            dependencies: [
+                "Tidemark", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "ClientSDK/Examples/Chat"),
+        .executableTarget(
+            name: "RepairShopExample",
+            dependencies: [
+                "Tidemark", "TidemarkNIOTransport", "TidemarkRepairShop", "TidemarkTestKit",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "ClientSDK/Examples/RepairShop"),
+
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
         .testTarget(name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests"),
@@ -236,7 +250,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "StormWriter",
+                "StormWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
                 "TidemarkGateway",
                 .product(name: "Logging", package: "swift-log"),

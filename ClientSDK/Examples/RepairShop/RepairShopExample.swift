@@ -1,0 +1,91 @@
+import ArgumentParser
+import Foundation
+import Tidemark
+import TidemarkNIOTransport
+import TidemarkRepairShop
+import TidemarkTestKit
+
+/// A repair shop with a counter and a bench.
+///
+///     swift run RepairShopExample
+///     swift run RepairShopExample --server http://127.0.0.1:8080 --token T --user ann
+@main struct RepairShopExample: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "RepairShopExample",
+        abstract: "An order is taken and repaired: on two devices in this process, or on a server with its schema.")
+
+    @Option(help: "The address of a server with the repair shop's schema; without it, all runs in this process.")
+    var server: String?
+    @Option(help: "A bearer token of the user.")
+    var token = ""
+    @Option(help: "Who you are.")
+    var user = "ann"
+
+    func run() async throws {
+        if let server { try await work(on: server) } else { try await workInProcess() }
+    }
+
+    /// Opens a shop on a server and takes an order there.
+    private func work(on server: String) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-example-\(UUID())")
+        let store = try await SyncStore.open(
+            account: UserID(user), at: folder, schema: try RepairShopSchema.schema())
+        try store.connect(to: server, transport: NIOTransport()) { [token] in token }
+        let shop = try await RepairShop.create(Shop(name: "Fix it", staff: [UserID(user)]), in: store)
+        let order = try await takeOrder(in: shop)
+        try await shop.orders.updateOrderStatus(order.id, to: .ready)
+        let status = try await store.syncNow()
+        guard status.phase == .live, status.pending == 0 else { throw ExampleFailure("not in step: \(status.phase)") }
+        try await show(shop, "On the server:")
+        await store.disconnect()
+    }
+
+    /// The counter changes the price while the bench, offline, changes the status.
+    private func workInProcess() async throws {
+        let kit = try TestKit(schema: try RepairShopSchema.schema())
+        let (counter, bench) = (try await kit.client("ann"), try await kit.client("bob"))
+        let shop = try await RepairShop.create(
+            Shop(name: "Fix it", staff: [UserID("ann"), UserID("bob")], currency: "EUR"), in: counter.store)
+        let order = try await takeOrder(in: shop)
+        try await kit.settle()
+
+        bench.goOffline()
+        let atBench = RepairShop(shop.id, in: bench.store)
+        try await atBench.orders.updateOrderStatus(order.id, to: .ready)
+        try await shop.orders.update(order.id) { $0.price = Money(minorUnits: 4_900, currency: "EUR") }
+        try await show(atBench, "At the bench, offline:")
+        bench.goOnline()
+        try await kit.settle()
+
+        try await show(shop, "At the counter, once both are in step:")
+        let done = try await shop.orders.read(order.id)
+        guard done.status == .ready, done.price?.minorUnits == 4_900 else { throw ExampleFailure("a change is lost") }
+        try kit.expectConverged()
+    }
+
+    private func takeOrder(in shop: RepairShop) async throws -> Order {
+        let client = Client(shop: shop.id, name: "Cem")
+        try await shop.clients.create(client)
+        let order = Order(shop: shop.id, client: client.id, problem: "The screen is cracked")
+        try await shop.orders.create(order)
+        return order
+    }
+
+    private func show(_ shop: RepairShop, _ title: String) async throws {
+        print(title)
+        for await listing in shop.orders.list() where !listing.isLoading {
+            for order in listing.records {
+                let price = order.price.map { "\($0.minorUnits) \($0.currency)" } ?? "no price"
+                print("  \(order.problem): \(order.status.rawValue), \(price)")
+            }
+            break
+        }
+    }
+}
+
+/// Why the example ends with an error.
+struct ExampleFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ reason: String) { description = reason }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+@testable import TidemarkDaemon
+
+/// The example apps, as anybody starts them.
+@Suite(.timeLimit(.minutes(1))) struct ExampleTests {
+    @Test func `the chat runs by itself and shows both phones the same`() async throws {
+        let outcome = try await Binary.run([], of: "ChatExample")
+        #expect(outcome.status == 0, "\(outcome.text)")
+        let lines = outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(lines.contains("bob: Yes, no network here. (sending)"))
+        #expect(lines.contains("bob: Yes, no network here. (sent)"))
+    }
+
+    @Test func `the repair shop runs by itself and keeps both changes of one order`() async throws {
+        let outcome = try await Binary.run([], of: "RepairShopExample")
+        #expect(outcome.status == 0, "\(outcome.text)")
+        #expect(outcome.text.contains("The screen is cracked: ready, no price"))
+        #expect(outcome.text.contains("The screen is cracked: ready, 4900 EUR"))
+    }
+
+    @Test func `two runs of the chat talk to each other over a server`() async throws {
+        let server = try await LiveServer.start()
+        func run(_ user: String, with friend: String, _ words: String) async throws -> Binary.Outcome {
+            try await Binary.run(
+                [
+                    "--server", "http://\(server.address)", "--token", try server.token(user), "--user", user,
+                    "--with", friend, "--say", words,
+                ], of: "ChatExample")
+        }
+        let ann = try await run("ann", with: "bob", "Anybody there?")
+        #expect(ann.status == 0 && ann.text.contains("ann: Anybody there? (sent)"), "\(ann.text)")
+        let bob = try await run("bob", with: "ann", "Here I am.")
+        #expect(bob.status == 0 && bob.text.contains("ann: Anybody there?"), "\(bob.text)")
+        #expect(bob.text.contains("bob: Here I am."))
+        #expect(try await server.process.stop() == 0)
+    }
+}
