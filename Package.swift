@@ -261,7 +261,7 @@ let package = Package(
             name: "ChatTests",
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkGateway",
-                "TidemarkNIOTransport", "TidemarkStore",
+                "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -271,7 +271,7 @@ let package = Package(
             name: "RepairShopTests",
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkRepairShop", "TidemarkDaemon", "TidemarkGateway",
-                "TidemarkNIOTransport",
+                "TidemarkNIOTransport", "TidemarkTestKit",
                 "TidemarkStore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkChat
+import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(1))) struct ConversationTests {
     @Test func `a direct conversation that both open offline is one, with all messages of both`() async throws {
@@ -73,26 +74,26 @@ import TidemarkChat
     }
 
     @Test func `two changes of members that meet are both made`() async throws {
-        try await TestServer.running { server in
-            let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
-            let group = try await ann.chat.conversations.createGroup(name: "g", imageURL: nil, members: [bob.user]).id
-            try ann.connect(server)
-            try bob.connect(server)
-            try await bob.conversations { $0.count == 1 }
-            await bob.disconnect()
-            try await bob.chat.conversations.changeMembers(of: group, adding: [UserID("cem")], removing: [])
-            try await bob.chat.conversations.rename(group, to: "ours")
-            try await ann.chat.conversations.changeMembers(of: group, adding: [UserID("dee")], removing: [])
-            try await ann.settled()
-            try bob.connect(server)
-            for messenger in [ann, bob] {
-                let list = try await messenger.conversations {
-                    $0.first?.participants.count == 4 && $0.first?.name == "ours"
-                }
-                #expect(list.first?.participants.map(\.id.text) == ["ann", "bob", "cem", "dee"])
-                await messenger.disconnect()
-            }
+        let kit = try TestKit(schema: try ChatSchema.schema())
+        let devices = (ann: try await kit.client("ann"), bob: try await kit.client("bob"))
+        let (ann, bob) = (Chat(devices.ann.store), Chat(devices.bob.store))
+        let group = try await ann.conversations.createGroup(
+            name: "g", imageURL: nil, members: [devices.bob.account]
+        ).id
+        try await kit.settle()
+        devices.bob.goOffline()
+        try await bob.conversations.changeMembers(of: group, adding: [UserID("cem")], removing: [])
+        try await bob.conversations.rename(group, to: "ours")
+        try await ann.conversations.changeMembers(of: group, adding: [UserID("dee")], removing: [])
+        try await kit.settle()
+        devices.bob.goOnline()
+        try await kit.settle()
+        for chat in [ann, bob] {
+            let merged = try #require(try await chat.conversations.read(group))
+            #expect(merged.participants.map(\.id.text) == ["ann", "bob", "cem", "dee"])
+            #expect(merged.name == "ours")
         }
+        try kit.expectConverged()
     }
 
     @Test func `a direct conversation cannot be left, renamed or joined, and an unknown one not edited`() async throws {

@@ -2,41 +2,44 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkRepairShop
+import TidemarkTestKit
 
 @Suite(.timeLimit(.minutes(1))) struct OrderTests {
     @Test func `edits of different fields from two devices are all kept, of one field the last accepted stands`()
         async throws
     {
-        try await TestServer.running(schema: try RepairShopSchema.schema()) { server in
-            let ann = try await Workbench.open("ann")
-            let bob = try await Workbench.open("bob", shop: ann.shop.id)
-            let order = try await ann.take("broken glass")
-            try ann.connect(server)
-            try bob.connect(server)
-            try await bob.order(order.id) { _ in true }
-            await ann.disconnect()
-            await bob.disconnect()
+        let kit = try TestKit(schema: try RepairShopSchema.schema())
+        let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
+        let atCounter = try await RepairShop.create(
+            Shop(name: "Fix it", staff: [UserID("ann"), UserID("bob")]), in: ann.store)
+        let atBench = RepairShop(atCounter.id, in: bob.store)
+        let client = Client(shop: atCounter.id, name: "Cem")
+        try await atCounter.clients.create(client)
+        let order = Order(shop: atCounter.id, client: client.id, problem: "broken glass")
+        try await atCounter.orders.create(order)
+        try await kit.settle()
+        ann.goOffline()
+        bob.goOffline()
 
-            try await ann.shop.orders.updateOrderStatus(order.id, to: .inRepair)
-            try await ann.shop.orders.update(order.id) { $0.diagnosis = "glass only" }
-            try await bob.shop.orders.update(order.id) {
-                $0.price = Money(minorUnits: 12_990, currency: "EUR")
-                $0.diagnosis = "glass and battery"
-            }
-            try ann.connect(server)
-            try await ann.settled()
-            try bob.connect(server)
-            try await bob.settled()
-            for device in [ann, bob] {
-                let merged = try await device.order(order.id) {
-                    $0.price != nil && $0.status == .inRepair && $0.diagnosis == "glass and battery"
-                }
-                #expect(merged?.price == Money(minorUnits: 12_990, currency: "EUR"))
-                #expect(merged?.problem == "broken glass")
-                #expect(try await device.store.outbox.parked().isEmpty)
-                await device.disconnect()
-            }
+        try await atCounter.orders.updateOrderStatus(order.id, to: .inRepair)
+        try await atCounter.orders.update(order.id) { $0.diagnosis = "glass only" }
+        try await atBench.orders.update(order.id) {
+            $0.price = Money(minorUnits: 12_990, currency: "EUR")
+            $0.diagnosis = "glass and battery"
         }
+        ann.goOnline()
+        try await kit.settle()
+        bob.goOnline()
+        try await kit.settle()
+        for shop in [atCounter, atBench] {
+            let merged = try await shop.orders.read(order.id)
+            #expect(merged.status == .inRepair)
+            #expect(merged.diagnosis == "glass and battery")
+            #expect(merged.price == Money(minorUnits: 12_990, currency: "EUR"))
+            #expect(merged.problem == "broken glass")
+        }
+        for device in [ann, bob] { #expect(try await device.store.outbox.parked().isEmpty) }
+        try kit.expectConverged()
     }
 
     @Test func `the list by status follows the status`() async throws {
