@@ -156,6 +156,12 @@ final class Loopback: Sendable {
         }
     }
 
+    /// Ends the server with every connection, and starts it on these tables.
+    func restartServer(from backup: ServerBackup) {
+        for port in state.withLock({ $0.ports.keys.sorted() }) { cut(port) }
+        state.withLock { $0.server.restart(from: backup) }
+    }
+
     /// Something on its way to the server.
     private func pass(
         after latency: Int64,

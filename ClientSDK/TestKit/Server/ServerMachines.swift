@@ -90,6 +90,18 @@ struct ServerMachines: Sendable {
         return advance(now) { _, _ in }
     }
 
+    // MARK: Life
+
+    var backup: ServerBackup { ServerBackup(tables: tables, lastWrite: lastWrite) }
+
+    /// A new process over these tables. Nonces go on, as random ones would: they tell one history from another.
+    mutating func restart(from backup: ServerBackup) {
+        (tables, lastWrite) = (backup.tables, backup.lastWrite)
+        fanOut = FanOut(context: context)
+        lane = LaneQueue(limits: context.sequencing)
+        fanOut.follow(Self.workspace, from: tables.follow(Self.workspace, node: 1, now: 0))
+    }
+
     // MARK: Carrying out
 
     private mutating func advance(
