@@ -17,6 +17,8 @@ public struct Chat: Sendable {
     public let conversations: any ConversationRepository
     /// Who else there is, and the user's own profile.
     public let users: any UserRepository
+    /// Who is there.
+    public let presence: UserPresence
     /// Who is typing.
     public let typing: Typing
     let limits: ChatLimits
@@ -30,6 +32,7 @@ public struct Chat: Sendable {
         conversations = StoredConversations(store, limits)
         users = StoredUsers(store)
         typing = Typing(store, limits)
+        presence = UserPresence(store)
     }
 
     /// Opens the account's database in a folder, or makes it; works without a network.

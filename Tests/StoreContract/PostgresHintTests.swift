@@ -39,14 +39,39 @@ struct PostgresHintTests {
     private struct Node {
         let hints: PostgresHints
         let heard: AsyncStream<PostgresHints.Hint>
+        let words: AsyncStream<String>
 
         init(_ node: UInt64, channel: String, _ schema: TestSchema) throws {
             let (heard, feed) = AsyncStream<PostgresHints.Hint>.makeStream()
             self.heard = heard
+            let (words, telling) = AsyncStream<String>.makeStream()
+            self.words = words
             hints = try PostgresHints(
                 configuration: schema.configuration(), node: node, channel: channel, clock: ContinuousClock(),
-                logger: TestSchema.logger
+                logger: TestSchema.logger, hear: { telling.yield($0) }
             ) { feed.yield($0) }
+        }
+    }
+
+    @Test func `words reach the other nodes, and are no hints`() async throws {
+        try await TestSchema.with { schema in
+            let channel = "hints " + UUID().uuidString
+            let (first, second) = (try Node(1, channel: channel, schema), try Node(2, channel: channel, schema))
+            await withThrowingTaskGroup { group in
+                for node in [first, second] { group.addTask { try await node.hints.run() } }
+                var hints = second.heard.makeAsyncIterator()
+                var words = second.words.makeAsyncIterator()
+                #expect(await hints.next() == .poll)
+                let said = ["{\"a\":\"é;*\"}", "b"] + (0..<20).map { "\($0) " + String(repeating: "x", count: 990) }
+                for word in said { first.hints.tell(word) }
+                for word in said { #expect(await words.next() == word) }
+                second.hints.tell("back")
+                var back = first.words.makeAsyncIterator()
+                #expect(await back.next() == "back", "its own did not come back")
+                first.hints.announce(WorkspaceID("c"), 7)
+                #expect(await hints.next() == .grown(WorkspaceID("c"), 7))
+                group.cancelAll()
+            }
         }
     }
 

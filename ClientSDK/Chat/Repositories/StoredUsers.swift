@@ -23,6 +23,12 @@ struct StoredUsers: UserRepository {
         try await store.repository(UserRecord.self).read(ChatID.profile(of: user)).flatMap { User($0) }
     }
 
+    func observePresence(_ user: UserID) -> PresenceUpdates { PresenceUpdates(store, user) }
+
+    func updatePresence(_ isPresent: Bool) {
+        if isPresent { store.resume() } else { store.pause() }
+    }
+
     func updateProfile(_ change: @escaping @Sendable (inout Profile) -> Void) async throws {
         let id = ChatID.profile(of: store.account)
         let first = UserRecord(id: id, displayName: store.account.text)

@@ -24,6 +24,8 @@ package struct EngineConfiguration: Sendable {
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
     /// Told when the server wants nothing pushed for a while, and when that is over.
     package var pushPaused: @Sendable (PushPause?) -> Void = { _ in }
+    /// The scopes whose presence the app watches; read again after `SyncEngine.watchChanged()`.
+    package var watched: @Sendable () -> Set<ScopeID> = { [] }
     /// Told what others say; never blocks.
     package var heard: @Sendable (Ephemeral) -> Void = { _ in }
     /// Told of what is decided while changes are applied, after the commit.

@@ -1,4 +1,5 @@
 import Synchronization
+import TidemarkModel
 import TidemarkWire
 
 /// What the app tells the engine between two looks: any number of calls become one, and none is lost.
@@ -9,6 +10,7 @@ final class EngineHints: Sendable {
         var isHurried = false
         var round: Int64?
         var said: [Ephemeral] = []
+        var isWatchChanged = false
     }
 
     /// Ephemeral messages that wait for the engine; of more, the oldest are dropped.
@@ -30,11 +32,14 @@ final class EngineHints: Sendable {
             if state.said.count > Self.saidMax { state.said.removeFirst() }
         }
     }
+    func watchChanged() { note { $0.isWatchChanged = true } }
     /// The last word counts.
     func want(_ isWanted: Bool) { note { $0.isWanted = isWanted } }
 
     /// What was noted since, in the order in which it makes sense.
-    func take() -> [SyncEvent] {
+    ///
+    /// - Parameter watched: the scopes whose presence is watched at the moment.
+    func take(watched: () -> Set<ScopeID>) -> [SyncEvent] {
         let taken = state.withLock { state in
             defer { state = State() }
             return state
@@ -44,6 +49,7 @@ final class EngineHints: Sendable {
         if taken.hasWritten { events.append(.wrote) }
         if taken.isHurried { events.append(.hurry) }
         if let round = taken.round { events.append(.sync(round: round)) }
+        if taken.isWatchChanged { events.append(.watch(watched())) }
         events += taken.said.map { .say($0) }
         return events
     }

@@ -63,6 +63,8 @@ final class SyncControl: Sendable {
             defer { (state.engine, state.task) = (engine, task) }
             return state.task
         }
+        // What was watched a moment ago was told to the engine before.
+        engine?.watchChanged()
         before?.cancel()
         endRounds(through: .max)
         return before
@@ -90,6 +92,8 @@ final class SyncControl: Sendable {
 
     /// Dropped without an engine.
     func say(_ message: Ephemeral) { state.withLock { $0.engine }?.say(message) }
+
+    func watchChanged() { state.withLock { $0.engine }?.watchChanged() }
 
     // MARK: Rounds
 

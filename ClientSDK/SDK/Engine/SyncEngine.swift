@@ -21,6 +21,7 @@ package final class SyncEngine: Sendable {
         lane = DatabaseLane(isInline: configuration.isDatabaseInline)
         self.logger = logger
         if configuration.startsConnected { hints.want(true) }
+        hints.watchChanged()
     }
 
     /// The app wrote something; never blocks.
@@ -35,6 +36,9 @@ package final class SyncEngine: Sendable {
     /// Says something to those who are connected now, if it can be said at once.
     package func say(_ message: Ephemeral) { hints.say(message) }
 
+    /// The app watches the presence of other scopes than before.
+    package func watchChanged() { hints.watchChanged() }
+
     /// Connects, or disconnects and stays so; the last call counts. An engine connects by itself when it starts to run.
     package func want(_ isConnected: Bool) { hints.want(isConnected) }
 
@@ -44,9 +48,9 @@ package final class SyncEngine: Sendable {
         let events = AsyncChannel<Incoming>()
         let link = Link()
         await withDiscardingTaskGroup { group in
-            group.addTask { [hints] in
+            group.addTask { [hints, configuration] in
                 for await _ in hints.signals {
-                    for event in hints.take() { await events.send(Incoming(event)) }
+                    for event in hints.take(watched: configuration.watched) { await events.send(Incoming(event)) }
                 }
             }
             var alarm = Alarm()

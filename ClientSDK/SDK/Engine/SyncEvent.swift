@@ -26,6 +26,8 @@ package enum SyncEvent: Sendable {
     case wrote
     /// The app has something to say to those who are connected now.
     case say(Ephemeral)
+    /// The app watches the presence of these scopes, and of no others.
+    case watch(Set<ScopeID>)
     /// The answer to `loadPush`, in order of the numbers.
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.

@@ -1,3 +1,4 @@
+import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
@@ -7,5 +8,26 @@ extension SyncMachine {
     func say(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
         guard isLive, let ephemeralLimits, ephemeralLimits.allow(message) else { return }
         effects.append(.send(ClientMessage.ephemeral(message).encode()))
+    }
+
+    /// Somebody said something, or the server spoke of somebody.
+    mutating func hear(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
+        if message.kind == Ephemeral.presence { presence.answered(message.scope) }
+        effects.append(.heard(message))
+    }
+
+    /// The app watches the presence of these scopes, and of no others.
+    mutating func watch(_ scopes: Set<ScopeID>, _ effects: inout [SyncEffect]) {
+        for scope in presence.want(scopes) {
+            say(Ephemeral(scope: scope, kind: Ephemeral.presence, lifetime: 0), &effects)
+        }
+    }
+
+    /// Asks for what was not answered yet.
+    mutating func askPresence(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard isLive, ephemeralLimits != nil else { return }
+        for scope in presence.next(now: now) {
+            say(Ephemeral(scope: scope, kind: Ephemeral.presence, lifetime: 1), &effects)
+        }
     }
 }

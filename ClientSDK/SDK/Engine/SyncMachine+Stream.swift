@@ -21,7 +21,7 @@ extension SyncMachine {
         case (.authOK(let answer), .streaming):
             tokenDue = max(now + 1_000, answer.expires - serverAhead - timing.tokenMargin)
         case (.error(let error), .streaming): refused(error, now: now, &effects)
-        case (.ephemeral(let message), .streaming): effects.append(.heard(message))
+        case (.ephemeral(let message), .streaming): hear(message, &effects)
         case (.goAway(let message), _): notBefore = now + message.after
         case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.authOK, .greeting),
             (.error, .greeting), (.ephemeral, .greeting):
@@ -65,6 +65,7 @@ extension SyncMachine {
             push(now: now, &effects)
         }
         if !changes.grants.isEmpty {
+            presence.hurry()
             for grant in changes.grants { refusedScopes.remove(grant.scope) }
             pages = pages.filter { entry in !changes.grants.contains { $0.scope == entry.value.scope } }
             fill(now: now, &effects)

@@ -29,6 +29,7 @@ package struct SyncMachine: Sendable {
     var limits = WireLimits()
     /// What may be said besides; `nil` when the server takes no ephemeral messages.
     var ephemeralLimits: EphemeralLimits?
+    var presence = PresenceWatches()
     /// The last number known to be settled, and the last one sent on this connection.
     var settledThrough: Int64 = 0
     var sentThrough: Int64 = 0
@@ -96,6 +97,7 @@ package struct SyncMachine: Sendable {
         case .pushLoaded(let entries): send(entries, now: now, &effects)
         case .pagesLoaded(let requests): ask(requests, &effects)
         case .say(let message): say(message, &effects)
+        case .watch(let scopes): watch(scopes, &effects)
         case .applied: break
         case .applyFailed(let reason):
             guard isStreaming else { break }
@@ -112,6 +114,7 @@ package struct SyncMachine: Sendable {
             isRefreshing = false
             if isStreaming { tokenDue = now + timing.backoffMax }
         }
+        askPresence(now: now, &effects)
         report(&effects)
         endRound(&effects)
         arm(&effects)
@@ -217,6 +220,7 @@ package struct SyncMachine: Sendable {
         pushes = []
         pages = [:]
         ephemeralLimits = nil
+        presence.restart()
         refusedScopes = []
         isLoadingPush = false
         isDrained = false
@@ -258,6 +262,7 @@ package struct SyncMachine: Sendable {
         case .streaming:
             deadlines += [ackDue, tokenDue].compactMap { $0 }
             if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
+            if isLive, ephemeralLimits != nil, let due = presence.due { deadlines.append(due) }
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
         }
         if let next = deadlines.min() { effects.append(.wake(at: next)) }

@@ -15,4 +15,12 @@ public enum SyncPhase: Hashable, Sendable {
     case offline(until: Int64, reason: String)
     /// The server refuses this app or user until something changes: a new sign-in, a new version.
     case refused(reason: String)
+
+    /// The server hears what is said, and is heard.
+    var isConnected: Bool {
+        switch self {
+        case .catchingUp, .live: true
+        case .stopped, .connecting, .waiting, .offline, .refused: false
+        }
+    }
 }

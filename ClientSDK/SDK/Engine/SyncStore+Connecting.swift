@@ -1,6 +1,7 @@
 import Foundation
 public import Logging
 import TidemarkModel
+import TidemarkWire
 
 extension SyncStore {
     /// Keeps the store in step with a server from now on, through every loss of the network; returns at once.
@@ -62,8 +63,9 @@ extension SyncStore {
         var configuration = EngineConfiguration(
             url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
             seed: environment.random().0,
-            report: { phase in
+            report: { [presence] phase in
                 syncing.update { $0.phase = phase }
+                if !phase.isConnected { presence.lost() }
                 journal.entered(phase, now: environment.now())
             },
             synced: { time in
@@ -73,7 +75,9 @@ extension SyncStore {
         configuration.clock = environment.clock
         configuration.isDatabaseInline = environment.executor != nil
         configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
-        configuration.heard = { [listeners] message in
+        configuration.watched = { [presence] in presence.wanted }
+        configuration.heard = { [listeners, presence] message in
+            if message.kind == Ephemeral.presence { return presence.tell(message) }
             if let message = EphemeralMessage(message) { listeners.tell(message) }
         }
         configuration.note = { journal.note($0) }
@@ -92,6 +96,7 @@ extension SyncStore {
             await engine.run()
             group.cancelAll()
         }
+        presence.lost()
         syncing.ended(engine)
         syncing.update { $0.phase = .stopped }
         journal.entered(.stopped, now: environment.now())

@@ -24,4 +24,12 @@ extension SyncStore {
     ///
     ///     for await message in store.ephemerals(in: room) where message.kind == "typing" { … }
     public func ephemerals(in scope: ScopeID) -> AsyncStream<EphemeralMessage> { listeners.values(in: scope) }
+
+    /// Who of a scope is there, now and after each change; ends with its task. The server says so, and nothing of it is
+    /// stored: without a connection, and of users of whom the server knows nothing, there is no word.
+    ///
+    /// Up to 64 scopes at a time; more get no answer. A scope that is shared with everybody has no presence.
+    public func presence(in scope: ScopeID) -> AsyncStream<[UserID: Presence]> {
+        presence.values(in: scope) { [syncing] in syncing.watchChanged() }
+    }
 }

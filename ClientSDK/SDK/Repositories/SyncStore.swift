@@ -16,6 +16,7 @@ public final class SyncStore: Sendable {
     let syncing = SyncControl()
     let listeners = EphemeralListeners()
     package let journal: SyncJournal
+    let presence = PresenceBoard()
 
     package init(database: LocalDatabase, environment: StoreEnvironment, logger: Logger = .silent) {
         self.database = database
