@@ -71,8 +71,9 @@ extension FanOut {
     private mutating func tellChanges(
         of scope: ScopeID, _ own: PresenceReport, in workspace: WorkspaceID, into effects: inout [SessionEffect]
     ) {
-        guard let attendance = tides[workspace]?.attendance, let watch = attendance.watches[scope] else { return }
-        let state = attendance.state(of: scope, own: own)
+        guard let watch = tides[workspace]?.attendance.watches[scope],
+            let state = tides[workspace]?.attendance.state(of: scope, own: own)
+        else { return }
         tides[workspace]?.attendance.told(scope, state)
         let users = Set(state.keys).union(watch.told.keys).filter { state[$0] != watch.told[$0] }.sorted()
         for user in users.prefix(limits.presenceUsersMax) {
@@ -84,8 +85,8 @@ extension FanOut {
     private mutating func tellAll(
         of scope: ScopeID, to id: SessionID, in workspace: WorkspaceID, into effects: inout [SessionEffect]
     ) {
-        guard let attendance = tides[workspace]?.attendance else { return }
-        let state = attendance.state(of: scope, own: report(of: scope, in: workspace))
+        let own = report(of: scope, in: workspace)
+        guard let state = tides[workspace]?.attendance.state(of: scope, own: own) else { return }
         for (user, presence) in state.sorted(by: { $0.key < $1.key }).prefix(limits.presenceUsersMax) {
             let frame = Frame(presence.word(of: user, in: scope).encode())
             guard say(frame, in: scope, to: id, workspace, into: &effects) else { return }
