@@ -11,6 +11,10 @@ import TidemarkGateway
         ["token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
         ["schema check", "<file>"],
         ["demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
+        [
+            "chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
+            "--patience",
+        ],
         ["inspect", "--json", "record COLLECTION ID"],
         ["bench writes", "--writers", "--sharing", "--seconds", "--bytes", "--server", "--database", "--json"],
         ["bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
@@ -39,6 +43,7 @@ import TidemarkGateway
         ["token", "--dev", "--user", "ann", "--ttl", "soon"], ["token", "--dev", "--user", "ann", "--ttl", "48h"],
         ["demo", "--messages", "0"], ["demo", "--nodes", "2"], ["demo", "--kills", "9", "--messages", "5"],
         ["bench", "writes", "--writers", "0"], ["bench", "idle", "--server", "nowhere"], ["nonsense"],
+        ["chat", "--user", "ann"], ["chat", "--user", "ann", "--conversation", "bob", "--server", "nowhere"],
     ])
     func `wrong usage ends with status 64 and says what is wrong`(_ arguments: [String]) async throws {
         let outcome = try await Binary.run(arguments)

@@ -1,0 +1,63 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+
+/// One conversation of one user, with what the terminal asks of it.
+struct ChatRoom: Sendable {
+    let chat: Chat
+    let conversation: UUID
+    var zone = TimeZone.current
+    /// What the others are doing, as lines for a person; says nothing by itself.
+    var presence: @Sendable () -> AsyncStream<[String]> = { AsyncStream { $0.finish() } }
+    /// Told of each key in the line that is typed.
+    var typed: @Sendable () async -> Void = {}
+
+    /// The conversation's lines, now and after each change.
+    func lines(newest limit: Int, _ use: ([ChatLine], [Message]) async throws -> Bool) async throws {
+        for try await messages in chat.messages.observe(conversation, newest: limit) {
+            let names = try await names()
+            let lines = messages.map { message in
+                ChatLine(message, account: chat.store.account, name: names[message.senderID], in: zone)
+            }
+            guard try await use(lines, messages) else { return }
+        }
+    }
+
+    private func names() async throws -> [UserID: String] {
+        let members = try await chat.conversations.read(conversation)?.participants ?? []
+        return Dictionary(members.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Who belongs to it, and how far each has read.
+    func who() async throws -> [String] {
+        guard let found = try await chat.conversations.read(conversation) else {
+            return ["The conversation is not on this device yet."]
+        }
+        let newest = try await chat.messages.newestPage(of: conversation, limit: 200)
+        var lines: [String] = []
+        for member in found.participants {
+            var line = member.displayName == member.id.text ? member.id.text : "\(member.displayName) (\(member.id))"
+            if member.id == chat.store.account { line += ", that is you" }
+            if let read = newest.last(where: { $0.readBy.contains { $0.user == member.id } }) {
+                line += ", has read up to \"\(TextFlow.clipped(SafeText.line(read.text), width: 30))\""
+            }
+            if let user = try await chat.users.read(member.id), let presence = user.presence { line += ", \(presence)" }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Sends again what was refused here, and what got no answer.
+    func retry() async throws -> String {
+        let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
+            .filter { $0.status == .failed }
+        for message in refused { try await chat.messages.retry(message.id) }
+        try await chat.store.outbox.retryFailed()
+        return refused.isEmpty ? "Nothing was refused." : "Sending \(refused.count) again."
+    }
+
+    /// Tells the others that these messages were seen.
+    func noteSeen(_ messages: [Message]) {
+        if let last = messages.last(where: { $0.senderID != chat.store.account }) { chat.messages.noteSeen(last) }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkModel
+
+/// Finds the conversation that a command line means.
+struct ConversationChoice: Sendable {
+    /// How long a device that knows nothing yet waits for the server before it takes a name for a user's.
+    static let searchMax = Duration.seconds(5)
+
+    private let name: String
+    private let members: Set<UserID>?
+    private let chat: Chat
+
+    init(_ command: ChatCommand, _ chat: Chat) {
+        name = command.conversation
+        members = command.with.map { Set($0.split(separator: ",").map { UserID(String($0)) }) }
+        self.chat = chat
+    }
+
+    /// The conversation of that id; the newest group of that name; a new group when its members were given; else the
+    /// direct conversation with the user of that name.
+    func id() async throws -> UUID {
+        if let id = UniqueID(name) { return UUID(id) }
+        if let known = try await group() { return known }
+        if members == nil, let known = try await chat.conversations.read(direct) { return known.id }
+        await firstAnswer()
+        if let known = try await group() { return known }
+        if let members {
+            return try await chat.conversations.createGroup(name: name, imageURL: nil, members: members).id
+        }
+        return try await chat.conversations.createDirect(with: UserID(name)).id
+    }
+
+    private var direct: UUID { ChatID.directConversation(chat.store.account, UserID(name)) }
+
+    private func group() async throws -> UUID? {
+        for try await list in chat.conversations.observe(newest: ChatScreen.linesMax) {
+            return list.first { $0.kind == .group && $0.name == name }?.id
+        }
+        return nil
+    }
+
+    /// Waits until the device is up to date, or knows that it cannot be.
+    private func firstAnswer() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { [chat] in
+                for await status in chat.store.status {
+                    switch status.phase {
+                    case .live, .offline, .refused, .waiting: return
+                    case .stopped, .connecting, .catchingUp: continue
+                    }
+                }
+            }
+            // Throws only when the answer was faster.
+            group.addTask { try? await ContinuousClock().sleep(for: Self.searchMax) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkChat
+import UnixSignals
+
+/// A conversation in a pipe: each line of the input is a message, each message a line of the output, and no escape codes.
+struct PlainChat: Sendable {
+    /// Messages that may come between two looks.
+    static let windowMax = 1_000
+
+    let room: ChatRoom
+    /// A person types: instructions are followed. In a pipe, a line is a message whatever it begins with.
+    let isTyped: Bool
+    /// How long what is not sent is waited for at the end of the input.
+    let patience: Duration
+
+    /// Runs to the end of the input and of what is to be sent, or to a signal.
+    ///
+    /// - Returns: a sentence about what was not sent; `nil` when nothing is left.
+    func run() async throws -> String? {
+        let input = try StandardInput()
+        let printer = TranscriptPrinter()
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup)
+        return try await withThrowingTaskGroup(of: Ending.self) { group in
+            group.addTask { .over(try await readLines(input, printer)) }
+            group.addTask {
+                for await _ in signals { return .over(nil) }
+                return .goesOn
+            }
+            group.addTask {
+                try await room.lines(newest: Self.windowMax) { lines, messages in
+                    printer.show(lines)
+                    room.noteSeen(messages)
+                    return true
+                }
+                return .goesOn
+            }
+            group.addTask {
+                var shown = ConnectionLine()
+                for await status in room.chat.store.status {
+                    let line = ConnectionLine(status)
+                    if let banner = line.banner, banner != shown.banner { Self.complain(banner) }
+                    shown = line
+                }
+                return .goesOn
+            }
+            defer { group.cancelAll() }
+            for try await ending in group { if case .over(let problem) = ending { return problem } }
+            return nil
+        }
+    }
+
+    private enum Ending: Sendable {
+        case goesOn
+        case over(String?)
+    }
+
+    private func readLines(_ input: StandardInput, _ printer: TranscriptPrinter) async throws -> String? {
+        var splitter = LineSplitter()
+        var tooLong = 0
+        while let bytes = await input.next() {
+            for line in splitter.lines(bytes) where try await !take(line, &tooLong) { return nil }
+        }
+        for line in splitter.rest() { _ = try await take(line, &tooLong) }
+        if isTyped { return nil }
+        await settle()
+        // What the observation has yet to show.
+        try await room.lines(newest: Self.windowMax) { lines, _ in
+            printer.show(lines)
+            return false
+        }
+        let left = room.chat.store.currentStatus
+        if tooLong > 0 { return "\(tooLong) lines were longer than \(LineEditor.bytesMax) bytes and were not sent" }
+        let waiting = left.pending + left.failed
+        return waiting > 0 ? "kept here and not sent yet: \(waiting)" : nil
+    }
+
+    /// - Returns: false for the end.
+    private func take(_ line: String?, _ tooLong: inout Int) async throws -> Bool {
+        guard let line else {
+            tooLong += 1
+            return true
+        }
+        let text = line.hasSuffix("\r") ? String(line.dropLast()) : line
+        guard let instruction = ChatInstruction(text) else { return true }
+        guard isTyped else {
+            try await room.chat.messages.send(text, to: room.conversation)
+            return true
+        }
+        switch instruction {
+        case .quit: return false
+        case .send(let text): try await room.chat.messages.send(text, to: room.conversation)
+        case .help: ChatInstruction.legend.forEach(Self.show)
+        case .wrong(let reason): Self.complain(reason)
+        case .who: for line in try await room.who() { Self.show(SafeText.line(line)) }
+        case .older: Self.complain("the newest \(Self.windowMax) messages were printed; /search finds older ones")
+        case .search(let text):
+            let hits = try await MessageSearch.hits(text, in: room)
+            for hit in hits.reversed() { Self.show(SafeText.line(hit)) }
+        case .retry: Self.show(try await room.retry())
+        }
+        return true
+    }
+
+    /// Waits until everything is sent and what came meanwhile is here, or until there is nobody to wait for.
+    private func settle() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await status in room.chat.store.status where status.pending + status.failed == 0 {
+                    switch status.phase {
+                    case .live, .offline, .waiting, .refused: return
+                    case .stopped, .connecting, .catchingUp: continue
+                    }
+                }
+            }
+            // Throws only when the rest was faster.
+            group.addTask { try? await ContinuousClock().sleep(for: patience) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    fileprivate static func show(_ line: String) { TerminalOutput.write(line + "\n") }
+
+    private static func complain(_ line: String) {
+        FileHandle.standardError.write(Data("tidemark chat: \(SafeText.line(line))\n".utf8))
+    }
+}
+
+/// Prints windows of a conversation one after the other, whoever has them.
+private final class TranscriptPrinter: Sendable {
+    private let transcript = Mutex(PlainTranscript())
+
+    func show(_ window: [ChatLine]) {
+        transcript.withLock { for line in $0.lines(window) { PlainChat.show(line) } }
+    }
+}

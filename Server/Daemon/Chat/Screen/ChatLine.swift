@@ -1,0 +1,65 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+
+/// A message as the terminal shows it; harmless text only.
+struct ChatLine: Hashable, Sendable, Identifiable {
+    enum Mark: String, Hashable, Sendable {
+        case none = ""
+        case sending = "…"
+        case sent = "✓"
+        case delivered = "✓✓"
+        case read = "✔✔"
+        case failed = "✗"
+    }
+
+    var id: UUID
+    var sender: String
+    var isOwn: Bool
+    var text: String
+    /// `14:05`, and the day of it, by the terminal's time zone.
+    var time: String
+    var day: String
+    /// How far the sending has come; of own messages only.
+    var mark: Mark
+    /// Why it failed.
+    var failure: String?
+}
+
+extension ChatLine {
+    init(_ message: Message, account: UserID, name: String?, in zone: TimeZone) {
+        id = message.id
+        isOwn = message.senderID == account
+        sender = SafeText.line(isOwn ? "me" : name ?? message.senderName ?? message.senderID.text)
+        text = SafeText.of(message.text)
+        (day, time) = Self.clock(message.sentAt, in: zone)
+        mark = isOwn ? Mark(message.status) : .none
+        failure = message.failure.map { SafeText.line($0.message) }
+    }
+
+    /// `2026-02-14` and `14:05`.
+    static func clock(_ date: Date, in zone: TimeZone) -> (day: String, time: String) {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute], from: date)
+        let day = "\(digits(parts.year, 4))-\(digits(parts.month, 2))-\(digits(parts.day, 2))"
+        return (day, "\(digits(parts.hour, 2)):\(digits(parts.minute, 2))")
+    }
+
+    private static func digits(_ number: Int?, _ count: Int) -> String {
+        let text = String(number ?? 0)
+        return String(repeating: "0", count: max(0, count - text.count)) + text
+    }
+}
+
+extension ChatLine.Mark {
+    init(_ status: MessageStatus) {
+        switch status {
+        case .sending: self = .sending
+        case .sent: self = .sent
+        case .delivered: self = .delivered
+        case .read: self = .read
+        case .failed: self = .failed
+        }
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Tidemark
+
+/// A conversation on a terminal as a value: events go in, instructions come out, and `frame` is what is to be seen.
+struct ChatScreen: Sendable {
+    enum Event: Sendable {
+        case key(Key)
+        case resized(ScreenSize)
+        case titled(String)
+        /// The newest messages, oldest first.
+        case messages([ChatLine])
+        case status(SyncStatus)
+        /// What the others are doing: `ann is typing`, `last seen 14:05`; nothing when there is nothing to say.
+        case presence([String])
+        /// An answer to an instruction; stays until the next line is entered.
+        case notice([String])
+    }
+
+    /// Lines of a conversation that are held.
+    static let linesMax = 5_000
+
+    var size: ScreenSize
+    var title: String
+    private(set) var messages: [ChatLine] = []
+    private(set) var presence: [String] = []
+    private(set) var notice: [String] = []
+    private(set) var connection = ConnectionLine()
+    private(set) var editor = LineEditor()
+    /// Lines between the newest one and the bottom of what is shown.
+    private(set) var scrolled = 0
+
+    init(size: ScreenSize, title: String) {
+        self.size = size
+        self.title = SafeText.line(title)
+    }
+
+    /// Takes one event.
+    mutating func on(_ event: Event) -> ChatInstruction? {
+        switch event {
+        case .key(let key): return press(key)
+        case .resized(let size): self.size = size
+        case .titled(let title): self.title = SafeText.line(title)
+        case .messages(let lines): messages = lines.suffix(Self.linesMax)
+        case .status(let status): connection = ConnectionLine(status)
+        case .presence(let lines): presence = lines.map { SafeText.line($0) }
+        case .notice(let lines): notice = lines.map { SafeText.line($0) }
+        }
+        scrolled = min(scrolled, scrollMax)
+        return nil
+    }
+
+    private mutating func press(_ key: Key) -> ChatInstruction? {
+        switch key {
+        case .control("c"): return .quit
+        case .control("d"): if editor.isEmpty { return .quit }
+        case .up: scroll(1)
+        case .down: scroll(-1)
+        case .pageDown: scroll(-max(1, bodyHeight - 1))
+        case .pageUp:
+            let isAtTop = scrolled >= scrollMax
+            scroll(max(1, bodyHeight - 1))
+            if isAtTop { return .older }
+        case .escape:
+            notice = []
+            _ = editor.on(key)
+        default:
+            guard let line = editor.on(key) else { break }
+            notice = []
+            scrolled = 0
+            guard let instruction = ChatInstruction(line) else { break }
+            if instruction == .help { notice = ChatInstruction.legend }
+            if case .wrong(let reason) = instruction { notice = [reason] }
+            return instruction
+        }
+        return nil
+    }
+
+    private mutating func scroll(_ lines: Int) { scrolled = min(max(0, scrolled + lines), scrollMax) }
+    private var scrollMax: Int { max(0, bodyLines.count - bodyHeight) }
+}
+
+/// A terminal's size in cells.
+struct ScreenSize: Hashable, Sendable {
+    var columns: Int
+    var rows: Int
+
+    /// What a terminal has that does not say.
+    static let usual = ScreenSize(columns: 80, rows: 24)
+}
+
+/// Whether there is a server, and what waits for it.
+struct ConnectionLine: Hashable, Sendable {
+    var word = "starting"
+    var look = StyledLine.Look.dim
+    /// A sentence of its own while nothing can be sent.
+    var banner: String?
+    var pending = 0
+    var refused = 0
+
+    init() {}
+
+    init(_ status: SyncStatus) {
+        pending = status.pending + status.failed
+        refused = status.parked
+        switch status.phase {
+        case .live: (word, look) = ("online", .good)
+        case .connecting, .catchingUp: (word, look) = ("connecting", .warning)
+        case .stopped: (word, look) = ("not connected", .warning)
+        case .offline:
+            (word, look) = ("offline", .bad)
+            banner = "Offline: what you write is kept and sent when the server can be reached."
+        case .waiting(_, let reason):
+            (word, look) = ("trying again", .warning)
+            banner = "The server does not answer well: \(SafeText.line(reason))"
+        case .refused(let reason):
+            (word, look) = ("refused", .bad)
+            banner = "The server refuses: \(SafeText.line(reason))"
+        }
+        if let pause = status.pushPause, banner == nil {
+            banner = "The server asks to wait: \(pause.reason.rawValue)"
+        }
+    }
+}

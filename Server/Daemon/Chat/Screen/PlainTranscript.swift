@@ -1,0 +1,51 @@
+import Foundation
+
+/// A conversation as lines of a pipe: each message once, and a refusal once. Pure.
+struct PlainTranscript: Sendable {
+    private var printed: Set<UUID> = []
+    private var refused: Set<UUID> = []
+
+    /// The lines that are new in a window of the newest messages.
+    mutating func lines(_ window: [ChatLine]) -> [String] {
+        var lines: [String] = []
+        for message in window {
+            if !printed.contains(message.id) {
+                let text = message.text.split(separator: "\n", omittingEmptySubsequences: false)
+                    .joined(separator: "\n    ")
+                lines.append("\(message.day) \(message.time) \(message.sender): \(text)")
+            }
+            if let failure = message.failure, !refused.contains(message.id) {
+                lines.append("refused: \(message.text.prefix(40)): \(failure)")
+            }
+        }
+        // What slid out of the window never comes back.
+        printed = Set(window.map(\.id))
+        refused = Set(window.filter { $0.failure != nil }.map(\.id))
+        return lines
+    }
+}
+
+/// Cuts a stream of bytes into lines, each at most so long. Pure.
+struct LineSplitter: Sendable {
+    private var pending: [UInt8] = []
+    private var isSkipping = false
+
+    /// Lines that are whole; `nil` in place of one that was too long.
+    mutating func lines(_ bytes: some Sequence<UInt8>) -> [String?] {
+        var lines: [String?] = []
+        for byte in bytes {
+            if byte == UInt8(ascii: "\n") {
+                lines.append(isSkipping ? nil : String(decoding: pending, as: UTF8.self))
+                (pending, isSkipping) = ([], false)
+            } else if pending.count < LineEditor.bytesMax {
+                pending.append(byte)
+            } else {
+                isSkipping = true
+            }
+        }
+        return lines
+    }
+
+    /// What stands after the last line feed.
+    mutating func rest() -> [String?] { pending.isEmpty ? [] : lines([UInt8(ascii: "\n")]) }
+}

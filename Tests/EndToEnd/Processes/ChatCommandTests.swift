@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@testable import TidemarkDaemon
+
+/// `tidemark chat` in pipes, against a server process.
+@Suite(.timeLimit(.minutes(2))) struct ChatCommandTests {
+    /// One run of the program: `input` is its standard input, what it prints its answer.
+    private func chat(
+        _ server: LiveServer, _ user: String, with other: String, input: String, _ options: [String] = []
+    ) async throws -> Binary.Outcome {
+        let file = "\(server.folder.path)/\(UUID().uuidString).input"
+        try input.write(toFile: file, atomically: true, encoding: .utf8)
+        let command = [
+            "exec", try Binary.path, "chat", "--user", user, "--conversation", other, "--server",
+            "http://\(server.address)", "--database", "\(server.folder.path)/\(user).sqlite",
+        ]
+        let words = (command + options).map { "'\($0)'" }.joined(separator: " ").replacing("'exec'", with: "exec")
+        let child = try ChildProcess(
+            "/bin/sh", ["-c", "\(words) < '\(file)'"], environment: ["TIDEMARK_TOKEN": try server.token(user)])
+        return try await withTimeout(.seconds(60), "the chat did not end") {
+            var lines: [String] = []
+            for await line in child.lines { lines.append(line) }
+            return Binary.Outcome(status: await child.ended(), text: lines.joined(separator: "\n"))
+        }
+    }
+
+    @Test func `each line of a pipe is a message, and the other side prints it without escape codes`() async throws {
+        let server = try await LiveServer.start()
+        let sent = try await chat(server, "ann", with: "bob", input: "hello\n/quit is no command here\n\u{1b}[2Jevil")
+        #expect(sent.status == 0, "\(sent.text)")
+        let read = try await chat(server, "bob", with: "ann", input: "")
+        #expect(read.status == 0)
+        for text in ["ann: hello", "ann: /quit is no command here", "ann: ␛[2Jevil"] {
+            #expect(read.text.contains(text), "\(read.text)")
+        }
+        #expect(!read.text.contains("\u{1b}"))
+        _ = try await server.process.stop()
+    }
+
+    @Test func `without a server a message is kept, said to be, and sent the next time`() async throws {
+        let server = try await LiveServer.start()
+        _ = try await chat(server, "ann", with: "bob", input: "first\n")
+        await server.process.kill()
+        let kept = try await chat(server, "ann", with: "bob", input: "second\n", ["--patience", "1s"])
+        #expect(kept.status == 1 && kept.text.contains("not sent yet: 1"), "\(kept.text)")
+        #expect(kept.text.contains("Offline:") && kept.text.contains("me: second"))
+        let restarted = try await server.killedAndStarted()
+        let later = try await chat(restarted, "ann", with: "bob", input: "")
+        #expect(later.status == 0, "\(later.text)")
+        let read = try await chat(restarted, "bob", with: "ann", input: "")
+        #expect(read.text.contains("ann: first") && read.text.contains("ann: second"), "\(read.text)")
+        _ = try await restarted.process.stop()
+    }
+
+    @Test func `a group is opened with its members and found by its name`() async throws {
+        let server = try await LiveServer.start()
+        let opened = try await chat(server, "ann", with: "shop", input: "all here?\n", ["--with", "bob,cat"])
+        #expect(opened.status == 0, "\(opened.text)")
+        let answered = try await chat(server, "cat", with: "shop", input: "yes\n")
+        #expect(answered.status == 0 && answered.text.contains("ann: all here?"), "\(answered.text)")
+        let read = try await chat(server, "ann", with: "shop", input: "")
+        #expect(read.text.contains("cat: yes"), "\(read.text)")
+        _ = try await server.process.stop()
+    }
+
+    @Test func `without a token the command says how to get one`() async throws {
+        let outcome = try await Binary.run(["chat", "--user", "ann", "--conversation", "bob"])
+        #expect(outcome.status == 1 && outcome.text.contains("--token-file"), "\(outcome.text)")
+    }
+}
