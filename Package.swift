@@ -262,6 +262,7 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkGateway",
                 "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -16,6 +16,17 @@ public protocol MessageRepository: Sendable {
     /// The messages before another one: leaves none out where several were sent in the same millisecond.
     func page(before message: Message, limit: Int) async throws -> [Message]
 
+    /// Finds messages by what is said in them, without a network; in all conversations when none is named. Words may be in
+    /// any case and without accents, and the beginning of a word is enough.
+    func search(
+        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+    ) async throws -> [MessageHit]
+
+    /// What `search` finds, now and after each change.
+    func observeSearch(
+        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+    ) -> LiveValues<[MessageHit]>
+
     /// Writes a message; durable and to be seen when this returns.
     @discardableResult
     func send(_ text: String, to conversation: UUID) async throws -> Message

@@ -37,6 +37,20 @@ final class StoredMessages: MessageRepository {
         return try await store.read { try MessagePage(message.conversationID, before: end, limit: limit).read($0) }
     }
 
+    func search(
+        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+    ) async throws -> [MessageHit] {
+        let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
+        return try await store.read { try search.read($0) }
+    }
+
+    func observeSearch(
+        _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
+    ) -> LiveValues<[MessageHit]> {
+        let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
+        return store.observe { try search.read($0) }
+    }
+
     // MARK: Sending
 
     func send(_ text: String, to conversation: UUID) async throws -> Message {

@@ -13,7 +13,7 @@ extension LocalDatabase {
     package func apply(
         _ changes: Changes, now: Milliseconds, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws {
-        let events = try writer.write { db in
+        let events = try change { db in
             let cursor = try Meta.cursor.text(db)
             guard cursor == changes.from else {
                 throw StoreError(

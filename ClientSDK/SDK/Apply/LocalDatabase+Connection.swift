@@ -5,7 +5,7 @@ package import TidemarkWire
 extension LocalDatabase {
     /// Opens a connection's account: counts it durably and says where this copy stands.
     package func beginConnection() throws -> ConnectionStart {
-        try writer.write { db in
+        try change { db in
             let connection = try (Meta.connection.integer(db) ?? 0) + 1
             try Meta.connection.set(connection, db)
             guard let client = try Meta.client.text(db).flatMap({ UniqueID($0) }) else {
@@ -26,7 +26,7 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `clientForked` when server and database disagree about which numbers were used: take
     ///   another identity with `fork(newClient:)` and connect again. Nothing is then changed.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
-        let events = try writer.write { db in
+        let events = try change { db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try Meta.lastNumber.integer(db) ?? 0
             guard welcome.settledThrough >= acked, welcome.settledThrough <= last else {

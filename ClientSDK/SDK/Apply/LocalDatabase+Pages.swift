@@ -32,7 +32,7 @@ extension LocalDatabase {
     /// - Returns: false when it was dropped.
     @discardableResult
     package func apply(_ page: PageAnswer, noting note: (SyncLogEvent) -> Void = { _ in }) throws -> Bool {
-        let events: [SyncLogEvent]? = try writer.write { db in
+        let events: [SyncLogEvent]? = try change { db in
             let scopes = ScopeTable(db: db)
             let progress = "SELECT is_complete FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
             guard let held = try scopes.held(page.scope), held.since == page.since,

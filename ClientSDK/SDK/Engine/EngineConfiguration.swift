@@ -22,6 +22,8 @@ package struct EngineConfiguration: Sendable {
     package var startsConnected = true
     /// Told of the end of rounds: the number of the last one that is over.
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
+    /// Told with each write of the engine whether the disk has room.
+    package var diskFull: @Sendable (Bool) -> Void = { _ in }
     /// Told when the server wants nothing pushed for a while, and when that is over.
     package var pushPaused: @Sendable (PushPause?) -> Void = { _ in }
     /// The scopes whose presence the app watches; read again after `SyncEngine.watchChanged()`.

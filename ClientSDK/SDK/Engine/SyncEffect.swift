@@ -19,8 +19,8 @@ package enum SyncEffect: Sendable {
     case loadPush(after: Int64, limits: WireLimits)
     /// Read what to fill next; answers `pagesLoaded`.
     case loadPages(count: Int)
-    /// Take a new client id, keeping everything pending.
-    case fork
+    /// Take a new client id, keeping everything pending; of a copy, others may send the same.
+    case fork(isCopy: Bool)
     /// Keep a transaction from being sent for now; answers `applied` or `applyFailed`.
     case withhold(Int64, reason: String)
     /// Let all that is withheld be sent again; answers `applied` or `applyFailed`.

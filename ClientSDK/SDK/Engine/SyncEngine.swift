@@ -112,9 +112,10 @@ package final class SyncEngine: Sendable {
             }
         case .loadPages(let count):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
-        case .fork:
+        case .fork(let isCopy):
+            logger.warning("taking a new client id", metadata: ["isCopy": "\(isCopy)"])
             return await apply { [database, configuration] in
-                try database.fork(newClient: configuration.newClient())
+                try database.fork(newClient: configuration.newClient(), isCopy: isCopy)
                 configuration.note(.forked)
             }
         case .withhold(let number, let reason):
@@ -178,6 +179,9 @@ package final class SyncEngine: Sendable {
                 await events.send(Incoming(.opened(token: token, start: start), of: attempt))
                 return connection
             }
+        } catch let error as StoreError where error.code == .diskFull {
+            configuration.diskFull(true)
+            await events.send(Incoming(.applyFailed("\(error)"), of: attempt))
         } catch {
             await events.send(Incoming(.openFailed("\(error)"), of: attempt))
         }
@@ -202,9 +206,14 @@ package final class SyncEngine: Sendable {
 
     private func load(_ read: @escaping @Sendable () throws -> SyncEvent) async -> SyncEvent {
         do {
-            return try await lane.run(read)
+            let event = try await lane.run(read)
+            configuration.diskFull(false)
+            return event
+        } catch let error as StoreError where error.code == .diskFull {
+            configuration.diskFull(true)
+            return .applyFailed("\(error)")
         } catch let error as StoreError where error.code == .clientForked {
-            logger.warning("taking a new client id", metadata: ["error": "\(error)"])
+            logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
             return .forkFound("\(error)")
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])

@@ -100,12 +100,12 @@ package struct SyncMachine: Sendable {
         case .watch(let scopes): watch(scopes, &effects)
         case .applied: break
         case .applyFailed(let reason):
-            guard isStreaming else { break }
+            guard isStreaming || link == .opening else { break }
             effects.append(.close(.normal))
             retry(reason, now: now, &effects)
         case .forkFound(let reason):
             guard isStreaming else { break }
-            effects += [.close(.normal), .fork]
+            effects += [.close(.normal), .fork(isCopy: true)]
             retry(reason, now: now, &effects)
         case .tokenRefreshed(let token):
             isRefreshing = false
@@ -205,7 +205,7 @@ package struct SyncMachine: Sendable {
             phase = .refused(reason: reason)
             effects.append(.status(phase))
         case .clientUnknown, .clientForked:
-            effects.append(.fork)
+            effects.append(.fork(isCopy: CloseCode(rawValue: code) == .clientForked))
             retry(reason, now: now, &effects)
         case .connectedElsewhere, .protocolViolation, .rateLimited, .tooBig:
             retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)

@@ -17,6 +17,9 @@ public struct SyncStatus: Hashable, Sendable {
     public var parked = 0
     /// How much of what the account may see is here.
     public var filled = SyncProgress(done: 0, total: 0)
+    /// There is no room on the device: nothing is taken in, and writes throw `StoreError` with `diskFull`. Tried again by
+    /// itself.
+    public var isDiskFull = false
     /// While the server limits what this client may send: until when, in milliseconds since 1970.
     public var pushPause: PushPause?
 

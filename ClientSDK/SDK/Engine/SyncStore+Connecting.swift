@@ -17,6 +17,7 @@ extension SyncStore {
         token: @escaping @Sendable () async throws -> String
     ) throws {
         _ = try ServerAddress(url)
+        if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
         let engine = engine(url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
         let task = Task(executorPreference: environment.executor) { [self] in await run(engine) }
@@ -81,6 +82,9 @@ extension SyncStore {
             if let message = EphemeralMessage(message) { listeners.tell(message) }
         }
         configuration.note = { journal.note($0) }
+        configuration.diskFull = { isFull in
+            if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
+        }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
         return SyncEngine(database: database, configuration: configuration, logger: logger)
     }

@@ -14,6 +14,8 @@ package final class LocalDatabase: Sendable {
     package let writer: any DatabaseWriter
     let limits: LocalLimits
     let tables: [String: CollectionTable]
+    /// `nil` in memory.
+    let path: String?
 
     /// Takes a database as it is and brings it to the schema.
     ///
@@ -21,9 +23,10 @@ package final class LocalDatabase: Sendable {
     /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is then unchanged.
     package init(
         _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
-        limits: LocalLimits = LocalLimits()
+        limits: LocalLimits = LocalLimits(), path: String? = nil
     ) throws {
         self.writer = writer
+        self.path = path
         self.account = account
         self.schema = schema
         self.limits = limits
@@ -33,8 +36,12 @@ package final class LocalDatabase: Sendable {
     }
 
     /// Opens or creates the file at `path` with commits that survive a power cut.
+    ///
+    /// - Parameter isSuspect: the file is looked through whatever its size; one that is small always is.
+    /// - Throws: also `corrupt` for a file that is damaged.
     package static func open(
-        path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits()
+        path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits(),
+        isSuspect: Bool = false
     ) throws -> LocalDatabase {
         let pool = try DatabasePool(path: path, configuration: configuration(limits))
         // GRDB sets NORMAL while it turns the WAL on, and NORMAL may lose a commit whose number was already sent.
@@ -42,8 +49,14 @@ package final class LocalDatabase: Sendable {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
+            let bytes =
+                try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
+            guard isSuspect || bytes <= limits.checkedBytesMax else { return }
+            let finding = try db.first("PRAGMA quick_check(1)")?.text(0) ?? "no answer"
+            guard finding == "ok" else { throw StoreError(.corrupt, "the database file is damaged: \(finding)") }
         }
-        return try LocalDatabase(pool, account: account, schema: schema, newClient: newClient, limits: limits)
+        return try LocalDatabase(
+            pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path)
     }
 
     /// A database that ends with the object: previews, tests, the simulator.
@@ -58,6 +71,7 @@ package final class LocalDatabase: Sendable {
         var configuration = Configuration()
         configuration.label = "tidemark"
         configuration.busyMode = .timeout(Double(limits.busyTimeout) / 1_000)
+        configuration.prepareDatabase { db in db.add(tokenizer: SearchTokenizer.self) }
         return configuration
     }
 

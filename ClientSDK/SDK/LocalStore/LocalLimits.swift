@@ -8,6 +8,8 @@ package struct LocalLimits: Sendable {
     package var receiptsKept: Int64 = 10_000
     /// Rows that a page is asked for.
     package var pageRows = 200
+    /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.
+    package var checkedBytesMax: Int64 = 16 << 20
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
 

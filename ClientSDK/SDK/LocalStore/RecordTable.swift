@@ -11,6 +11,11 @@ struct RecordTable {
         tables = database.tables
     }
 
+    init(_ db: Database, tables: [String: CollectionTable]) {
+        self.db = db
+        self.tables = tables
+    }
+
     /// The row that the app sees.
     func visible(_ key: RecordKey) throws -> LocalRecord? {
         guard let table = tables[key.collection] else { return nil }

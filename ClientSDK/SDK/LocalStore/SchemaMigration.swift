@@ -33,6 +33,7 @@ struct SchemaMigration {
                 try add(collection.fields.filter { known[collection.name]?[$0.name] == nil }, to: collection)
             }
             try createIndexes(collection)
+            try SearchIndex(collection).follow(db)
         }
         try Meta.schemaVersion.set(schema.version, db)
     }

@@ -1,6 +1,6 @@
 public import TidemarkModel
 
-/// Why the local store refused a call. Failures of the disk itself arrive as GRDB's `DatabaseError`.
+/// Why the local store refused a call. Other failures of the disk arrive as GRDB's `DatabaseError`.
 ///
 ///     do { try await messages.create(message) } catch let error as StoreError { print(error) }
 ///     // messages.text: must be string, not integer
@@ -23,6 +23,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case formatTooNew
         /// A stored value cannot be read back.
         case corrupt
+        /// There is no room: nothing was written, and reading goes on.
+        case diskFull
         /// A frame does not continue the stored cursor; nothing was applied.
         case cursorMismatch
         /// The server settled a number under another transaction's id: this database is a copy or lost writes.

@@ -7,45 +7,52 @@ extension LocalDatabase {
     ///
     /// What was on its way and would count twice if it had arrived is parked with `conflict`, for the app to decide
     ///
-    package func fork(newClient: ClientID) throws {
-        try writer.write { db in
-            let outbox = OutboxTable(db: db)
-            var rebase = Rebase(records: RecordTable(db, self))
-            var number: Int64 = 0
-            let entries = try outbox.entries() + Withholding(db: db).waiting()
-            for entry in entries.sorted(by: { $0.written < $1.written }) {
-                switch entry.state {
-                case .held, .void:
-                    try outbox.delete(entry.number)
-                    continue
-                case .sending where try !entry.transaction().isRepeatable,
-                    .withdrawn where try !entry.transaction().isRepeatable:
-                    let rejection = Rejection(
-                        .conflict, "sent before the database got a new identity; it may count twice")
-                    for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
-                    try outbox.delete(entry.number)
-                    continue
-                case .queued, .sending, .withdrawn, .waiting: break
-                }
-                number += 1
-                // Below zero none is taken, until all old numbers are gone.
-                try outbox.move(entry, to: -number, .queued)
-                try ReceiptTable(db: db).reopen(entry.id, .queued)
-                if entry.state.isWithheld {
-                    for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
-                }
+    /// - Parameter isCopy: another installation may hold the same outbox and send it: what would count twice is parked even
+    ///   if it was never sent here.
+    package func fork(newClient: ClientID, isCopy: Bool = false) throws {
+        try change { db in try fork(newClient: newClient, isCopy: isCopy, db) }
+    }
+
+    func fork(newClient: ClientID, isCopy: Bool, _ db: Database) throws {
+        let outbox = OutboxTable(db: db)
+        var rebase = Rebase(records: RecordTable(db, self))
+        var number: Int64 = 0
+        let entries = try outbox.entries() + Withholding(db: db).waiting()
+        for entry in entries.sorted(by: { $0.written < $1.written }) {
+            switch entry.state {
+            case .held, .void:
+                try outbox.delete(entry.number)
+                continue
+            case .sending where try !entry.transaction().isRepeatable,
+                .withdrawn where try !entry.transaction().isRepeatable,
+                .queued where try isCopy && !entry.transaction().isRepeatable,
+                .waiting where try isCopy && !entry.transaction().isRepeatable:
+                let rejection = Rejection(
+                    .conflict,
+                    "it may be sent, or have been, under another identity of this database, and would count twice")
+                for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
+                try outbox.delete(entry.number)
+                continue
+            case .queued, .sending, .withdrawn, .waiting: break
             }
-            for table in ["tidemark_outbox", "tidemark_outbox_record", "tidemark_receipt"] {
-                try db.run("UPDATE \(table) SET n = -n WHERE n < 0")
+            number += 1
+            // Below zero none is taken, until all old numbers are gone.
+            try outbox.move(entry, to: -number, .queued)
+            try ReceiptTable(db: db).reopen(entry.id, .queued)
+            if entry.state.isWithheld {
+                for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
             }
-            try Meta.client.set(newClient.description, db)
-            for (meta, value) in [
-                (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number),
-            ] {
-                try meta.set(value, db)
-            }
-            try rebase.finish()
         }
+        for table in ["tidemark_outbox", "tidemark_outbox_record", "tidemark_receipt"] {
+            try db.run("UPDATE \(table) SET n = -n WHERE n < 0")
+        }
+        try Meta.client.set(newClient.description, db)
+        for (meta, value) in [
+            (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number),
+        ] {
+            try meta.set(value, db)
+        }
+        try rebase.finish()
     }
 }
 

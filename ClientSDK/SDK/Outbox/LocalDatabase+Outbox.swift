@@ -9,7 +9,7 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `refused`, naming collection, field and reason; nothing is then written.
     @discardableResult
     package func write(_ transaction: Transaction) throws -> Int64 {
-        try writer.write { db in
+        try change { db in
             var draft = try WriteDraft(self, db, time: transaction.clientTime)
             for mutation in transaction.mutations { try draft.stage(mutation) }
             return try draft.enqueue(transaction.id, ifSeq: transaction.ifSeq)
@@ -26,7 +26,7 @@ extension LocalDatabase {
     package func nextPush(
         after: Int64, maxTransactions: Int, maxBytes: Int
     ) throws -> [NumberedEntry] {
-        try writer.write { db in
+        try change { db in
             var push: [NumberedEntry] = []
             var bytes = 0
             for entry in try OutboxTable(db: db).entries(after: after, limit: Int64(maxTransactions)) {
@@ -60,7 +60,7 @@ extension LocalDatabase {
 
     /// Keeps the reason why entries that were on their way did not arrive, for a person to read.
     package func noteFailure(_ message: String) throws {
-        try writer.write { db in
+        try change { db in
             try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state = 'sending'", [message])
         }
     }

@@ -15,7 +15,7 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `notFound`, or `refused` when the payload no longer applies; it then stays parked.
     @discardableResult
     package func retryParked(_ id: TransactionID, newID: TransactionID) throws -> TransactionID {
-        try writer.write { db in try retryParked(id, newID: newID, db) }
+        try change { db in try retryParked(id, newID: newID, db) }
     }
 
     func retryParked(_ id: TransactionID, newID: TransactionID, _ db: Database) throws -> TransactionID {
@@ -38,7 +38,7 @@ extension LocalDatabase {
     ///
     /// - Throws: `StoreError` with `notFound`.
     package func discardParked(_ id: TransactionID) throws {
-        try writer.write { db in try discardParked(id, db) }
+        try change { db in try discardParked(id, db) }
     }
 
     func discardParked(_ id: TransactionID, _ db: Database) throws {

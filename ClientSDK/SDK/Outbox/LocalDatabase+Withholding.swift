@@ -6,7 +6,7 @@ extension LocalDatabase {
     ///
     /// - Parameter reason: for a person to read.
     package func withhold(_ number: Int64, reason: String) throws {
-        try writer.write { db in
+        try change { db in
             var rebase = Rebase(records: RecordTable(db, self))
             for key in try Withholding(db: db).withdraw(number, reason: reason) { rebase.touch(key) }
             try rebase.finish()
@@ -15,7 +15,7 @@ extension LocalDatabase {
 
     /// Lets everything withheld be sent again, in its order; what the server has yet to say a word on stays withheld.
     package func releaseWithheld() throws {
-        try writer.write { db in try releaseWithheld(db) }
+        try change { db in try releaseWithheld(db) }
     }
 
     func releaseWithheld(_ db: Database) throws {

@@ -32,7 +32,7 @@ struct Parking {
         try db.run("DELETE FROM tidemark_parked WHERE id = ?", [id.description])
     }
 
-    private func stored(_ row: Row) throws -> StoredParked {
+    func stored(_ row: Row) throws -> StoredParked {
         StoredParked(
             transaction: try OutboxEntry.transaction(try row.text(0)),
             rejection: Rejection(RejectionCode(rawValue: try row.text(1)) ?? .internalRejected, try row.text(2)),

@@ -28,7 +28,7 @@ public struct Outbox: Sendable {
 
     /// Sends them again, in their order. The same happens by itself with each new connection.
     public func retryFailed() async throws {
-        try await store.database.writer.write { [database = store.database] db in try database.releaseWithheld(db) }
+        try await store.database.change { [database = store.database] db in try database.releaseWithheld(db) }
         store.localWrites.send()
     }
 
@@ -66,7 +66,7 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     public func retry() async throws -> WriteReceipt {
         let database = store.database
         let (id, newID) = (stored.transaction.id, store.environment.newID())
-        let written = try await database.writer.write { db in try database.retryParked(id, newID: newID, db) }
+        let written = try await database.change { db in try database.retryParked(id, newID: newID, db) }
         store.localWrites.send()
         return WriteReceipt(written, database)
     }
@@ -83,7 +83,7 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         let database = store.database
         let transaction = Transaction(
             id: store.environment.newID(), mutations: mutations, clientTime: store.environment.now())
-        try await database.writer.write { [id = stored.transaction.id] db in
+        try await database.change { [id = stored.transaction.id] db in
             try database.discardParked(id, db)
             var draft = try WriteDraft(database, db, time: transaction.clientTime)
             for mutation in transaction.mutations { try draft.stage(mutation) }
@@ -109,6 +109,6 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     /// Gives the write up.
     public func discard() async throws {
         let database = store.database
-        try await database.writer.write { [id = stored.transaction.id] db in try database.discardParked(id, db) }
+        try await database.change { [id = stored.transaction.id] db in try database.discardParked(id, db) }
     }
 }

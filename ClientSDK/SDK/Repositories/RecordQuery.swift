@@ -49,7 +49,8 @@ struct RecordQuery: Sendable {
         return StoredRow(record: record, state: state)
     }
 
-    private struct Writer {
+    /// Conditions and orders in SQL, with the values that go with them.
+    struct Writer {
         let table: CollectionTable
         var values: [DatabaseValue] = []
 

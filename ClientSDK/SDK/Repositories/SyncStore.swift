@@ -18,13 +18,21 @@ public final class SyncStore: Sendable {
     package let journal: SyncJournal
     let presence = PresenceBoard()
 
-    package init(database: LocalDatabase, environment: StoreEnvironment, logger: Logger = .silent) {
+    /// What happened to the file when it was opened; `nil` when nothing did.
+    public let notice: StoreNotice?
+
+    package init(database: LocalDatabase, environment: StoreEnvironment, notice: StoreNotice? = nil,
+        logger: Logger = .silent
+    ) {
+        self.notice = notice
         self.database = database
         self.environment = environment
         journal = SyncJournal(logger: logger)
     }
 
     /// Opens the account's database in a folder, or makes it; works without a network.
+    ///
+    /// A file that is damaged, or that came from another installation, is dealt with: see `notice`.
     ///
     /// Open a database once a process and keep the store.
     ///
@@ -35,12 +43,9 @@ public final class SyncStore: Sendable {
         account: UserID, at folder: URL, schema: Schema, environment: StoreEnvironment = .system,
         logger: Logger? = nil
     ) async throws -> SyncStore {
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let database = try LocalDatabase.open(
-            path: folder.appending(path: DatabaseFile.name(account)).path, account: account, schema: schema,
-            newClient: environment.newID())
-        return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
+        let opening = DatabaseOpening(folder: folder, account: account, schema: schema, environment: environment)
+        let (database, notice) = try opening.open()
+        return SyncStore(database: database, environment: environment, notice: notice, logger: logger ?? .silent)
     }
 
     /// A store that ends with the process: previews and tests.
@@ -81,7 +86,7 @@ public final class SyncStore: Sendable {
         var batch = WriteBatch()
         try body(&batch)
         let id = environment.newID()
-        let isWritten = try await database.writer.write {
+        let isWritten = try await database.change {
             [database, steps = batch.steps, time = environment.now()] db in
             var draft = try WriteDraft(database, db, time: time)
             for step in steps { try step(&draft, database) }

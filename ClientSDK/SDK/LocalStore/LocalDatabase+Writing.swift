@@ -1,0 +1,62 @@
+import Foundation
+import GRDB
+
+/// Every write goes through here, so that what a disk or a file does wrong has one name.
+extension LocalDatabase {
+    /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written.
+    func change<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        do {
+            return try writer.write(body)
+        } catch let error as DatabaseError {
+            throw named(error)
+        }
+    }
+
+    /// Off the cooperative threads.
+    func change<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+        do {
+            return try await writer.write(body)
+        } catch let error as DatabaseError {
+            throw named(error)
+        }
+    }
+
+    private func named(_ error: DatabaseError) -> any Error {
+        guard let known = StoreError(error) else { return error }
+        if known.code == .corrupt { SuspectMark(path: path).set() }
+        return known
+    }
+}
+
+extension StoreError {
+    /// `nil` for an error that has no name of its own.
+    init?(_ error: DatabaseError) {
+        switch (error.resultCode, error.extendedResultCode) {
+        case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE):
+            self.init(.diskFull, "the disk is full: nothing was written, and reading goes on")
+        case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _):
+            self.init(.corrupt, "the database file is damaged: \(error.message ?? "unreadable")")
+        default: return nil
+        }
+    }
+}
+
+/// Notes beside a file that it was found damaged while in use: it is looked through when it is opened the next time.
+struct SuspectMark {
+    /// `nil` for a database in memory.
+    let path: String?
+
+    private var file: String? { path.map { "\($0).suspect" } }
+
+    var isSet: Bool { file.map { FileManager.default.fileExists(atPath: $0) } ?? false }
+
+    func set() {
+        // On a disk that takes no file, the damage is found again by the next write.
+        if let file { _ = FileManager.default.createFile(atPath: file, contents: nil) }
+    }
+
+    func clear() {
+        // What is not there needs no removal; what cannot be removed costs one more look.
+        if let file { try? FileManager.default.removeItem(atPath: file) }
+    }
+}

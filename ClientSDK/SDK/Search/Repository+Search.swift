@@ -1,0 +1,79 @@
+import GRDB
+public import TidemarkModel
+
+extension Repository {
+    /// Finds records by words of the fields that the schema marks with `"search": true`, without a network.
+    ///
+    ///     let hits = try await messages.search("tide mar", orderBy: .recency, limit: 20)
+    ///
+    /// All words must be there, in any case, with or without accents; each may be the beginning of a longer one. In
+    /// scripts without spaces any part of a text is found. What was typed cannot be wrong: signs count for nothing.
+    ///
+    /// - Parameters:
+    ///   - scope: only records of this scope.
+    ///   - limit: the most that are answered.
+    /// - Throws: `StoreError` with `unknownName` when the collection has no such field.
+    public func search(
+        _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
+        in scope: ScopeID? = nil
+    ) async throws -> [SearchHit<Model>] {
+        let coding = try store.database.coding(Model.self)
+        let query = try query(text, filter, order, limit, scope)
+        let found = try await store.database.writer.read { db in try query.fetch(db) }
+        return try found.map { try coding.hit($0) }
+    }
+
+    /// What `search` finds, now and after each change.
+    public func observeSearch(
+        _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
+        in scope: ScopeID? = nil
+    ) -> LiveValues<[SearchHit<Model>]> {
+        let database = store.database
+        return LiveValues(
+            database.writer, fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
+            map: { found in
+                let coding = try database.coding(Model.self)
+                return try found.map { try coding.hit($0) }
+            })
+    }
+
+    private func query(
+        _ text: String, _ filter: Filter?, _ order: SearchOrder, _ limit: Int, _ scope: ScopeID?
+    ) throws -> SearchQuery {
+        try SearchQuery(
+            try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
+            in: scope)
+    }
+}
+
+extension SyncStore {
+    /// Finds records of a collection; see `Repository.search`.
+    ///
+    ///     let hits = try await store.search("battery", in: Message.self, order: .recency, limit: 20)
+    public func search<Model: SyncModel>(
+        _ text: String, in model: Model.Type, order: SearchOrder = .relevance, limit: Int = 50
+    ) async throws -> [SearchHit<Model>] {
+        try await repository(model).search(text, orderBy: order, limit: limit)
+    }
+}
+
+extension StoreSnapshot {
+    /// Finds records; see `Repository.search`.
+    public func search<Model: SyncModel>(
+        _ text: String, in model: Model.Type, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance,
+        limit: Int = 50, in scope: ScopeID? = nil
+    ) throws -> [SearchHit<Model>] {
+        let coding = try store.database.coding(Model.self)
+        let query = try SearchQuery(
+            try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
+            in: scope)
+        return try query.fetch(db).map { try coding.hit($0) }
+    }
+}
+
+extension ModelCoding {
+    fileprivate func hit(_ found: SearchQuery.Found) throws -> SearchHit<Model> {
+        SearchHit(
+            model: try model(found.row.record, found.row.state), snippet: SearchSnippet(marked: found.snippet))
+    }
+}

@@ -1,0 +1,80 @@
+import GRDB
+import TidemarkModel
+
+/// The full-text index of one collection: which fields it has, and how it follows the table.
+///
+/// It keeps no text of its own, only where words stand. Triggers keep it in step, whoever writes the table.
+struct SearchIndex: Sendable {
+    let table: String
+    private let collection: String
+    private let fields: [String]
+
+    init(_ collection: CollectionSchema) {
+        self.collection = collection.name
+        table = "tidemark_search_\(collection.name)"
+        fields = collection.fields.filter(\.isSearchable).map(\.name)
+    }
+
+    /// True when the schema wants something of the collection to be found.
+    var isWanted: Bool { !fields.isEmpty }
+
+    /// Makes the index what the schema wants, from the rows that are there.
+    func follow(_ db: Database) throws {
+        let known = try db.first("SELECT sql FROM sqlite_master WHERE name = ?", [table])?.optionalText(0)
+        guard known != (isWanted ? createSQL : nil) else { return }
+        try drop(db)
+        guard isWanted else { return }
+        try db.execute(sql: createSQL)
+        try db.execute(sql: triggersSQL)
+        try rebuild(db)
+    }
+
+    /// Builds the index anew. Also when rows may have other places in the table, as after `VACUUM`.
+    func rebuild(_ db: Database) throws {
+        let name = CollectionTable.quoted(table)
+        try db.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('rebuild')")
+    }
+
+    func drop(_ db: Database) throws {
+        for event in ["insert", "update", "delete"] {
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(trigger(event))")
+        }
+        try db.execute(sql: "DROP TABLE IF EXISTS \(CollectionTable.quoted(table))")
+    }
+
+    private var createSQL: String {
+        let columns = fields.map { CollectionTable.quoted($0) }.joined(separator: ", ")
+        return """
+            CREATE VIRTUAL TABLE \(CollectionTable.quoted(table)) USING fts5(
+                \(columns), content = '\(collection)', prefix = '2 3',
+                tokenize = '\(SearchTokenizer.name) \(SearchTokenizer.version)'
+            )
+            """
+    }
+
+    /// The old text must be told when it goes, or the index would find it for ever.
+    private var triggersSQL: String {
+        let (index, source) = (CollectionTable.quoted(table), CollectionTable.quoted(collection))
+        let columns = fields.map { CollectionTable.quoted($0) }
+        let list = columns.joined(separator: ", ")
+        let old = columns.map { "old.\($0)" }.joined(separator: ", ")
+        let new = columns.map { "new.\($0)" }.joined(separator: ", ")
+        let differs = columns.map { "old.\($0) IS NOT new.\($0)" }.joined(separator: " OR ")
+        let add = "INSERT INTO \(index) (rowid, \(list)) VALUES (new.rowid, \(new));"
+        let remove = "INSERT INTO \(index) (\(index), rowid, \(list)) VALUES ('delete', old.rowid, \(old));"
+        return """
+            CREATE TRIGGER \(trigger("insert")) AFTER INSERT ON \(source) BEGIN
+                \(add)
+            END;
+            CREATE TRIGGER \(trigger("delete")) AFTER DELETE ON \(source) BEGIN
+                \(remove)
+            END;
+            CREATE TRIGGER \(trigger("update")) AFTER UPDATE OF \(list) ON \(source) WHEN \(differs) BEGIN
+                \(remove)
+                \(add)
+            END;
+            """
+    }
+
+    private func trigger(_ event: String) -> String { CollectionTable.quoted("\(table)_\(event)") }
+}

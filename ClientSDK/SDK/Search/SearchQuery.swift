@@ -1,0 +1,93 @@
+import GRDB
+import TidemarkModel
+
+/// A search in one collection as SQL, checked against the schema.
+struct SearchQuery: Sendable {
+    /// A row that was found.
+    struct Found: Hashable, Sendable {
+        var row: StoredRow
+        var snippet: String
+    }
+
+    private let table: CollectionTable
+    private let index: String
+    private let sql: String
+    private let arguments: StatementArguments
+    private let pattern: String?
+
+    /// - Throws: `StoreError` with `unknownName` for a collection that nothing is found in, or a field that the schema does
+    ///   not have; `coding` for a value of another type.
+    init(
+        _ table: CollectionTable, _ terms: SearchTerms, where filter: Filter?, orderBy order: SearchOrder, limit: Int,
+        in scope: ScopeID?
+    ) throws {
+        let searched = SearchIndex(table.collection)
+        guard searched.isWanted else {
+            throw StoreError(
+                .unknownName, "\(table.collection.name): the schema marks no field with \"search\": true")
+        }
+        self.table = table
+        index = CollectionTable.quoted(searched.table)
+        pattern = terms.pattern
+        var writer = RecordQuery.Writer(table: table)
+        writer.values.append((terms.pattern ?? "").databaseValue)
+        var conditions: [String] = []
+        if let scope {
+            conditions.append("scope = ?")
+            writer.values.append(scope.text.databaseValue)
+        }
+        if let filter { conditions.append(try writer.condition(filter.node)) }
+        let columns = table.columnsSQL
+        let source = CollectionTable.quoted(table.collection.name)
+        let condition = conditions.isEmpty ? "" : "AND \(conditions.joined(separator: " AND "))"
+        // The index stands in a query of its own, so that its columns are not taken for the collection's.
+        switch order.key {
+        case .relevance:
+            sql = """
+                SELECT \(columns), tidemark_hit
+                FROM (SELECT rowid AS tidemark_hit, rank AS tidemark_rank FROM \(index) WHERE \(index) MATCH ?)
+                JOIN \(source) AS found ON found.rowid = tidemark_hit
+                WHERE TRUE \(condition)
+                ORDER BY tidemark_rank, server_id DESC
+                LIMIT ?
+                """
+        case .records(let order):
+            sql = """
+                SELECT \(columns), rowid
+                FROM \(source)
+                WHERE rowid IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?) \(condition)
+                ORDER BY \(try writer.order(order))
+                LIMIT ?
+                """
+        }
+        writer.values.append(max(0, limit).databaseValue)
+        arguments = StatementArguments(writer.values)
+    }
+
+    func fetch(_ db: Database) throws -> [Found] {
+        guard let pattern else {
+            // Read all the same, so that an observation of nothing typed is one of this collection.
+            _ = try db.first("SELECT 1 FROM \(CollectionTable.quoted(table.collection.name)) LIMIT 1")
+            return []
+        }
+        var found: [Found] = []
+        for row in try db.all(sql, arguments) {
+            let (record, state) = try table.record(row)
+            let place: Int64 = try row.integer(row.count - 1)
+            found.append(
+                Found(row: StoredRow(record: record, state: state), snippet: try snippet(place, pattern, db)))
+        }
+        return found
+    }
+
+    /// Only of what is answered: cutting text is the expensive part.
+    private func snippet(_ place: Int64, _ pattern: String, _ db: Database) throws -> String {
+        let sql = """
+            SELECT snippet(\(index), -1, ?, ?, '…', \(SearchLimits.snippetWords))
+            FROM \(index)
+            WHERE \(index) MATCH ? AND rowid = ?
+            """
+        let arguments: StatementArguments = [SearchSnippet.opening, SearchSnippet.closing, pattern, place]
+        return try db.first(sql, arguments)?.optionalText(0) ?? ""
+    }
+}
