@@ -14,6 +14,9 @@ enum EmbeddedSchema {
         migrator.registerMigration("1 order, records, clients, members") { db in
             try db.execute(sql: first)
         }
+        migrator.registerMigration("2 conflict ledger") { db in
+            try db.execute(sql: second)
+        }
         return migrator
     }
 
@@ -75,5 +78,28 @@ enum EmbeddedSchema {
             since INTEGER NOT NULL,
             PRIMARY KEY (workspace, user, scope)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// octets are those of both values.
+    private static let second = """
+        CREATE TABLE sync_ledger (
+            workspace TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            field TEXT NOT NULL,
+            rule TEXT NOT NULL,
+            old TEXT,
+            new TEXT,
+            old_author TEXT,
+            author TEXT NOT NULL,
+            client TEXT NOT NULL,
+            app TEXT,
+            time INTEGER NOT NULL,
+            octets INTEGER NOT NULL,
+            PRIMARY KEY (workspace, collection, id, seq, field)
+        ) STRICT;
+        CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
         """
 }

@@ -12,6 +12,7 @@ extension SequenceStep {
         try write(batch.records, births)
         try write(batch.memberships)
         try write(clients)
+        try write(batch.ledger, at: batch.head.time)
         try Prepared(EmbeddedSQL.insertBatch, db).execute {
             $0.text(workspace.text)
             $0.integer(batch.head.seq)

@@ -150,6 +150,17 @@ package struct FanOut: Sendable {
         }
     }
 
+    /// The answer to `readHistory`; `nil` when the store failed.
+    package mutating func historyRead(
+        _ id: SessionID, _ request: HistoryRequest, _ page: LedgerPage?, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            guard let page else { return session.historyFailed(request, into: &effects) }
+            session.historyRead(request, page, into: &effects)
+            session.releasePages(upTo: ring()?.tail.seq, into: &effects)
+        }
+    }
+
     /// The sequencer's word on one submission.
     package mutating func settled(
         _ id: SessionID, _ outcome: PushOutcome, isLast: Bool, into effects: inout [SessionEffect]

@@ -41,6 +41,7 @@ struct BatchWrite {
         try write(batch.records.filter { !isNew($0) }, SequencingSQL.upsertRecords, workspace)
         write(MembershipFold(batch.memberships), workspace)
         try write(clients, workspace)
+        statements += Self.ledger(batch.ledger, workspace, limits: limits)
         if case .read = ground { write(batch, body, workspace, SequencingSQL.insertBatch) }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)

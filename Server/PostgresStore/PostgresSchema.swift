@@ -14,7 +14,10 @@ enum PostgresSchema {
     }
 
     /// Every step ever released, in order; a released step is never edited.
-    static let steps = [Step(name: "order, records, clients, members", statements: first)]
+    static let steps = [
+        Step(name: "order, records, clients, members", statements: first),
+        Step(name: "conflict ledger", statements: second),
+    ]
 
     static let makeHistory = """
         CREATE TABLE sync_migration (
@@ -98,6 +101,31 @@ enum PostgresSchema {
             )
             """,
         ] + keys.flatMap(keyed)
+
+    /// octets are those of both values. Entries are found by time over all workspaces, to be dropped.
+    private static let second =
+        [
+            """
+            CREATE TABLE sync_ledger (
+                workspace text COLLATE "C" NOT NULL,
+                collection text COLLATE "C" NOT NULL,
+                id uuid NOT NULL,
+                scope text COLLATE "C" NOT NULL,
+                seq bigint NOT NULL,
+                field text COLLATE "C" NOT NULL,
+                rule text NOT NULL,
+                old json,
+                new json,
+                old_author text COLLATE "C",
+                author text COLLATE "C" NOT NULL,
+                client uuid NOT NULL,
+                app text,
+                time bigint NOT NULL,
+                octets bigint NOT NULL
+            )
+            """,
+            "CREATE INDEX sync_ledger_time ON sync_ledger (time)",
+        ] + keyed("sync_ledger", "workspace, collection, id, seq, field")
 
     private static let keys = [
         ("sync_batch", "workspace, seq"), ("sync_record", "workspace, collection, id"),

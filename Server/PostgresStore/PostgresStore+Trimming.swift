@@ -3,8 +3,8 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// Takes the bodies from batches that all nodes have long read, in small steps, and forgets lapsed listeners. The
-    /// batches themselves stay: cursors are checked against them.
+    /// Takes the bodies from batches that all nodes have long read, in small steps, drops ledger entries over their time,
+    /// and forgets lapsed listeners. The batches themselves stay: cursors are checked against them.
     ///
     /// To be called every minute by any number of nodes. It takes no workspace's lock.
     /// - Returns: the batches that lost their body; `trimBatchesMax` means that there may be more.
@@ -16,6 +16,7 @@ extension PostgresStore {
         _ = try await on(reading) {
             try await $0.run([Statement(Self.dropLapsed, Parameters(lapsed.partialValue))])
         }
+        _ = try await trimLedger(now: now)
         var trimmed = 0
         while trimmed < options.trimBatchesMax {
             let step = min(Self.trimStep, options.trimBatchesMax - trimmed)

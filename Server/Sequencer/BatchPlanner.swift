@@ -67,7 +67,7 @@ struct BatchPlanner {
             records: staged.writtenRecords, memberships: staged.memberships,
             settlements: settled.compactMap { id in
                 clients[id].map { Settlement(client: $0, results: results[id] ?? []) }
-            })
+            }, ledger: staged.ledger)
     }
 
     private func result(of client: ClientID, _ number: Int64) -> ResultRow? {
@@ -81,7 +81,7 @@ struct BatchPlanner {
         do throws(Rejection) {
             if refusing { throw Rejection(.internalRejected, "the server could not store this transaction") }
             for step in try entry.steps.get() {
-                try staged.apply(step, ifSeq: entry.ifSeq, by: submission.principal, limits: limits)
+                try staged.apply(step, ifSeq: entry.ifSeq, of: submission, limits: limits)
             }
         } catch {
             staged.rollBack(to: mark)

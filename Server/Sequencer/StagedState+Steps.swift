@@ -6,8 +6,9 @@ extension StagedState {
     ///
     /// What a user may not see and what does not exist are answered alike.
     mutating func apply(
-        _ step: Step, ifSeq: SequenceNumber?, by principal: Principal, limits: ModelLimits
+        _ step: Step, ifSeq: SequenceNumber?, of submission: Submission, limits: ModelLimits
     ) throws(Rejection) {
+        let principal = submission.principal
         switch step.action {
         case .create(let fields, let body, let scope):
             try create(step, fields, body, scope, principal, limits)
@@ -25,6 +26,9 @@ extension StagedState {
             let body = after.canonicalBytes
             try checkSize(body.count, step.collection, limits)
             try write(step, record, isDeleted: false, before: before, after: after, body: body, limits)
+            for value in RecordMerge.overwritten(by: patches, from: before, to: after, in: step.collection) {
+                note(value, of: record, by: submission)
+            }
         case .delete:
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)

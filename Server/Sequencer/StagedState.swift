@@ -17,6 +17,7 @@ struct StagedState {
         fileprivate let undo: Int
         fileprivate let last: SequenceNumber
         fileprivate let memberships: Int
+        fileprivate let ledger: Int
     }
 
     private enum Undo {
@@ -28,6 +29,8 @@ struct StagedState {
     /// The last number given.
     private(set) var last: SequenceNumber
     private(set) var memberships: [MembershipChange] = []
+    /// What was overwritten unseen, in the order of the writes.
+    private(set) var ledger: [LedgerEntry] = []
     /// The number that a repeated create stands for, when the transaction had no effect of its own.
     private var repeated: SequenceNumber = 0
     private let sharedScopes: Set<ScopeID>
@@ -52,7 +55,7 @@ struct StagedState {
     mutating func mark() -> Mark {
         undo.removeAll(keepingCapacity: true)
         repeated = 0
-        return Mark(undo: undo.count, last: last, memberships: memberships.count)
+        return Mark(undo: undo.count, last: last, memberships: memberships.count, ledger: ledger.count)
     }
 
     mutating func rollBack(to mark: Mark) {
@@ -64,6 +67,7 @@ struct StagedState {
         }
         last = mark.last
         memberships.removeLast(memberships.count - mark.memberships)
+        ledger.removeLast(ledger.count - mark.ledger)
     }
 
     /// The number of the last effect since the mark; of the repeated create when there was none.
@@ -100,6 +104,15 @@ struct StagedState {
         undo.append(.record(record.key, records[record.key]))
         records[record.key] = Working(record: record, fields: fields, isWritten: true)
         return last
+    }
+
+    /// Notes what the last write overwrote; `record` is the state before it.
+    mutating func note(_ value: OverwrittenValue, of record: StoredRecord, by submission: Submission) {
+        ledger.append(
+            LedgerEntry(
+                key: record.key, scope: record.scope, seq: last, value: value,
+                oldAuthor: record.seq == record.born ? record.author : nil, author: submission.principal.user,
+                client: submission.client, app: submission.app, time: time))
     }
 
     mutating func setGrant(_ change: MembershipChange) {

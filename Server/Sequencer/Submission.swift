@@ -14,10 +14,12 @@ package struct Submission: Sendable {
     package var bytes: Int
     /// The last piece of the push that it comes from.
     package var isLast: Bool
+    /// Name and version of the app, for the ledger.
+    package var app: String?
 
     package init(
         client: ClientID, principal: Principal, connection: Int64, ackedThrough: Int64, first: Int64,
-        entries: [AdmittedEntry], bytes: Int, isLast: Bool = true
+        entries: [AdmittedEntry], bytes: Int, isLast: Bool = true, app: String? = nil
     ) {
         self.client = client
         self.principal = principal
@@ -27,6 +29,7 @@ package struct Submission: Sendable {
         self.entries = entries
         self.bytes = bytes
         self.isLast = isLast
+        self.app = app
     }
 
     /// The entries one by one, so that a poisonous one can be found.

@@ -36,6 +36,7 @@ extension Session {
         client = hello.client
         takesEphemerals = hello.takesEphemerals
         connection = hello.connection
+        app = hello.app
         phase = .loading
         let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
         requestLoad(registers: hello.isNewClient, lineage: place?.seq, into: &effects)

@@ -28,7 +28,8 @@ extension Session {
             return send(.error(ErrorMessage(.rateLimited, message, retryAfter: wait)), into: &effects)
         }
         let pieces = context.submissions(
-            of: push, client: client, principal: identity.principal, connection: connection, bytes: bytes)
+            of: push, client: client, principal: identity.principal, connection: connection, bytes: bytes,
+            app: app)
         pushesInFlight += 1
         for piece in pieces { effects.append(.submit(id, identity.workspace, piece)) }
     }
@@ -59,56 +60,78 @@ extension Session {
     /// `page`: access is judged now, and again when the page is there.
     mutating func take(_ request: PageRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
-        guard grants[request.scope]?.since == request.since,
-            context.admission.schema.collection(request.collection) != nil
-        else { return refuse(request, into: &effects) }
-        guard pagesInFlight < context.limits.pagesInFlightMax else {
-            let message = "page: \(context.limits.pagesInFlightMax) are being read"
-            let error = ErrorMessage(.overloaded, message, request: request.id, retryAfter: context.timing.retry)
-            return send(.error(error), into: &effects)
-        }
+        guard mayRead(request.held, request.collection, into: &effects) else { return }
         var request = request
         request.limit = min(request.limit, context.limits.pageRowsMax)
         pagesInFlight += 1
         effects.append(.readPage(id, identity.workspace, request))
     }
 
+    /// Whether a read may begin; if not, the client is told.
+    func mayRead(
+        _ request: HeldAnswer.Request, _ collection: String, into effects: inout [SessionEffect]
+    ) -> Bool {
+        guard grants[request.scope]?.since == request.since,
+            context.admission.schema.collection(collection) != nil
+        else {
+            refuse(request, into: &effects)
+            return false
+        }
+        guard pagesInFlight < context.limits.pagesInFlightMax else {
+            let message = "\(request.kind): \(context.limits.pagesInFlightMax) are being read"
+            let error = ErrorMessage(.overloaded, message, request: request.id, retryAfter: context.timing.retry)
+            send(.error(error), into: &effects)
+            return false
+        }
+        return true
+    }
+
     /// A page was read; it waits until the order has reached the state that it was read in (I-11).
     package mutating func pageRead(_ request: PageRequest, _ page: Page, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
-        heldPages.append((request, page))
+        heldAnswers.append(HeldAnswer(request: request.held, at: page.at.seq, bytes: page.answer(to: request)))
         releasePages(into: &effects)
     }
 
     /// The store could not read the page.
     package mutating func pageFailed(_ request: PageRequest, into effects: inout [SessionEffect]) {
+        readFailed(request.id, into: &effects)
+    }
+
+    /// The store could not answer a read.
+    mutating func readFailed(_ request: Int64, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
         pagesInFlight -= 1
         let error = ErrorMessage(
-            .unavailable, "the store is not available", request: request.id, retryAfter: context.timing.retry)
+            .unavailable, "the store is not available", request: request, retryAfter: context.timing.retry)
         send(.error(error), into: &effects)
     }
 
     /// Sends the pages that the order has caught up with.
     package mutating func releasePages(upTo tail: SequenceNumber? = nil, into effects: inout [SessionEffect]) {
-        guard !heldPages.isEmpty else { return }
+        guard !heldAnswers.isEmpty else { return }
         let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
-        let ready = heldPages.filter { $0.page.at.seq <= reached }
-        heldPages.removeAll { $0.page.at.seq <= reached }
-        for (request, page) in ready {
+        let ready = heldAnswers.filter { $0.at <= reached }
+        heldAnswers.removeAll { $0.at <= reached }
+        for answer in ready {
             pagesInFlight -= 1
+            let request = answer.request
             // On the way to a snapshot the grants are still those of before: the page may have been read after their end.
             let isHeldThere = catchUp.map { $0.grants[request.scope]?.since == request.since } ?? true
             guard grants[request.scope]?.since == request.since, isHeldThere else {
                 refuse(request, into: &effects)
                 continue
             }
-            effects.append(.send(id, Frame(page.answer(to: request))))
+            effects.append(.send(id, Frame(answer.bytes)))
         }
     }
 
-    private func refuse(_ request: PageRequest, into effects: inout [SessionEffect]) {
-        let message = "page: no such scope, grant or collection for you"
+    private func refuse(_ request: HeldAnswer.Request, into effects: inout [SessionEffect]) {
+        let message = "\(request.kind): no such scope, grant or collection for you"
         send(.error(ErrorMessage(.forbidden, message, request: request.id)), into: &effects)
     }
+}
+
+extension PageRequest {
+    fileprivate var held: HeldAnswer.Request { .init(kind: "page", id: id, scope: scope, since: since) }
 }

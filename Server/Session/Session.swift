@@ -28,6 +28,8 @@ package struct Session: Sendable {
     var hello: Hello?
     /// The client understands `eph`.
     var takesEphemerals = false
+    /// Name and version of the app, as it says itself.
+    var app: String?
     var headerToken: String?
 
     // Where it stands.
@@ -57,7 +59,7 @@ package struct Session: Sendable {
     var ephemeralBucket: TokenBucket
     var pushesInFlight = 0
     var pagesInFlight = 0
-    var heldPages: [(request: PageRequest, page: Page)] = []
+    var heldAnswers: [HeldAnswer] = []
 
     /// Index changes for the fan-out to take over: scope, and whether the session now has it.
     var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
@@ -81,7 +83,7 @@ package struct Session: Sendable {
     /// True from the end on; the connection may still have bytes to send.
     package var isClosed: Bool { phase == .closed }
     /// True when pages wait for the order to reach the state that they were read in.
-    package var holdsPages: Bool { !heldPages.isEmpty }
+    package var holdsPages: Bool { !heldAnswers.isEmpty }
 
     /// What the indices of a fan-out must know of the session after an event.
     package struct IndexNote: Sendable {
@@ -120,6 +122,7 @@ package struct Session: Sendable {
         case (.hello(let hello), .opened): greet(hello, now: now, into: &effects)
         case (.push(let push), .streaming): take(push, bytes: bytes.count, now: now, into: &effects)
         case (.page(let request), .streaming): take(request, into: &effects)
+        case (.history(let request), .streaming): take(request, into: &effects)
         case (.auth(let auth), .streaming): renew(auth, now: now, into: &effects)
         case (.ack(let ack), .streaming):
             guard window.acknowledge(ack.frames, now: now) else {
@@ -128,7 +131,7 @@ package struct Session: Sendable {
             if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
         case (.ephemeral(let message), .streaming): say(message, now: now)
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
-        case (.push, _), (.page, _), (.auth, _), (.ack, _), (.ephemeral, _):
+        case (.push, _), (.page, _), (.history, _), (.auth, _), (.ack, _), (.ephemeral, _):
             close(.protocolViolation, "the first message is hello", into: &effects)
         }
     }

@@ -11,10 +11,14 @@ extension SessionContext {
 
     /// Admits a push and cuts it into pieces that leave room for other clients' in each batch; at least one.
     ///
-    /// - Parameter bytes: of the whole push on the wire.
+    /// - Parameters:
+    ///   - bytes: of the whole push on the wire.
+    ///   - app: name and version of the app, as it says itself; an unreadable one counts as none.
     package func submissions(
-        of push: Push, client: ClientID, principal: Principal, connection: Int64, bytes: Int
+        of push: Push, client: ClientID, principal: Principal, connection: Int64, bytes: Int,
+        app: String? = nil
     ) -> [Submission] {
+        let app = app.flatMap { $0.isPlainName ? $0 : nil }
         let admitted = push.entries.map { admission.admit($0, from: principal) }
         let piece = max(1, sequencing.submissionTransactionsMax)
         return stride(from: 0, to: admitted.count, by: piece).map { start in
@@ -22,7 +26,14 @@ extension SessionContext {
             return Submission(
                 client: client, principal: principal, connection: connection, ackedThrough: push.ackedThrough,
                 first: push.first + Int64(start), entries: entries, bytes: bytes * entries.count / admitted.count,
-                isLast: start + piece >= admitted.count)
+                isLast: start + piece >= admitted.count, app: app)
         }
+    }
+}
+
+extension String {
+    /// Short, and without control characters, which not every store takes.
+    fileprivate var isPlainName: Bool {
+        (1...128).contains(utf8.count) && !utf8.contains { $0 < 0x20 || $0 == 0x7f }
     }
 }

@@ -15,6 +15,8 @@ package enum SessionEffect: Sendable {
     case readWindow(SessionID, WindowRequest)
     /// Read a page; report by `pageRead`.
     case readPage(SessionID, WorkspaceID, PageRequest)
+    /// Read from the conflict ledger; report by `historyRead`.
+    case readHistory(SessionID, WorkspaceID, HistoryRequest)
     /// Give to the sequencer; report by `settled`.
     case submit(SessionID, WorkspaceID, Submission)
     /// Tell the other machines of this process and the other nodes, each by `heard`; may be lost.

@@ -26,6 +26,9 @@ extension CommittedBatch {
         for change in memberships where !(low...head.seq).contains(change.seq) || change.begins > change.seq {
             throw StoreError(.invariant, "a membership must change inside its batch")
         }
+        for entry in ledger where !(low...head.seq).contains(entry.seq) {
+            throw StoreError(.invariant, "a ledger entry must belong to a write of its batch")
+        }
         try checkSettlements()
     }
 

@@ -14,16 +14,20 @@ package struct CommittedBatch: Hashable, Sendable {
     package var memberships: [MembershipChange]
     /// Clients whose transactions were settled.
     package var settlements: [Settlement]
+    /// Values that were overwritten unseen, in the order of the writes; mostly none. Only the store takes them: they are
+    /// not in the batch's body.
+    package var ledger: [LedgerEntry]
 
     package init(
         low: SequenceNumber, head: Head, records: [StoredRecord] = [], memberships: [MembershipChange] = [],
-        settlements: [Settlement] = []
+        settlements: [Settlement] = [], ledger: [LedgerEntry] = []
     ) {
         self.low = low
         self.head = head
         self.records = records
         self.memberships = memberships
         self.settlements = settlements
+        self.ledger = ledger
     }
 }
 

@@ -44,6 +44,12 @@ package protocol Store: Sendable {
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page
 
+    /// What was overwritten unseen in a record of that scope by writes with a number below `before`, newest first. What is
+    /// older than `ledgerLifetime` before the head is not given out.
+    func history(
+        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> LedgerPage
+
     /// Makes the workspace exist and registers this node as a listener, under the workspace's lock, so that every
     /// batch after the returned head carries its body. Called again, it renews the registration.
     func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) async throws(StoreError) -> Head

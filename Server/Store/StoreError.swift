@@ -34,6 +34,12 @@ package struct StoreLimits: Hashable, Sendable {
     package var followLifetime: Int64 = 60_000
     /// Numbers behind the head whose batches keep their bodies.
     package var tailSpan: Int64 = 65_536
+    /// Milliseconds that an overwritten value is kept.
+    package var ledgerLifetime: Int64 = 30 * 86_400_000
+    /// Overwritten values that are kept of one record, newest first.
+    package var ledgerEntriesMax = 100
+    /// Their bytes, old and new values together; the newest write always stays, and entries of one write together.
+    package var ledgerBytesMax = 1_048_576
 
     package init() {}
 }

@@ -35,10 +35,13 @@ public enum FieldPatch: Hashable, Sendable {
 public struct NamedPatch: Hashable, Sendable {
     public let field: String
     public let patch: FieldPatch
+    /// The value that the writer saw in the field before; `nil` when it does not say. The SDK fills it in.
+    public let seen: ValueMark?
 
-    public init(_ field: String, _ patch: FieldPatch) {
+    public init(_ field: String, _ patch: FieldPatch, seen: ValueMark? = nil) {
         self.field = field
         self.patch = patch
+        self.seen = seen
     }
 }
 

@@ -8,7 +8,8 @@ import TidemarkModel
             {"tidemark": 1, "collections": {"notes": {"scope": {"shared": "all"}, "fields": {
               "title": "string", "fixed": {"type": "string", "merge": "immutable"}, "tags": {"type": "set", "merge": "set"},
               "people": {"type": "set", "merge": "elements"}, "count": {"type": "integer", "merge": "counter"},
-              "top": {"type": "integer", "merge": "max"}, "rank": {"type": "integer", "merge": "server"}}}}}
+              "top": {"type": "integer", "merge": "max"}, "rank": {"type": "integer", "merge": "server"},
+              "plan": {"type": "double", "merge": "manual"}}}}}
             """#
         do {
             return try #require(try Schema(json: Array(json.utf8)).collection("notes"))
@@ -101,6 +102,72 @@ import TidemarkModel
 
     @Test func `a service writes what only the server may write`() throws {
         #expect(try fold(Fields(), [NamedPatch("rank", .set(7))], isService: true)["rank"] == 7)
+    }
+
+    // MARK: What was seen
+
+    private func mark(_ value: FieldValue?, _ field: String) throws -> ValueMark {
+        ValueMark(value, of: try #require(Self.collection.field(field)))
+    }
+
+    @Test func `a manual field takes only a write that has seen its value`() throws {
+        let seen = NamedPatch("plan", .set(2), seen: try mark(1, "plan"))
+        #expect(try fold(["plan": .double(1)], [seen])["plan"] == .double(2))
+        #expect(try fold(["plan": .double(1)], [NamedPatch("plan", .unset, seen: try mark(1, "plan"))]) == Fields())
+        let late = #expect(throws: Rejection.self) { try fold(["plan": .double(3)], [seen]) }
+        #expect(late?.code == .conflict)
+        #expect(late?.message == "notes.plan: changed since the writer saw it")
+        #expect(throws: Rejection.self) { try fold(Fields(), [seen]) }
+        let mute = NamedPatch("plan", .set(2))
+        #expect(throws: Rejection.self) { try fold(["plan": .double(3)], [mute]) }
+        #expect(try fold(Fields(), [mute])["plan"] == .double(2))
+        #expect(try fold(["plan": .double(3)], [mute], isService: true)["plan"] == .double(2))
+    }
+
+    @Test func `of concurrent writes of a manual field exactly the first stands, in every order`() throws {
+        for seed in 0..<200 {
+            var random = SplitMix(seed: UInt64(seed))
+            let start: Fields = ["plan": .double(0)]
+            var writes = try (1...5).map { NamedPatch("plan", .set(.double(Double($0))), seen: try mark(0, "plan")) }
+            writes.shuffle(using: &random)
+            var result = start
+            var accepted = 0
+            for write in writes {
+                guard let next = try? fold(result, [write]) else { continue }
+                result = next
+                accepted += 1
+            }
+            #expect(accepted == 1)
+            #expect(try fold(start, [writes[0]]) == result)
+        }
+    }
+
+    @Test func `a mark depends on the canonical value alone`() throws {
+        #expect(try mark(1, "plan") == mark(.double(1), "plan"))
+        #expect(try mark(nil, "plan") == .absent)
+        #expect(try mark(.null, "plan") == .absent)
+        #expect(try mark("", "title") != .absent)
+        #expect(try mark("a", "title") != mark("b", "title"))
+        #expect(try mark("a", "title").number == 2_010_009_659_996_235)
+    }
+
+    @Test func `only what was replaced unseen under a rule that replaces counts as overwritten`() throws {
+        let before: Fields = ["title": "theirs", "top": 3]
+        let patches = [
+            NamedPatch("title", .set("mine"), seen: try mark("old", "title")),
+            NamedPatch("top", .set(9), seen: try mark(1, "top")),
+        ]
+        let after = try fold(before, patches)
+        #expect(
+            RecordMerge.overwritten(by: patches, from: before, to: after, in: Self.collection)
+                == [OverwrittenValue(field: "title", rule: .lww, old: "theirs", new: "mine")])
+        for harmless in [
+            NamedPatch("title", .set("mine")), NamedPatch("title", .set("mine"), seen: try mark("theirs", "title")),
+            NamedPatch("title", .set("theirs"), seen: try mark("old", "title")),
+        ] {
+            let after = try fold(before, [harmless])
+            #expect(RecordMerge.overwritten(by: [harmless], from: before, to: after, in: Self.collection).isEmpty)
+        }
     }
 
     @Test func `a new record takes canonical form, and unknown or missing fields are refused`() throws {

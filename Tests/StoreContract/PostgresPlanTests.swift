@@ -22,6 +22,8 @@ struct PostgresPlanTests {
         ),
         (SequencingSQL.endMembers, ["text", "text[]", "text[]"]),
         (SequencingSQL.dropBodies, ["text", "bigint", "bigint"]),
+        (LedgerSQL.trim, ["text", "text", "uuid", "bigint", "bigint"]),
+        (LedgerSQL.history, ["text", "text", "uuid", "text", "bigint"]),
         (ReadingSQL.head, ["text"]),
         (ReadingSQL.batchHolding, ["text", "bigint"]),
         (ReadingSQL.batchBefore, ["text", "bigint"]),
@@ -38,6 +40,7 @@ struct PostgresPlanTests {
         "sync_records": ["collection", "id"], "sync_update_clients": ["client"],
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["scope", "seq"],
         "sync_window": ["scope", "seq"], "sync_page": ["scope", "collection", "born"],
+        "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],
         "sync_client": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
     ]
 
@@ -76,7 +79,7 @@ struct PostgresPlanTests {
             switch filling {
             case .fresh, .manyRowsNeverAnalyzed: break
             case .oneRowAnalyzed, .manyRowsAnalyzed, .manyWorkspacesAnalyzed:
-                for table in ["workspace", "batch", "record", "client", "member", "listener"] {
+                for table in ["workspace", "batch", "record", "client", "member", "listener", "ledger"] {
                     try await schema.sql("ANALYZE sync_\(table)")
                 }
             }

@@ -49,4 +49,33 @@ struct PostgresTrimTests {
             try await running.end()
         }
     }
+
+    @Test func `ledger entries over their time are dropped in small steps`() async throws {
+        try await TestSchema.with { schema in
+            var options = TestSchema.options
+            options.limits.ledgerLifetime = 1_000
+            options.trimBatchesMax = 2
+            let running = try await RunningPostgresStore(schema, node: 1, options: options)
+            let under = StoreUnderTest(store: running.store)
+            for time: Int64 in [1_000, 1_100, 1_200, 5_000] {
+                try await under.commit(time: time) { draft in
+                    let seq = draft.put(.numbered(time))
+                    draft.tamper { batch in
+                        batch.ledger = [
+                            LedgerEntry(
+                                key: RecordKey(collection: "message", id: .numbered(time)), scope: .a, seq: seq,
+                                value: OverwrittenValue(field: "text", rule: .lww, old: 1, new: 2), oldAuthor: nil,
+                                author: .ann, client: .numbered(8), app: nil, time: time)
+                        ]
+                    }
+                }
+            }
+            let times = "SELECT time::text FROM sync_ledger ORDER BY time"
+            try await running.store.trim(now: 3_000)
+            #expect(try await schema.sql(times) == ["1200", "5000"])
+            try await running.store.trim(now: 3_000)
+            #expect(try await schema.sql(times) == ["5000"])
+            try await running.end()
+        }
+    }
 }

@@ -21,12 +21,34 @@ enum GoldenFrames {
             Mutation(key: RecordKey(collection: "notes", id: second), action: .undelete(["a": true])),
         ], clientTime: 1_760_000_000_000, ifSeq: 4)
 
+    /// A write that says what it saw.
+    static let aware = Transaction(
+        id: second,
+        mutations: [
+            Mutation(
+                key: RecordKey(collection: "notes", id: second),
+                action: .update([
+                    NamedPatch("t", .set("new"), seen: ValueMark(number: 9_007_199_254_740_991)),
+                    NamedPatch("u", .unset, seen: .absent),
+                ]))
+        ], clientTime: 1)
+
     static let change = Change(
         key: RecordKey(collection: "notes", id: second), scope: room, seq: 8, born: 7, isDeleted: false,
         author: UserID("ann"), created: 10, updated: 11, fields: ["a": "é😀"])
     static let tombstone = Change(
         key: RecordKey(collection: "notes", id: first), scope: room, seq: 9, born: 3, isDeleted: true,
         author: UserID("bob"), created: 5, updated: 12, fields: Fields())
+
+    static func entry(
+        _ seq: SequenceNumber, _ field: String, _ rule: MergeRule, old: FieldValue?, new: FieldValue?,
+        oldAuthor: String?, app: String?
+    ) -> LedgerEntry {
+        LedgerEntry(
+            key: RecordKey(collection: "notes", id: second), scope: room, seq: seq,
+            value: OverwrittenValue(field: field, rule: rule, old: old, new: new),
+            oldAuthor: oldAuthor.map { UserID($0) }, author: UserID("bob"), client: first, app: app, time: 12)
+    }
 
     static let client: [(ClientMessage, String)] = [
         (
@@ -46,10 +68,24 @@ enum GoldenFrames {
                 + #"{"o":"del","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002"},"#
                 + #"{"o":"undel","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","f":{"a":true}}]}]}"#
         ),
+        (
+            .push(Push(first: 7, ackedThrough: 6, entries: [Push.Entry(aware)])),
+            #"{"t":"push","first":7,"acked":6,"m":[{"id":"018f3a2b-0000-7000-8000-000000000002","at":1,"ops":[{"o":"#
+                + #""patch","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","set":{"t":"new"},"unset":["u"],"#
+                + #""was":{"t":9007199254740991,"u":0}}]}]}"#
+        ),
         (.ack(Ack(frames: 7)), #"{"t":"ack","frames":7}"#),
         (
             .page(PageRequest(id: 1, scope: room, since: 2, collection: "notes", before: 9, limit: 50)),
             #"{"t":"page","rid":1,"scope":"room","since":2,"coll":"notes","before":9,"limit":50}"#
+        ),
+        (
+            .history(
+                HistoryRequest(
+                    id: 2, scope: room, since: 2, key: RecordKey(collection: "notes", id: second), before: 9, limit: 50)
+            ),
+            #"{"t":"history","rid":2,"scope":"room","since":2,"coll":"notes","id":"018f3a2b-0000-7000-8000-000000000002","#
+                + #""before":9,"limit":50}"#
         ),
         (.auth(Auth(token: "tok2")), #"{"t":"auth","token":"tok2"}"#), (.bye, #"{"t":"bye"}"#),
     ]
@@ -123,6 +159,18 @@ enum GoldenFrames {
             .page(PageAnswer(id: 1, scope: room, since: 2, collection: "notes", changes: [change], next: 7)),
             #"{"t":"page","rid":1,"scope":"room","since":2,"coll":"notes","next":7,"r":[["notes","#
                 + #""018f3a2b-0000-7000-8000-000000000002",8,7,0,"ann",10,11,{"a":"é😀"}]]}"#
+        ),
+        (
+            .history(
+                HistoryAnswer(
+                    id: 2, scope: room, key: RecordKey(collection: "notes", id: second),
+                    entries: [
+                        entry(9, "t", .lww, old: "hi", new: nil, oldAuthor: "ann", app: "demo 1"),
+                        entry(8, "n", .server, old: nil, new: [1, .double(2)], oldAuthor: nil, app: nil),
+                    ], next: 8)),
+            #"{"t":"history","rid":2,"scope":"room","coll":"notes","id":"018f3a2b-0000-7000-8000-000000000002","next":8,"#
+                + #""e":[[9,"t","lww","hi",null,"ann","bob","018f3a2b-0000-7000-8000-000000000001","demo 1",12],[8,"n","#
+                + #""server",null,[1,2.0],null,"bob","018f3a2b-0000-7000-8000-000000000001",null,12]]}"#
         ),
         (.authOK(AuthOK(expires: 30)), #"{"t":"auth_ok","exp":30}"#),
         (

@@ -11,6 +11,8 @@ struct Rebase {
     private var failed: Set<RecordKey> = []
     /// What was committed, in the order of its numbers, by the records that it writes.
     private var committed: [RecordKey: [OutboxEntry]] = [:]
+    /// The number of the last of them, by record.
+    private var committedAt: [RecordKey: SequenceNumber] = [:]
 
     /// The server's words that others replaced while writes stood over them.
     private var met: [RecordKey: LocalRecord] = [:]
@@ -37,16 +39,44 @@ struct Rebase {
         failed.insert(key)
     }
 
+    /// Writes of `manual` fields were refused, and wait for the app.
+    mutating func refuse(_ transaction: Transaction) {
+        for mutation in transaction.mutations {
+            guard let collection = records.tables[mutation.key.collection]?.collection else { continue }
+            let fields = mutation.manualPatches(in: collection).map(\.field)
+            guard !fields.isEmpty else { continue }
+            events.append(.conflict(ConflictNote(key: mutation.key, fields: fields, outcome: .waiting)))
+        }
+    }
+
     /// The record must be shown anew with a write that the server has settled.
-    mutating func commit(_ key: RecordKey, _ entry: OutboxEntry) {
+    mutating func commit(_ key: RecordKey, _ entry: OutboxEntry, at seq: SequenceNumber) {
         touched.insert(key)
+        committedAt[key] = seq
         committed[key, default: []].append(entry)
     }
 
     /// Makes each touched record's row its base plus what is pending, and forgets bases that nothing needs.
     mutating func finish() throws {
-        for key in touched.sorted() { try show(key) }
+        for key in touched.sorted() {
+            if let note = try overwritten(key) { events.append(.conflict(note)) }
+            try show(key)
+        }
         for key in failed.sorted() { try records.mark(key, failed: true) }
+    }
+
+    /// Committed values that the server's row no longer has: someone wrote it later.
+    private func overwritten(_ key: RecordKey) throws -> ConflictNote? {
+        guard let entries = committed[key], let seq = committedAt[key], seq > 0,
+            let collection = records.tables[key.collection]?.collection, let base = try records.base(key),
+            base.seq > seq, base.existence == .live
+        else { return nil }
+        let mutations = try entries.flatMap { try $0.transaction().mutations.filter { $0.key == key } }
+        let later = Set(try records.pending(key).mutations.flatMap(\.patchedFields))
+        let lost = base.overwriting(mutations, in: collection).filter { !later.contains($0.field) }
+        guard !lost.isEmpty else { return nil }
+        for value in lost { try HistoryTable(db: records.db).note(value, by: base) }
+        return ConflictNote(key: key, fields: lost.map(\.field), outcome: .overwritten)
     }
 
     private mutating func show(_ key: RecordKey) throws {
@@ -58,12 +88,13 @@ struct Rebase {
             return try records.show(base.folding(pending.mutations, in: table.collection), state: state)
         }
         try records.deleteBase(key)
-        if base.seq > 0, base.existence != .deleted { return try records.show(base, state: .synced) }
+        let state: RecordState = try ConflictTable(db: records.db).holds(key) ? .conflict : .synced
+        if base.seq > 0, base.existence != .deleted { return try records.show(base, state: state) }
         let isFilling = try ScopeTable(db: records.db).isFilling(base.scope)
         var settled = base
         // Without the server's word, and without pages to come that could bring it, there is no record.
         if base.seq == 0, !isFilling { settled.existence = .absent }
-        try records.show(settled, state: .synced)
+        try records.show(settled, state: state)
         if settled.existence == .deleted, isFilling {
             try records.saveTombstone(key, scope: base.scope, seq: base.seq)
         }

@@ -9,12 +9,14 @@ struct RowApplier {
     private let records: RecordTable
     private var hasBases: Bool
     private var hasTombstones: Bool
+    private let hasConflicts: Bool
     private var statements: [String: (apply: Statement, deleteOlder: Statement)] = [:]
 
     init(_ records: RecordTable) throws {
         self.records = records
         hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
         hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
+        hasConflicts = try !ConflictTable(db: records.db).isEmpty()
     }
 
     /// Applies the rows of one scope that is held.
@@ -35,7 +37,8 @@ struct RowApplier {
                     guard change.seq > tombstone.seq else { continue }
                     try records.deleteTombstone(change.key)
                 }
-                let arguments = table.arguments(LocalRecord(change), state: .synced)
+                let isOpen = try hasConflicts && ConflictTable(db: records.db).holds(change.key)
+                let arguments = table.arguments(LocalRecord(change), state: isOpen ? .conflict : .synced)
                 try statement(table).apply.execute(arguments: arguments)
             }
         }

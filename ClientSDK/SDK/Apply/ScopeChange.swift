@@ -44,6 +44,7 @@ struct ScopeChange {
         }
         try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
+        try records.db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
         for name in records.tables.keys.sorted() {
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }

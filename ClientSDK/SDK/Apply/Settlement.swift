@@ -46,6 +46,11 @@ struct Settlement {
         case .queued, .sending, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
             rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+            if rejection.code == .conflict {
+                let transaction = try entry.transaction()
+                try ConflictTable(db: db).note(transaction, schema: rebase.records.tables)
+                rebase.refuse(transaction)
+            }
         }
     }
 
@@ -55,6 +60,6 @@ struct Settlement {
     ) throws {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
-        for key in try OutboxTable(db: db).unlink(entry.number) { rebase.commit(key, entry) }
+        for key in try OutboxTable(db: db).unlink(entry.number) { rebase.commit(key, entry, at: seq) }
     }
 }

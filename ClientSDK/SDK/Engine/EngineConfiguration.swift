@@ -16,6 +16,8 @@ package struct EngineConfiguration: Sendable {
     package var isDatabaseInline = false
     /// A client id that was never used.
     package var newClient: @Sendable () -> ClientID
+    /// Name and version of the app, for the server's log and the history of values.
+    package var app: String?
     /// Seed of the jitter between attempts.
     package var seed: UInt64
     /// False for an engine that waits for `want(true)`.

@@ -11,10 +11,13 @@ final class EngineHints: Sendable {
         var round: Int64?
         var said: [Ephemeral] = []
         var isWatchChanged = false
+        var histories: [RecordKey] = []
     }
 
     /// Ephemeral messages that wait for the engine; of more, the oldest are dropped.
     private static let saidMax = 32
+    /// Histories that may be wanted between two looks; more are forgotten.
+    private static let historiesMax = 64
 
     private let state = Mutex(State())
     private let signalling: AsyncStream<Void>.Continuation
@@ -33,6 +36,12 @@ final class EngineHints: Sendable {
         }
     }
     func watchChanged() { note { $0.isWatchChanged = true } }
+    func history(of key: RecordKey) {
+        note { state in
+            guard state.histories.count < Self.historiesMax, !state.histories.contains(key) else { return }
+            state.histories.append(key)
+        }
+    }
     /// The last word counts.
     func want(_ isWanted: Bool) { note { $0.isWanted = isWanted } }
 
@@ -51,6 +60,7 @@ final class EngineHints: Sendable {
         if let round = taken.round { events.append(.sync(round: round)) }
         if taken.isWatchChanged { events.append(.watch(watched())) }
         events += taken.said.map { .say($0) }
+        events += taken.histories.map { .history($0) }
         return events
     }
 

@@ -80,6 +80,8 @@ final class SyncControl: Sendable {
         if wasCurrent { endRounds(through: .max) }
     }
 
+    func askHistory(of key: RecordKey) { state.withLock { $0.engine }?.history(of: key) }
+
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
     func setPaused(_ isPaused: Bool) {

@@ -15,6 +15,10 @@ package enum SyncEffect: Sendable {
     case applyChanges(Changes)
     /// Apply a page; answers `applied` or `applyFailed`.
     case applyPage(PageAnswer)
+    /// Keep what the server told of a record's history; answers `applied` or `applyFailed`.
+    case applyHistory(HistoryAnswer)
+    /// Find out where a record's history is to be asked for; answers `historyLoaded`.
+    case loadHistory(RecordKey)
     /// Read transactions after the number; answers `pushLoaded`.
     case loadPush(after: Int64, limits: WireLimits)
     /// Read what to fill next; answers `pagesLoaded`.

@@ -30,6 +30,9 @@ package final class SyncEngine: Sendable {
     /// The network came back: try now instead of at the end of the wait.
     package func hurry() { hints.hurry() }
 
+    /// Asks the server for a record's history, if it is there; what comes is in the database.
+    package func history(of key: RecordKey) { hints.history(of: key) }
+
     /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
     package func sync(round: Int64) { hints.sync(round) }
 
@@ -45,6 +48,7 @@ package final class SyncEngine: Sendable {
     /// Syncs until the task is cancelled. Errors of the network and the server never end it.
     package func run() async {
         var machine = SyncMachine(timing: configuration.timing, seed: configuration.seed)
+        machine.app = configuration.app
         let events = AsyncChannel<Incoming>()
         let link = Link()
         await withDiscardingTaskGroup { group in
@@ -103,6 +107,10 @@ package final class SyncEngine: Sendable {
             return answer
         case .applyPage(let page):
             return await apply { [database, configuration] in try database.apply(page, noting: configuration.note) }
+        case .applyHistory(let answer):
+            return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
+        case .loadHistory(let key):
+            return await load { [database] in .historyLoaded(try database.historyRequest(key)) }
         case .loadPush(let after, let limits):
             return await load { [database] in
                 .pushLoaded(

@@ -32,6 +32,10 @@ package enum SyncEvent: Sendable {
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.
     case pagesLoaded([PageRequest])
+    /// The app wants to know a record's history; forgotten without a connection.
+    case history(RecordKey)
+    /// The answer to `loadHistory`; `nil` for a record that is not held.
+    case historyLoaded(HistoryRequest?)
     /// A frame, page or welcome is in the database.
     case applied
     /// The database could not take it.

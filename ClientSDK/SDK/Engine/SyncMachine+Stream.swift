@@ -18,13 +18,14 @@ extension SyncMachine {
             guard pages.removeValue(forKey: answer.id) != nil else { break }
             effects.append(.applyPage(answer))
             fill(now: now, &effects)
+        case (.history(let answer), .streaming): take(answer, &effects)
         case (.authOK(let answer), .streaming):
             tokenDue = max(now + 1_000, answer.expires - serverAhead - timing.tokenMargin)
         case (.error(let error), .streaming): refused(error, now: now, &effects)
         case (.ephemeral(let message), .streaming): hear(message, &effects)
         case (.goAway(let message), _): notBefore = now + message.after
-        case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.authOK, .greeting),
-            (.error, .greeting), (.ephemeral, .greeting):
+        case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.history, .greeting),
+            (.authOK, .greeting), (.error, .greeting), (.ephemeral, .greeting):
             violated("a message out of order", now: now, &effects)
         }
     }
@@ -87,6 +88,8 @@ extension SyncMachine {
 
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {
         if let id = error.request {
+            // The app that wants to know asks again.
+            if histories.removeValue(forKey: id) != nil { return }
             guard let request = pages.removeValue(forKey: id) else { return }
             if error.code == .forbidden || error.code == .tooLarge {
                 refusedScopes.insert(request.scope)

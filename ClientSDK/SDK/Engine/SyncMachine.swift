@@ -54,6 +54,9 @@ package struct SyncMachine: Sendable {
     /// Scopes that the server would not give pages of; asked for again after the next grant or connection.
     var refusedScopes: Set<ScopeID> = []
 
+    /// Histories that are asked for.
+    var histories: [Int64: HistoryRequest] = [:]
+
     // The stream.
     var isConsistent = false
     var appliedFrames: Int64 = 0
@@ -65,6 +68,8 @@ package struct SyncMachine: Sendable {
     var serverAhead: Int64 = 0
     var isRefreshing = false
     private var phase = SyncPhase.stopped
+    /// Name and version of the app, for `hello`.
+    package var app: String?
 
     /// - Parameter seed: of the jitter between attempts.
     package init(timing: EngineTiming = EngineTiming(), seed: UInt64) {
@@ -98,6 +103,8 @@ package struct SyncMachine: Sendable {
         case .pagesLoaded(let requests): ask(requests, &effects)
         case .say(let message): say(message, &effects)
         case .watch(let scopes): watch(scopes, &effects)
+        case .history(let key): if isStreaming { effects.append(.loadHistory(key)) }
+        case .historyLoaded(let request): if let request { ask(request, &effects) }
         case .applied: break
         case .applyFailed(let reason):
             guard isStreaming || link == .opening else { break }
@@ -173,7 +180,7 @@ package struct SyncMachine: Sendable {
         ackedThrough = start.ackedThrough
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
-            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough,
+            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
             takesEphemerals: true)
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
@@ -221,6 +228,7 @@ package struct SyncMachine: Sendable {
         pages = [:]
         ephemeralLimits = nil
         presence.restart()
+        histories = [:]
         refusedScopes = []
         isLoadingPush = false
         isDrained = false

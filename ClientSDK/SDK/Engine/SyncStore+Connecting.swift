@@ -72,6 +72,7 @@ extension SyncStore {
             synced: { time in
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
             })
+        configuration.app = environment.app
         configuration.startsConnected = !syncing.isPaused
         configuration.clock = environment.clock
         configuration.isDatabaseInline = environment.executor != nil

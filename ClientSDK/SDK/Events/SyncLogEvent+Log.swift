@@ -11,6 +11,7 @@ extension SyncLogEvent {
         case .stopped: "stopped"
         case .committed: "committed"
         case .merged: "merged"
+        case .conflict: "conflict"
         case .parked: "parked"
         case .withheld: "withheld"
         case .forked: "forked"
@@ -29,6 +30,8 @@ extension SyncLogEvent {
             ["reason": reason].merging(retry.map { ["retry": "\($0)"] } ?? [:]) { first, _ in first }
         case .committed(let count), .recovered(let count): ["transactions": "\(count)"]
         case .merged(let decision): decision.details
+        case .conflict(let note):
+            ["record": "\(note.key)", "fields": note.fields.joined(separator: ","), "outcome": note.outcome.rawValue]
         case .parked(let transaction, let rejection):
             [
                 "transaction": transaction.uuidString.lowercased(), "code": rejection.code.rawValue,
@@ -56,6 +59,7 @@ extension SyncLogEvent {
         case .stopped: "sync stopped"
         case .committed: "writes were committed"
         case .merged: "concurrent changes were merged"
+        case .conflict: "a value written here was overwritten, or waits for a choice"
         case .parked: "a write was refused"
         case .withheld: "a write without an answer is withheld"
         case .forked: "the client id was in use elsewhere"
@@ -69,7 +73,8 @@ extension SyncLogEvent {
     var level: Logger.Level {
         switch self {
         case .corrupted: .error
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .parked, .withheld, .forked, .evicted,
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .forked,
+            .evicted,
             .recovered:
             .info
         }

@@ -20,6 +20,8 @@ public enum SyncLogEvent: Hashable, Sendable {
     case committed(transactions: Int)
     /// A record was changed here and elsewhere at the same time.
     case merged(MergeDecision)
+    /// Values written here were overwritten unseen, or wait for the app's choice.
+    case conflict(ConflictNote)
     /// A transaction was refused for good; it waits among the parked.
     case parked(transaction: UUID, rejection: Rejection)
     /// A transaction got no answer too often, and is kept from being sent for a while.

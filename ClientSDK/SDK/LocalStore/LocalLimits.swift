@@ -6,6 +6,10 @@ package struct LocalLimits: Sendable {
     package var model = ModelLimits()
     /// Receipts of committed transactions that are kept for apps that ask late; the oldest go when the database opens.
     package var receiptsKept: Int64 = 10_000
+    /// Overwritten values that are kept for the app to look at.
+    package var historyEntriesMax: Int64 = 1_000
+    /// Milliseconds that they are kept.
+    package var historyLifetime: Int64 = 30 * 86_400_000
     /// Rows that a page is asked for.
     package var pageRows = 200
     /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.

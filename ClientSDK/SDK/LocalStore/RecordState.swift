@@ -7,4 +7,6 @@ public enum RecordState: String, Codable, Hashable, Sendable {
     /// The last local write was refused and taken back, and waits among the parked transactions; or it got no answer too
     /// often, and is shown and tried again later.
     case failed
+    /// Shows the server's values, while other ones of this device wait for a choice; see `SyncStore.conflicts()`.
+    case conflict
 }

@@ -6,6 +6,7 @@ extension RecordTable {
     /// Deletes the scope's rows. Those with pending writes stay to be seen, and whatever the server says of them counts.
     func forget(_ scope: ScopeID) throws {
         try deleteRows(of: scope)
+        try db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
         try outdateBases(of: scope)
     }
 

@@ -28,7 +28,15 @@ struct Parking {
         return try stored(row)
     }
 
+    /// Keeps what is left of a parked transaction.
+    func rewrite(_ transaction: Transaction) throws {
+        try db.run(
+            "UPDATE tidemark_parked SET body = ? WHERE id = ?",
+            [OutboxEntry.text(transaction), transaction.id.description])
+    }
+
     func delete(_ id: TransactionID) throws {
+        try ConflictTable(db: db).forget(id)
         try db.run("DELETE FROM tidemark_parked WHERE id = ?", [id.description])
     }
 

@@ -31,6 +31,7 @@ struct WriteDraft {
             throw StoreError(Rejection(.tooLarge, "more than \(database.limits.model.mutationsMax) mutations"))
         }
         let current = try current(mutation.key)
+        let mutation = mutation.marked(current.fields, in: collection)
         var next = current
         do {
             try next.apply(mutation, in: collection)

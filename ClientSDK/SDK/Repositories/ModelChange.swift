@@ -24,7 +24,8 @@ struct ModelChange {
                 if !removed.isEmpty { removals.append(NamedPatch(name, .remove(removed))) }
             case .counter: patches.append(NamedPatch(name, .increment(try step(from: old[name], to: new[name], name))))
             case .max: patches.append(NamedPatch(name, new[name].map { .max($0) } ?? .unset))
-            case .lww, .immutable, .server: patches.append(NamedPatch(name, new[name].map { .set($0) } ?? .unset))
+            case .lww, .manual, .immutable, .server:
+                patches.append(NamedPatch(name, new[name].map { .set($0) } ?? .unset))
             }
         }
         return [patches, removals].filter { !$0.isEmpty }.map { Mutation(key: key, action: .update($0)) }

@@ -7,22 +7,33 @@ public struct StoreEnvironment: Sendable {
     public var now: @Sendable () -> Milliseconds
     /// Two random words.
     public var random: @Sendable () -> (UInt64, UInt64)
+    /// Name and version of the app, as in `Shop 3.4.1`: said to the server, and shown where a value was overwritten.
+    public var app: String?
     /// Sleeps until the engine's deadlines.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// Runs the engine, its database work included; `nil` for the system's threads, with the database on one of its own.
     package var executor: (any TaskExecutor)?
 
     public init(
-        now: @escaping @Sendable () -> Milliseconds, random: @escaping @Sendable () -> (UInt64, UInt64)
+        now: @escaping @Sendable () -> Milliseconds, random: @escaping @Sendable () -> (UInt64, UInt64),
+        app: String? = nil
     ) {
         self.now = now
         self.random = random
+        self.app = app
     }
 
     /// The device's clock and generator.
     public static let system = StoreEnvironment(
         now: { Int64((Date().timeIntervalSince1970 * 1_000).rounded(.down)) },
-        random: { (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)) })
+        random: { (UInt64.random(in: .min ... .max), UInt64.random(in: .min ... .max)) }, app: bundle)
+
+    /// What the app's bundle says; `nil` for a program without one.
+    private static var bundle: String? {
+        let entries = Bundle.main.infoDictionary ?? [:]
+        let parts = ["CFBundleName", "CFBundleShortVersionString"].compactMap { entries[$0] as? String }
+        return parts.isEmpty ? nil : parts.joined(separator: " ")
+    }
 
     /// A fresh id that sorts by time.
     package func newID() -> UniqueID { .version7(milliseconds: now(), random: random()) }

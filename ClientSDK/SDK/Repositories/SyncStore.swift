@@ -21,7 +21,8 @@ public final class SyncStore: Sendable {
     /// What happened to the file when it was opened; `nil` when nothing did.
     public let notice: StoreNotice?
 
-    package init(database: LocalDatabase, environment: StoreEnvironment, notice: StoreNotice? = nil,
+    package init(
+        database: LocalDatabase, environment: StoreEnvironment, notice: StoreNotice? = nil,
         logger: Logger = .silent
     ) {
         self.notice = notice

@@ -66,6 +66,12 @@ struct ServeCommand: AsyncParsableCommand {
             valueName: "number"))
     var rate: Int?
 
+    @Option(
+        help: ArgumentHelp(
+            "Days that a value which was overwritten unseen is kept.",
+            discussion: "Environment: TIDEMARK_LIMIT_LEDGER_DAYS. Default: 30.", valueName: "number"))
+    var ledgerDays: Int?
+
     @Option(help: ArgumentHelp("Moves a limit; see below. May be given several times.", valueName: "name=value"))
     var limit: [String] = []
 
@@ -87,12 +93,15 @@ struct ServeCommand: AsyncParsableCommand {
             environment[Setting.database.rawValue] = Self.defaultDatabase
         }
         var given: [String: String] = [:]
-        for text in limit + (rate.map { ["RATE=\($0)"] } ?? []) {
+        let own = [
+            rate.map { ("--rate", "RATE=\($0)") }, ledgerDays.map { ("--ledger-days", "LEDGER_DAYS=\($0)") },
+        ].compactMap { $0 }
+        for (option, text) in limit.map({ ("--limit", $0) }) + own {
             let parts = text.split(separator: "=", maxSplits: 1)
             guard parts.count == 2 else { throw ValidationError("--limit takes NAME=VALUE, not '\(text)'.") }
             let variable = LimitSetting.prefix + parts[0].uppercased()
             environment[variable] = String(parts[1])
-            given[variable] = text.hasPrefix("RATE=") && rate != nil ? "--rate" : "--limit"
+            given[variable] = option
         }
         var overrides: [Setting: String] = [:]
         for (setting, option, value) in [

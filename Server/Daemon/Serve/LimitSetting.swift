@@ -71,6 +71,9 @@ package struct LimitSetting: Sendable {
         LimitSetting("WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000) {
             $0.wire.windowFramesMax = $1
         },
+        LimitSetting("LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500) {
+            $0.store.ledgerLifetime = Int64($1) * 86_400_000
+        },
         LimitSetting("RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776) {
             $0.fanOut.ringBytesMax = $1
         },

@@ -33,12 +33,26 @@ extension API {
             throw APIError.pageForbidden
         }
         let page = try await node.page(request, in: call.identity.workspace)
-        let snapshot = try await node.store.session(
-            for: call.identity.principal.user, client: nil, in: call.identity.workspace)
-        guard node.context.held(snapshot.grants)[request.scope]?.since == request.since else {
+        try await requireGrant(request.scope, since: request.since, of: call.identity)
+        return Response(json: page.answer(to: request))
+    }
+
+    /// `POST /v1/history`: read and judged as a page is.
+    func history(_ call: (identity: Identity, body: HistoryRequest)) async throws -> Response {
+        var request = call.body
+        request.limit = min(request.limit, node.context.limits.pageRowsMax)
+        guard node.context.admission.schema.collection(request.key.collection) != nil else {
             throw APIError.pageForbidden
         }
+        let page = try await node.history(request, in: call.identity.workspace)
+        try await requireGrant(request.scope, since: request.since, of: call.identity)
         return Response(json: page.answer(to: request))
+    }
+
+    private func requireGrant(_ scope: ScopeID, since: SequenceNumber, of identity: Identity) async throws {
+        let snapshot = try await node.store.session(
+            for: identity.principal.user, client: nil, in: identity.workspace)
+        guard node.context.held(snapshot.grants)[scope]?.since == since else { throw APIError.pageForbidden }
     }
 
     /// `GET /readyz`: whether this server should be sent clients.

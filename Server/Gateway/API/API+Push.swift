@@ -29,7 +29,7 @@ extension API {
         }
         let pieces = node.context.submissions(
             of: call.push, client: call.client, principal: identity.principal, connection: call.connection,
-            bytes: bytes.count)
+            bytes: bytes.count, app: call.app)
         return Response(json: try answer(to: await node.settle(pieces, in: identity.workspace)).encode())
     }
 

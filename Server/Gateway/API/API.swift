@@ -42,6 +42,9 @@ package struct API: Sendable {
         router.post("/v1/page") { request, context in
             try await page(try await call(request, context, PageRequest.decode))
         }
+        router.post("/v1/history") { request, context in
+            try await history(try await call(request, context, HistoryRequest.decode))
+        }
         return router
     }
 

@@ -23,6 +23,8 @@ extension LoopHub {
         case .readWindow(let id, let request): node.readWindow(request, for: id, replyTo: inbox)
         case .readPage(let id, let workspace, let request):
             node.readPage(request, in: workspace, for: id, replyTo: inbox)
+        case .readHistory(let id, let workspace, let request):
+            node.readHistory(request, in: workspace, for: id, replyTo: inbox)
         case .submit(let id, let workspace, let submission):
             let isLast = submission.isLast
             node.commits.submit(submission, in: workspace) { [inbox] outcome in

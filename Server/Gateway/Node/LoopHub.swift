@@ -149,6 +149,7 @@ extension FanOut {
         case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
         case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
+        case .historyRead(let id, let request, let page): historyRead(id, request, page, into: &effects)
         case .settled(let id, let outcome, let isLast): settled(id, outcome, isLast: isLast, into: &effects)
         case .heard(let workspace, let word): heard(word, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)

@@ -18,6 +18,7 @@ final class LoopInbox: Sendable {
         case loadFailed(SessionID)
         case windowRead(SessionID, Window)
         case pageRead(SessionID, PageRequest, Page?)
+        case historyRead(SessionID, HistoryRequest, LedgerPage?)
         case settled(SessionID, PushOutcome, isLast: Bool)
         case superseded(SessionID)
         case heard(WorkspaceID, PeerWord)

@@ -83,6 +83,28 @@ extension Node {
         if !isStarted { inbox.post(.pageRead(id, request, nil)) }
     }
 
+    func readHistory(
+        _ request: HistoryRequest, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: LoopInbox
+    ) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                inbox.post(.historyRead(id, request, try await history(request, in: workspace)))
+            } catch {
+                report(error, "Could not read from the ledger", workspace)
+                inbox.post(.historyRead(id, request, nil))
+            }
+        }
+        if !isStarted { inbox.post(.historyRead(id, request, nil)) }
+    }
+
+    func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
+        try await readGate.pass { () async throws(StoreError) -> LedgerPage in
+            try await store.history(
+                of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
+                in: workspace)
+        }
+    }
+
     func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
         try await readGate.pass { () async throws(StoreError) -> Page in
             try await store.page(

@@ -58,6 +58,12 @@ package final class InMemoryStore: Store {
         }
     }
 
+    package func history(
+        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> LedgerPage {
+        tables.withLock { $0.history(of: key, scope: scope, before: before, limit: limit, in: workspace) }
+    }
+
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
     ) async throws(StoreError) -> Head {

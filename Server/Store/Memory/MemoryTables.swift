@@ -69,6 +69,14 @@ package struct MemoryTables: Sendable {
             bytesMax: limits.readBytesMax) ?? Page(records: [], at: .start, isLast: true)
     }
 
+    /// See `Store.history`.
+    package func history(
+        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) -> LedgerPage {
+        workspaces[workspace]?.history(of: key, scope: scope, before: before, limit: limit, limits: limits)
+            ?? LedgerPage(entries: [], at: .start, isLast: true)
+    }
+
     /// See `Store.follow`.
     package mutating func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) -> Head {
         workspaces[workspace, default: WorkspaceTables()]

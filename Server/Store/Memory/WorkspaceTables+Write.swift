@@ -20,6 +20,7 @@ extension WorkspaceTables {
 
         for record in batch.records { store(record) }
         for change in batch.memberships { store(change) }
+        for entry in batch.ledger { store(entry, limits: limits) }
         for client in settled { clients[client.row.id] = client }
         let isHeard = listeners.isHeard(at: batch.head.time)
         batches.append(TailBatch(low: batch.low, head: batch.head, batch: isHeard ? batch : nil))

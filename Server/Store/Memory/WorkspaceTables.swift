@@ -12,6 +12,8 @@ struct WorkspaceTables: Sendable {
     var grants: [UserID: [ScopeID: Grant]] = [:]
     var clientCounts: [UserID: Int] = [:]
     var listeners = Listeners()
+    /// What was overwritten unseen, newest first.
+    var ledger: [RecordKey: [LedgerEntry]] = [:]
 
     var head: Head { batches.last?.head ?? .start }
 

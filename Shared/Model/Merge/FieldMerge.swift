@@ -3,11 +3,17 @@
 enum FieldMerge {
     /// The value after the patch; `nil` when the field is then absent.
     static func apply(
-        _ patch: FieldPatch, to current: FieldValue?, field: FieldSchema, isService: Bool
+        _ named: NamedPatch, to current: FieldValue?, field: FieldSchema, isService: Bool
     ) throws(PatchRefusal) -> FieldValue? {
+        let patch = named.patch
         switch field.merge {
         case .server where !isService: throw PatchRefusal("only the server writes it")
         case .server, .lww: return try lastWrite(patch, current, field)
+        case .manual:
+            // Without a word on what was seen, only what can overwrite nothing passes; and a service, which knows best.
+            let isAware = named.seen.map { $0 == ValueMark(current, of: field) } ?? (isService || current == nil)
+            guard isAware else { throw PatchRefusal("changed since the writer saw it", .conflict) }
+            return try lastWrite(patch, current, field)
         case .immutable: throw PatchRefusal("cannot change after creation")
         case .set: return try growingSet(patch, current)
         case .elements: return try elements(patch, current)
@@ -97,6 +103,10 @@ enum FieldMerge {
 /// Why a patch does not apply; becomes a `Rejection` with the collection's and field's names in front.
 struct PatchRefusal: Error {
     let reason: String
+    let code: RejectionCode
 
-    init(_ reason: String) { self.reason = reason }
+    init(_ reason: String, _ code: RejectionCode = .invalid) {
+        self.reason = reason
+        self.code = code
+    }
 }

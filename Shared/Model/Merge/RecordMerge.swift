@@ -43,9 +43,9 @@ package enum RecordMerge {
             }
             let value: FieldValue?
             do {
-                value = try FieldMerge.apply(named.patch, to: result[field.name], field: field, isService: isService)
+                value = try FieldMerge.apply(named, to: result[field.name], field: field, isService: isService)
             } catch {
-                throw Rejection(.invalid, "\(collection.name).\(field.name): \(error.reason)")
+                throw Rejection(error.code, "\(collection.name).\(field.name): \(error.reason)")
             }
             if let value { try checkSize(value, field, collection) }
             result[field.name] = value

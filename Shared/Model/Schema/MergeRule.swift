@@ -14,6 +14,8 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
     case counter
     /// The largest value written stands.
     case max
+    /// A write that has not seen the value that it would replace is refused with `conflict`, for the app to resolve.
+    case manual
     /// Only a service principal writes it.
     case server
 }

@@ -66,7 +66,7 @@ enum SchemaRules {
             guard [.integer, .double, .timestamp, .string].contains(field.type) else {
                 throw error("rule max needs a number, timestamp or string")
             }
-        case .lww, .immutable, .server:
+        case .lww, .manual, .immutable, .server:
             break
         }
         if field.isSearchable, field.type != .string { throw error("only a string is searchable") }

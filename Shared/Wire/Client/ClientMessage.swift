@@ -4,6 +4,7 @@ package enum ClientMessage: Hashable, Sendable {
     case push(Push)
     case ack(Ack)
     case page(PageRequest)
+    case history(HistoryRequest)
     case auth(Auth)
     case ephemeral(Ephemeral)
     case bye
@@ -20,6 +21,7 @@ package enum ClientMessage: Hashable, Sendable {
         case "push": return .push(try Push.decode(bytes))
         case "ack": return .ack(try Ack.decode(bytes))
         case "page": return .page(try PageRequest.decode(bytes))
+        case "history": return .history(try HistoryRequest.decode(bytes))
         case "auth": return .auth(try Auth.decode(bytes))
         case "eph": return .ephemeral(try Ephemeral.decode(bytes, isNamed: false))
         case "bye":
@@ -39,6 +41,7 @@ package enum ClientMessage: Hashable, Sendable {
         case .push(let message): message.encode()
         case .ack(let message): message.encode()
         case .page(let message): message.encode()
+        case .history(let message): message.encode()
         case .auth(let message): message.encode()
         case .ephemeral(let message): message.encode()
         case .bye: Array("{\"t\":\"bye\"}".utf8)

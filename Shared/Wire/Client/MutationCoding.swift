@@ -5,7 +5,7 @@ package import TidemarkModel
 /// | `o` | carries | means |
 /// |---|---|---|
 /// | `put` | `f` | create |
-/// | `patch` | `set` `unset` `inc` `add` `rem` `max` | update |
+/// | `patch` | `set` `unset` `inc` `add` `rem` `max` `was` | update |
 /// | `del` | | delete |
 /// | `undel` | `f` | bring back |
 package enum MutationCoding {
@@ -50,6 +50,10 @@ package enum MutationCoding {
             writer.literal(",\"unset\":")
             writer.array(parts.unset) { $0.string($1) }
         }
+        if !parts.seen.isEmpty {
+            writer.literal(",\"was\":")
+            writer.fields(parts.seen)
+        }
     }
 
     /// Reads one mutation; throws `Rejection` for one that is not known, `JSONError` for wrong types.
@@ -70,6 +74,7 @@ package enum MutationCoding {
             case "add": parts.add = try reader.fields()
             case "rem": parts.remove = try reader.fields()
             case "max": parts.max = try reader.fields()
+            case "was": parts.seen = try marks(&reader)
             case "unset": try reader.array { parts.unset.append(try $0.string()) }
             default: throw Rejection(.unknownOperation, "a mutation has no member \"\(key.prefix(32))\"")
             }
@@ -86,6 +91,19 @@ package enum MutationCoding {
     }
 }
 
+extension MutationCoding {
+    /// `was`: the mark of what the writer saw, by field.
+    private static func marks(_ reader: inout JSONReader) throws -> Fields {
+        let fields = try reader.fields()
+        for entry in fields.entries {
+            guard case .integer(let number) = entry.value, (0..<9_007_199_254_740_992).contains(number) else {
+                throw Rejection(.invalid, "\(entry.name): was takes marks")
+            }
+        }
+        return fields
+    }
+}
+
 /// The patches of one update, sorted by kind as the wire groups them.
 private struct PatchParts {
     var set = Fields()
@@ -94,9 +112,12 @@ private struct PatchParts {
     var add = Fields()
     var remove = Fields()
     var max = Fields()
+    /// Marks by field, as numbers.
+    var seen = Fields()
 
     init(_ patches: [NamedPatch]) {
         for named in patches {
+            if let seen = named.seen { self.seen[named.field] = .integer(seen.number) }
             switch named.patch {
             case .set(let value): set[named.field] = value
             case .unset: unset.append(named.field)
@@ -115,7 +136,12 @@ private struct PatchParts {
         for entry in remove.entries { patches.append(NamedPatch(entry.name, .remove(try elements(entry)))) }
         patches += max.entries.map { NamedPatch($0.name, .max($0.value)) }
         patches += unset.map { NamedPatch($0, .unset) }
-        return patches
+        if seen.isEmpty { return patches }
+        return patches.map { NamedPatch($0.field, $0.patch, seen: mark(of: $0.field)) }
+    }
+
+    private func mark(of field: String) -> ValueMark? {
+        if case .integer(let number)? = seen[field] { ValueMark(number: number) } else { nil }
     }
 
     private func elements(_ entry: Fields.Entry) throws(Rejection) -> [FieldValue] {

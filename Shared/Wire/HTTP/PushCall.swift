@@ -6,11 +6,14 @@ package struct PushCall: Hashable, Sendable {
     /// Counts connections and HTTP calls of the client together.
     package var connection: Int64
     package var push: Push
+    /// Name and version of the app, as in `hello`.
+    package var app: String?
 
-    package init(client: ClientID, connection: Int64, push: Push) {
+    package init(client: ClientID, connection: Int64, push: Push, app: String? = nil) {
         self.client = client
         self.connection = connection
         self.push = push
+        self.app = app
     }
 
     /// Reads the body; a bad transaction is refused alone, as on a socket.
@@ -22,6 +25,7 @@ package struct PushCall: Hashable, Sendable {
             switch key {
             case "client": client = try MessageReader.id(&reader)
             case "conn": call.connection = try MessageReader.count(&reader)
+            case "app": call.app = try reader.string()
             case "first": call.push.first = try MessageReader.count(&reader)
             case "acked": call.push.ackedThrough = try MessageReader.count(&reader)
             case "m": call.push.entries = try Push.entries(&reader)
@@ -41,6 +45,10 @@ package struct PushCall: Hashable, Sendable {
         writer.id(client)
         writer.literal(",\"conn\":")
         writer.integer(connection)
+        if let app {
+            writer.literal(",\"app\":")
+            writer.string(app)
+        }
         writer.byte(UInt8(ascii: ","))
         push.writeBody(to: &writer)
         return writer.bytes

@@ -7,7 +7,11 @@ import TidemarkGateway
 /// The program as a person meets it.
 @Suite struct CommandTests {
     @Test(arguments: [
-        ["serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate", "--limit"],
+        [
+            "serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
+            "--ledger-days",
+            "--limit",
+        ],
         ["token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
         ["schema check", "<file>"],
         ["demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],

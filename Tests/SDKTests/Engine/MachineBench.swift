@@ -29,10 +29,11 @@ struct MachineBench {
                 switch effect {
                 case .open: openings.append(now)
                 case .send(let bytes): if let message = try? ClientMessage.decode(bytes) { sent.append(message) }
-                case .applyWelcome, .applyChanges, .applyPage, .fork: events.append(.applied)
+                case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .fork: events.append(.applied)
                 case .loadPush(let after, let limits):
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
                 case .loadPages: events.append(.pagesLoaded([]))
+                case .loadHistory: events.append(.historyLoaded(nil))
                 case .withhold(let number, _): withheld.append(number)
                 case .releaseWithheld: releases += 1
                 case .refreshToken: refreshes += 1

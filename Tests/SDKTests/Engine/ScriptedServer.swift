@@ -71,7 +71,13 @@ final class ScriptedServer: Transport {
             case .ephemeral(var message):
                 message.user = UserID("echo")
                 out.yield(ServerMessage.ephemeral(message).encode())
-            case .ack, .page, .auth, .bye, .unknownExtension: break
+            case .history(let request): out.yield(state.history(request))
+            case .page(let request):
+                let page = PageAnswer(
+                    id: request.id, scope: request.scope, since: request.since, collection: request.collection,
+                    changes: [], next: nil)
+                out.yield(ServerMessage.page(page).encode())
+            case .ack, .auth, .bye, .unknownExtension: break
             }
         }
     }
@@ -95,6 +101,18 @@ final class ScriptedServer: Transport {
 }
 
 extension ScriptedServer.State {
+    /// Two entries, each an answer of its own; the second is asked for with the first one's number.
+    fileprivate func history(_ request: HistoryRequest) -> [UInt8] {
+        let seq: SequenceNumber = request.before == nil ? 9 : 8
+        let entry = LedgerEntry(
+            key: request.key, scope: request.scope, seq: seq,
+            value: OverwrittenValue(field: "text", rule: .lww, old: .string("old \(seq)"), new: "new"), oldAuthor: nil,
+            author: UserID("bob"), client: UniqueID(high: 1, low: 2), app: "demo 1", time: 5_000)
+        return HistoryAnswer(
+            id: request.id, scope: request.scope, key: request.key, entries: [entry], next: seq == 9 ? 9 : nil
+        ).encode()
+    }
+
     /// The next step of the order, with all that is settled.
     fileprivate mutating func frame() -> [UInt8] {
         frames += 1

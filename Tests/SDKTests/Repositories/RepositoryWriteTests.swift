@@ -16,7 +16,11 @@ import TidemarkWire
     private func patches(_ store: SyncStore) throws -> [[NamedPatch]] {
         let last = try #require(try store.database.nextPush(after: 1, maxTransactions: 99, maxBytes: 99_999).last)
         return try last.entry.content.get().mutations.map { mutation in
-            if case .update(let patches) = mutation.action { patches } else { [] }
+            if case .update(let patches) = mutation.action {
+                patches.map { NamedPatch($0.field, $0.patch) }
+            } else {
+                []
+            }
         }
     }
 

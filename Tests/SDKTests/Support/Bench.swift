@@ -62,8 +62,8 @@ struct Bench {
     func dump() throws -> [String] {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
-            "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "rooms", "notes",
-            "people",
+            "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_conflict",
+            "tidemark_history", "rooms", "notes", "people",
         ]
         return try database.writer.read { db in
             try tables.flatMap { table in

@@ -40,7 +40,7 @@ import TidemarkWire
         }
     }
 
-    @Test(arguments: ["/v1/clients", "/v1/push", "/v1/pull", "/v1/page"])
+    @Test(arguments: ["/v1/clients", "/v1/push", "/v1/pull", "/v1/page", "/v1/history"])
     func `a call needs a token`(path: String) async throws {
         try await TestServer.running { server in
             let none = try await server.post(path, body: "{}")
@@ -63,6 +63,7 @@ import TidemarkWire
         ("/v1/pull", #"{"scopes":[["a"]]}"#), ("/v1/pull", #"{"scopes":[["",1]]}"#), ("/v1/pull", #"{"wait_ms":-1}"#),
         ("/v1/page", "{}"), ("/v1/page", #"{"scope":"a","since":0,"coll":"users","limit":0}"#),
         ("/v1/page", String(repeating: "[", count: 1_000)),
+        ("/v1/history", "{}"), ("/v1/history", #"{"scope":"a","coll":"users","id":"x","limit":1}"#),
     ])
     func `what does not follow the protocol is 400 and says why`(path: String, body: String) async throws {
         try await TestServer.running { server in

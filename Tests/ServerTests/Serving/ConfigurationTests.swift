@@ -45,6 +45,11 @@ import TidemarkWire
         #expect(configuration.limits.edge.unauthenticatedPerAddressMax == nil)
     }
 
+    @Test func `the days of the ledger are kept as milliseconds`() throws {
+        #expect(try configuration([:]).limits.store.ledgerLifetime == 2_592_000_000)
+        #expect(try configuration(["TIDEMARK_LIMIT_LEDGER_DAYS": "7"]).limits.store.ledgerLifetime == 604_800_000)
+    }
+
     @Test(arguments: [
         ("TIDEMARK_LISTEN", "8080"), ("TIDEMARK_LISTEN", ":80"), ("TIDEMARK_LISTEN", "h:x"),
         ("TIDEMARK_LISTEN", "h:65536"), ("TIDEMARK_LISTEN", "::1:80"), ("TIDEMARK_DATABASE", "sqlite:"),

@@ -139,6 +139,12 @@ extension FaultyStore {
         try await inner.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
     }
 
+    func history(
+        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> LedgerPage {
+        try await inner.history(of: key, scope: scope, before: before, limit: limit, in: workspace)
+    }
+
     func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) async throws(StoreError) -> Head {
         try await inner.follow(workspace, node: node, now: now)
     }

@@ -35,6 +35,7 @@ struct DeliveryWatch {
             case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
             case .page(let page): try judge(page, connection, world)
             case .ephemeral(let message): try judge(message, connection, world)
+            case .history(let answer): try judge(answer, connection, world)
             case .authOK, .error, .goAway, .unknownExtension: break
             }
         } catch let violation as Violation {
@@ -135,6 +136,27 @@ struct DeliveryWatch {
             isVisible(message.scope, to: connection.user, at: tail, world), .earshot,
             "\(message.kind) of \(message.user?.text ?? "?") in \(message.scope) at \(tail)")
         world.heard += 1
+    }
+
+    // MARK: History
+
+    /// History is told to those who hold the scope where it was read, as the fold has it.
+    private mutating func judge(
+        _ answer: HistoryAnswer, _ connection: Connection, _ world: World
+    ) throws(Violation) {
+        guard let at = pageStates.removeValue(forKey: answer.id) else {
+            throw Violation(invariant: .contiguity, message: "a history that nobody read")
+        }
+        world.log("c\(connection.id) history \(answer.key) at \(at) entries \(answer.entries.count)")
+        try check(
+            isVisible(answer.scope, to: connection.user, at: at, world), .noLeak,
+            "history of \(answer.scope) read at \(at) by one without a grant")
+        let lines = Set(world.oracle.state.ledger[answer.key] ?? [])
+        for entry in answer.entries {
+            try check(
+                lines.contains(.init(entry)) && entry.seq <= at, .stability,
+                "\(entry.key) at \(entry.seq): another ledger goes out")
+        }
     }
 
     // MARK: Both

@@ -43,6 +43,16 @@ struct EndCheck {
             }
             try state.compare(record)
         }
+        for (key, lines) in state.ledger {
+            guard let scope = state.current(key)?.scope else { continue }
+            let stored = world.database.tables.history(
+                of: key, scope: scope, before: .max, limit: 1_000, in: World.workspace
+            ).entries
+            let kept = Set(lines.suffix(stored.count))
+            try check(
+                !stored.isEmpty && Set(stored.map { OracleState.Overwriting($0) }) == kept, .merge,
+                "the ledger of \(key) has \(stored.count) lines, of \(lines.count)")
+        }
         for user in world.plan.users {
             let stored = world.database.tables.session(for: user, client: nil, in: World.workspace).grants
             let expected = state.timeline.grants(of: user)
@@ -74,6 +84,9 @@ struct EndCheck {
                 shown.record.seq == change.seq && shown.record.fields.canonicalBytes == change.fields.canonicalBytes,
                 .convergence, "\(key) differs")
             try check(shown.state != .pending, .convergence, "\(key) is still pending")
+            let isOpen = try device.database.writer.unsafeRead { db in try ConflictTable(db: db).holds(key) }
+            try check(
+                (shown.state == .conflict) == isOpen, .conservation, "\(key) is \(shown.state), conflict: \(isOpen)")
         }
     }
 

@@ -51,6 +51,10 @@ extension Device {
             return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
         case .applyPage(let page):
             return try apply(.page(page)) { try $0.apply(page) }
+        case .applyHistory(let answer):
+            return try apply(.history(answer)) { [clock] in try $0.apply(answer, now: clock) }
+        case .loadHistory(let key):
+            return .historyLoaded(try database.historyRequest(key))
         case .loadPush(let after, let limits):
             attempts += 1
             return .pushLoaded(

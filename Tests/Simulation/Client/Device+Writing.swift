@@ -10,7 +10,8 @@ extension Device {
         do {
             try transact { database in
                 try database.write(transaction)
-                world.oracle(wrote: transaction, by: owner, after: position)
+                // As it is in the outbox: with marks of what the device showed.
+                world.oracle(wrote: try database.written(transaction.id) ?? transaction, by: owner, after: position)
                 watch.wrote(transaction.id)
             }
             log("writes \(transaction.id) \(transaction.mutations.map(\.key.collection))")
@@ -36,7 +37,7 @@ extension Device {
                 guard sent != id else { return }
                 watch.released(id)
                 transaction.id = sent
-                world.oracle(wrote: transaction, by: owner, after: position)
+                world.oracle(wrote: try database.written(sent) ?? transaction, by: owner, after: position)
                 watch.wrote(sent)
             }
             log("deals with parked \(id)")
@@ -45,6 +46,32 @@ extension Device {
             kill()
         } catch {
             log("cannot deal with parked: \(error)")
+        }
+    }
+
+    /// The app chooses between its value and the server's, of one field or all.
+    func resolveConflict(newID: TransactionID, keeping choose: (StoredConflict.Field) -> FieldPatch?) {
+        let position = position()
+        do {
+            try transact { database in
+                let before = Set(try database.parked().map(\.transaction.id))
+                let isWritten = try database.writer.write { [clock] db in
+                    guard let conflict = try database.conflicts(db).first else { return false }
+                    var choices: [String: FieldPatch?] = [:]
+                    for field in conflict.fields { choices.updateValue(choose(field), forKey: field.name) }
+                    return try database.resolve(conflict.key, choices, id: newID, at: clock, db)
+                }
+                for id in before.subtracting(try database.parked().map(\.transaction.id)) { watch.released(id) }
+                guard isWritten, let written = try database.written(newID) else { return }
+                world.oracle(wrote: written, by: owner, after: position)
+                watch.wrote(newID)
+            }
+            log("resolves a conflict as \(newID)")
+            feed(.wrote)
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot resolve: \(error)")
         }
     }
 
@@ -80,5 +107,12 @@ extension Device {
     func revision(of solo: LocalID) -> Int64? {
         let sql = "SELECT rev FROM notes WHERE local_id = ?"
         return look { try Int64.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) }.flatMap { $0 }
+    }
+}
+
+extension LocalDatabase {
+    /// A transaction as it waits in the outbox.
+    fileprivate func written(_ id: TransactionID) throws -> Transaction? {
+        try writer.read { db in try OutboxTable(db: db).entry(id)?.transaction() }
     }
 }

@@ -34,6 +34,8 @@ extension OracleState {
             }
             try size(fields)
             put(mutation.key, scope: record.scope, fields: fields, author: record.author, collection)
+            noteOverwritten(
+                by: patches, from: record.fields, to: fields, mutation.key, author: user, collection)
         case .delete:
             let (record, role) = try living(existing, by: user, ifSeq, collection)
             try allow(collection.delete, role, record.author == user)

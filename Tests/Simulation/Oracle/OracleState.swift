@@ -12,6 +12,19 @@ struct OracleState {
     private var time: Milliseconds = 0
     /// Records that the current batch touched.
     private var touched: Set<RecordKey> = []
+    /// What the current batch overwrote unseen, and what all did, in the order of the writes.
+    private var overwritten: [Overwriting] = []
+    private(set) var ledger: [RecordKey: [Overwriting]] = [:]
+
+    /// One line of the ledger as the fold gives it.
+    struct Overwriting: Hashable {
+        let key: RecordKey
+        let seq: SequenceNumber
+        let field: String
+        let old: FieldValue?
+        let new: FieldValue?
+        let author: UserID
+    }
 
     init(schema: Schema, limits: ModelLimits) {
         self.schema = schema
@@ -29,6 +42,24 @@ struct OracleState {
         last = low - 1
         self.time = time
         touched = []
+        overwritten = []
+    }
+
+    /// A write met values that its device had not shown: those under rules that replace are in the ledger.
+    mutating func noteOverwritten(
+        by patches: [NamedPatch], from before: Fields, to after: Fields, _ key: RecordKey, author: UserID,
+        _ collection: CollectionSchema
+    ) {
+        for patch in patches {
+            guard let seen = patch.seen, let field = collection.field(patch.field), field.merge == .lww else {
+                continue
+            }
+            let (old, new) = (before[patch.field], after[patch.field])
+            if old == new || ValueMark(old, of: field) == seen { continue }
+            let line = Overwriting(key: key, seq: last, field: patch.field, old: old, new: new, author: author)
+            overwritten.append(line)
+            ledger[key, default: []].append(line)
+        }
     }
 
     /// Applies a whole transaction, or nothing.
@@ -82,6 +113,10 @@ struct OracleState {
         let keys = Set(batch.records.map(\.key))
         try check(keys == touched, .merge, "batch \(batch.low) wrote other records than it accepted")
         for record in batch.records { try compare(record) }
+        let lines = batch.ledger.map(Overwriting.init)
+        try check(
+            lines == overwritten, .merge, "batch \(batch.low) has \(lines.count) ledger lines, not \(overwritten.count)"
+        )
     }
 
     /// Compares a stored record with the fold's last version of it.
@@ -100,5 +135,13 @@ struct OracleState {
         try check(
             record.author == expected.author && record.created == expected.created
                 && record.updated == expected.updated, .merge, "\(record.key): author or times")
+    }
+}
+
+extension OracleState.Overwriting {
+    init(_ entry: LedgerEntry) {
+        self.init(
+            key: entry.key, seq: entry.seq, field: entry.value.field, old: entry.value.old, new: entry.value.new,
+            author: entry.author)
     }
 }

@@ -19,6 +19,7 @@ extension ServerNode {
             case .readWindow(let id, let request): readWindow(id, request)
             case .readPage(let id, _, let request): readPage(id, request)
             case .tell(_, let word): tell(word)
+            case .readHistory(let id, _, let request): readHistory(id, request)
             case .submit(let id, _, let submission):
                 if lane.append(submission, ticket: .session(id)) {
                     sequence()
@@ -104,6 +105,20 @@ extension ServerNode {
         }
     }
 
+    private func readHistory(_ id: SessionID, _ request: HistoryRequest) {
+        world.database.call(
+            lease,
+            {
+                $0.history(
+                    of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
+                    in: World.workspace)
+            }
+        ) { page in
+            if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
+            self.advance { $0.historyRead(id, request, page, into: &$1) }
+        }
+    }
+
     private func readPage(_ id: SessionID, _ request: PageRequest) {
         world.database.call(
             lease,
@@ -123,6 +138,7 @@ extension SessionEffect {
     var session: SessionID {
         switch self {
         case .send(let id, _), .close(let id, _, _), .load(let id, _), .readWindow(let id, _), .readPage(let id, _, _),
+            .readHistory(let id, _, _),
             .submit(let id, _, _):
             id
         case .tell: .max

@@ -1,5 +1,7 @@
 import TidemarkModel
 
+@testable import Tidemark
+
 extension Workload {
     func openConversation(on device: Device) -> [Mutation]? {
         let id = newID()
@@ -36,8 +38,10 @@ extension Workload {
             NamedPatch("high", .max(.integer(Int64(random.below(1_000))))),
             NamedPatch("tags", .add([.string("t\(random.below(6))")])),
             NamedPatch("labels", random.chance(600) ? .add([.string("l\(random.below(4))")]) : .remove(["l0", "l1"])),
+            NamedPatch("plan", random.chance(800) ? .set(.string("p\(random.below(5))")) : .unset),
             NamedPatch("detail", .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
         ]
+        if random.chance(200) { device.feed(.history(RecordKey(collection: "notes", id: id))) }
         let patches = random.some(all)
         return patches.isEmpty ? nil : [update("notes", id, patches)]
     }

@@ -72,6 +72,17 @@ final class Workload {
     }
 
     private func dealWithParked(on device: Device) -> [Mutation]? {
+        if random.chance(300) {
+            let (kept, id) = (random.below(3), newID())
+            device.resolveConflict(newID: id) { field in
+                switch kept {
+                case 0: nil
+                case 1: field.mine.map { .set($0) } ?? .unset
+                default: .set("both")
+                }
+            }
+            return nil
+        }
         guard let parked = try? device.database.parked(), let stored = random.pick(parked) else { return nil }
         device.dealWithParked(stored, newID: newID(), isRetried: random.chance(600))
         return nil

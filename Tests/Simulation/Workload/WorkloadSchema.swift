@@ -30,6 +30,7 @@ enum WorkloadSchema {
                 "conversationId": {"type": "reference", "to": "conversations", "required": true, "merge": "immutable"},
                 "body": "string",
                 "rev": "integer",
+                "plan": {"type": "string", "merge": "manual"},
                 "count": {"type": "integer", "merge": "counter"},
                 "high": {"type": "integer", "merge": "max"},
                 "tags": {"type": "set", "merge": "set"},

@@ -1,0 +1,72 @@
+import GRDB
+import TidemarkModel
+
+/// Which parked transactions hold values of `manual` fields that the app is to choose from, inside one SQLite transaction.
+struct ConflictTable {
+    let db: Database
+
+    /// Notes the records of a transaction that was refused with `conflict` and writes `manual` fields.
+    func note(_ transaction: Transaction, schema: [String: CollectionTable]) throws {
+        for mutation in transaction.mutations {
+            guard let collection = schema[mutation.key.collection]?.collection,
+                !mutation.manualPatches(in: collection).isEmpty
+            else { continue }
+            try db.run(
+                "INSERT OR IGNORE INTO tidemark_conflict (collection, local_id, id) VALUES (?, ?, ?)",
+                [mutation.key.collection, mutation.key.id.description, transaction.id.description])
+        }
+    }
+
+    func isEmpty() throws -> Bool { try !db.exists("SELECT 1 FROM tidemark_conflict LIMIT 1") }
+
+    func holds(_ key: RecordKey) throws -> Bool {
+        try db.exists("SELECT 1 FROM tidemark_conflict WHERE collection = ? AND local_id = ? LIMIT 1", key.arguments)
+    }
+
+    /// True when the transaction still has something to choose.
+    func holds(_ id: TransactionID) throws -> Bool {
+        try db.exists("SELECT 1 FROM tidemark_conflict WHERE id = ? LIMIT 1", [id.description])
+    }
+
+    /// Records in conflict, sorted.
+    func records() throws -> [RecordKey] {
+        try db.all("SELECT DISTINCT collection, local_id FROM tidemark_conflict ORDER BY 1, 2").map { try $0.key(0) }
+    }
+
+    /// The parked transactions with a say in the record's conflict, in the order of their writing.
+    func transactions(of key: RecordKey) throws -> [Transaction] {
+        let sql = """
+            SELECT p.body
+            FROM tidemark_conflict AS c
+            JOIN tidemark_parked AS p ON p.id = c.id
+            WHERE c.collection = ? AND c.local_id = ?
+            ORDER BY p.parked, p.id
+            """
+        return try db.all(sql, key.arguments).map { try OutboxEntry.transaction(try $0.text(0)) }
+    }
+
+    /// The transaction has no more say in the record, which is in conflict no more when it was the last.
+    func settle(_ key: RecordKey, _ id: TransactionID) throws {
+        try db.run(
+            "DELETE FROM tidemark_conflict WHERE collection = ? AND local_id = ? AND id = ?",
+            [key.collection, key.id.description, id.description])
+        guard try !holds(key) else { return }
+        try db.run(
+            "UPDATE \(CollectionTable.quoted(key.collection)) SET state = ? WHERE local_id = ? AND state = ?",
+            [RecordState.synced.rawValue, key.id.description, RecordState.conflict.rawValue])
+    }
+
+    /// The transaction is parked no more.
+    func forget(_ id: TransactionID) throws {
+        let keys = try db.all("SELECT collection, local_id FROM tidemark_conflict WHERE id = ?", [id.description])
+        for key in try keys.map({ try $0.key(0) }) { try settle(key, id) }
+    }
+}
+
+extension Mutation {
+    /// The patches that a `manual` field's rule judges.
+    func manualPatches(in collection: CollectionSchema) -> [NamedPatch] {
+        guard case .update(let patches) = action else { return [] }
+        return patches.filter { collection.field($0.field)?.merge == .manual }
+    }
+}

@@ -1,0 +1,26 @@
+import GRDB
+package import TidemarkModel
+package import TidemarkWire
+
+extension LocalDatabase {
+    /// Where a record's history is to be asked for; `nil` for one whose scope is not held. The sender numbers it.
+    package func historyRequest(_ key: RecordKey) throws -> HistoryRequest? {
+        try writer.read { db in
+            let records = RecordTable(db, self)
+            guard let scope = try (records.base(key) ?? records.visible(key))?.scope,
+                let held = try ScopeTable(db: db).held(scope)
+            else { return nil }
+            return HistoryRequest(id: 0, scope: scope, since: held.since, key: key, limit: limits.pageRows)
+        }
+    }
+
+    /// Keeps what the server told of a record's history, if its scope is still held.
+    package func apply(_ answer: HistoryAnswer, now: Milliseconds) throws {
+        try writer.write { db in
+            guard !answer.entries.isEmpty, try ScopeTable(db: db).held(answer.scope) != nil else { return }
+            let history = HistoryTable(db: db)
+            try history.save(answer.entries)
+            try history.trim(now: now, limits: limits)
+        }
+    }
+}

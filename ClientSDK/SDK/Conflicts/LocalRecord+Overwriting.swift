@@ -1,0 +1,30 @@
+import TidemarkModel
+
+extension LocalRecord {
+    /// Values that mutations gave to fields and that this later state of the record no longer has.
+    func overwriting(_ mutations: [Mutation], in collection: CollectionSchema) -> [OverwrittenValue] {
+        var mine: [String: FieldValue?] = [:]
+        for mutation in mutations {
+            guard case .update(let patches) = mutation.action else { continue }
+            for named in patches {
+                guard let field = collection.field(named.field), field.merge.replacesValues else { continue }
+                switch named.patch {
+                case .set(let value): mine.updateValue(field.type.canonical(value), forKey: field.name)
+                case .unset: mine.updateValue(nil, forKey: field.name)
+                case .increment, .add, .remove, .max: break
+                }
+            }
+        }
+        return mine.sorted { $0.key < $1.key }.compactMap { name, value in
+            guard let field = collection.field(name), value != fields[name] else { return nil }
+            return OverwrittenValue(field: name, rule: field.merge, old: value, new: fields[name])
+        }
+    }
+}
+
+extension Mutation {
+    /// Names of the fields that an update writes.
+    var patchedFields: [String] {
+        if case .update(let patches) = action { patches.map(\.field) } else { [] }
+    }
+}

@@ -1,0 +1,91 @@
+public import Foundation
+import GRDB
+public import TidemarkModel
+
+/// A record of which `manual` fields were changed here and elsewhere without knowledge of each other. The record shows the
+/// server's values; this device's own wait here, also over a restart, until the app chooses.
+///
+///     for conflict in try await store.conflicts() {
+///         for field in conflict.fields { print(field.name, field.mine, field.theirs) }
+///         try await conflict.resolve(keeping: .mine)
+///     }
+public struct RecordConflict: Sendable, Identifiable, Equatable {
+    /// One field with both values; `nil` where it has none.
+    public struct Field: Hashable, Sendable {
+        /// The field's name in the schema.
+        public let name: String
+        /// What was written on this device and refused.
+        public let mine: FieldValue?
+        /// What the server has now.
+        public let theirs: FieldValue?
+    }
+
+    /// What shall stand.
+    public enum Choice: Hashable, Sendable {
+        case mine
+        case theirs
+        /// Something else, as a merge of both by a person; `nil` removes the value.
+        case value(FieldValue?)
+    }
+
+    private let store: SyncStore
+    private let stored: StoredConflict
+
+    init(store: SyncStore, stored: StoredConflict) {
+        self.store = store
+        self.stored = stored
+    }
+
+    public var id: RecordKey { stored.key }
+    /// The record's collection.
+    public var collection: String { stored.key.collection }
+    /// The record's id.
+    public var record: UUID { UUID(stored.key.id) }
+    /// The fields to choose, sorted by name.
+    public var fields: [Field] {
+        stored.fields.map { Field(name: $0.name, mine: $0.mine, theirs: $0.theirs) }
+    }
+
+    /// Settles the conflict, or one field of it. The choice is written like any other change, and is a new conflict if the
+    /// value was changed again meanwhile. What else the refused transaction held is written with the last choice.
+    ///
+    /// - Parameter field: `nil` for all of them.
+    /// - Returns: the receipt; it has no steps when nothing had to be written.
+    /// - Throws: `StoreError` when the record is gone or the value does not fit; the conflict then stays.
+    @discardableResult
+    public func resolve(keeping choice: Choice, of field: String? = nil) async throws -> WriteReceipt {
+        var choices: [String: FieldPatch?] = [:]
+        for conflict in stored.fields where field == nil || field == conflict.name {
+            switch choice {
+            case .mine: choices[conflict.name] = conflict.mine.map { .set($0) } ?? .unset
+            case .theirs: choices.updateValue(nil, forKey: conflict.name)
+            case .value(let value): choices[conflict.name] = value.map { .set($0) } ?? .unset
+            }
+        }
+        let (database, key) = (store.database, stored.key)
+        let (id, time) = (store.environment.newID(), store.environment.now())
+        let isWritten = try await database.writer.write { [choices] db in
+            try database.resolve(key, choices, id: id, at: time, db)
+        }
+        if isWritten { store.localWrites.send() }
+        return WriteReceipt(id, database)
+    }
+
+    public static func == (left: RecordConflict, right: RecordConflict) -> Bool { left.stored == right.stored }
+}
+
+extension SyncStore {
+    /// Conflicts that wait for the app's choice, by record.
+    public func conflicts() async throws -> [RecordConflict] {
+        try await database.writer.read { [database] db in try database.conflicts(db) }
+            .map { RecordConflict(store: self, stored: $0) }
+    }
+
+    /// The same, now and after each change.
+    public var openConflicts: LiveValues<[RecordConflict]> {
+        // What is read depends on which records are in conflict, so that is tracked anew with each value.
+        LiveValues(
+            database.writer, ValueObservation.tracking { [database] in try database.conflicts($0) },
+            map: { stored in stored.map { RecordConflict(store: self, stored: $0) } })
+    }
+}
