@@ -10,8 +10,11 @@ struct Workbench: Sendable {
     let shop: RepairShop
 
     /// Opens a shop, or goes to one that exists.
-    static func open(_ user: String, shop: UUID? = nil) async throws -> Workbench {
-        let store = try SyncStore.inMemory(account: UserID(user), schema: try RepairShopSchema.schema())
+    static func open(_ user: String, shop: UUID? = nil, schema: Schema? = nil) async throws -> Workbench {
+        var environment = StoreEnvironment.system
+        environment.app = "bench 1"
+        let store = try SyncStore.inMemory(
+            account: UserID(user), schema: try schema ?? RepairShopSchema.schema(), environment: environment)
         if let shop { return Workbench(store: store, shop: RepairShop(shop, in: store)) }
         let staff = Set(["ann", "bob"].map { UserID($0) })
         let created = Shop(name: "Fix it", staff: staff, admins: [UserID(user)], currency: "EUR")
