@@ -144,6 +144,14 @@ struct ServerMachines: Sendable {
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,
                 limit: request.limit, in: Self.workspace)
             fanOut.pageRead(id, request, page, now: now, into: &effects)
+        case .readHistory(let id, _, let request):
+            let page = tables.history(
+                of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
+                in: Self.workspace)
+            fanOut.historyRead(id, request, page, now: now, into: &effects)
+        case .tell:
+            // One node: there is nobody else to tell.
+            break
         case .submit(let id, _, let submission):
             if !lane.append(submission, ticket: id) {
                 fanOut.settled(id, .overloaded, isLast: submission.isLast, into: &effects)
