@@ -112,6 +112,29 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `a message is shown within 50 ms of its sending, with a thousand before it`() async throws {
+        try await withFolder { folder in
+            let phone = try await Phone(at: folder)
+            try await phone.fill(1_000)
+            try await phone.kit.settle()
+            phone.client.goOffline()
+            var pages = phone.chat.messages.observe(phone.conversation, newest: 50).makeAsyncIterator()
+            _ = try await pages.next()
+            let clock = ContinuousClock()
+            var times: [Duration] = []
+            for number in 1...5 {
+                let start = clock.now
+                let sent = try await phone.chat.messages.send("now \(number)", to: phone.conversation)
+                while let page = try await pages.next(), page.last?.id != sent.id {}
+                times.append(start.duration(to: clock.now))
+            }
+            let shown = try #require(times.min())
+            #expect(shown < .milliseconds(50), "\(shown)")
+            #expect(
+                try await phone.chat.messages.newestPage(of: phone.conversation, limit: 1).first?.status == .sending)
+        }
+    }
+
     @Test func `10 pending messages are pushed within 2 s of work and 100 synced to another device within 5 s`()
         async throws
     {
