@@ -75,7 +75,9 @@ struct Attendance: Sendable {
     /// Memberships may have changed unseen.
     mutating func forgetDepartures(limits: FanOutLimits) {
         departures = Departures(entriesMax: limits.departuresMax)
+        let left = leaving.values.flatMap(\.scopes)
         leaving = [:]
+        for scope in left { note(scope) }
     }
 
     // MARK: Watching

@@ -91,6 +91,14 @@ struct Machines {
         }
     }
 
+    /// The order moves on by batches whose bodies nobody has kept; every session catches up at once.
+    mutating func miss() {
+        head = Head(seq: head.seq + 3, nonce: 7, time: 1, epoch: 1)
+        for machine in machines.indices {
+            run(machine) { [head] in $0.missed(upTo: head, in: Self.workspace, now: $1, into: &$2) }
+        }
+    }
+
     // MARK: Time and words
 
     /// Lets seconds pass, with a tick of each machine in each.
@@ -128,7 +136,19 @@ struct Machines {
                 for other in machines.indices where other != machine && !deaf.contains(other) {
                     run(other) { fanOut, _, effects in fanOut.heard(word, in: workspace, into: &effects) }
                 }
-            case .close, .load, .readWindow, .readPage, .submit: break
+            case .load(let id, let request):
+                // The first is answered by `connect`.
+                guard let session = machines[machine].session(id), session.isStreaming else { continue }
+                let grants = Array(session.grants.values.filter { $0.since > 0 })
+                let row = ClientRow(id: request.client, user: request.user)
+                let snapshot = SessionSnapshot(head: head, client: row, grants: grants)
+                run(machine) { $0.loaded(id, LoadAnswer(snapshot: snapshot), now: $1, into: &$2) }
+                say(id, .ack(Ack(frames: 2)))
+            case .readWindow(let id, _):
+                run(machine) { [head] in
+                    $0.windowRead(id, Window(records: [], through: head, head: head), now: $1, into: &$2)
+                }
+            case .close, .readPage, .submit: break
             }
         }
     }

@@ -1,6 +1,7 @@
 import Testing
 import TidemarkFanOut
 import TidemarkModel
+import TidemarkSession
 import TidemarkWire
 
 @Suite struct PresenceTests {
@@ -113,6 +114,25 @@ import TidemarkWire
         world.expel("bob", from: "room")
         world.pass(seconds: 1)
         _ = world.words(1)
+        world.ask(1, "room")
+        #expect(world.words(1) == ["ann+"])
+    }
+
+    @Test func `a machine that missed what happened forgets who left, and takes back what it said of them`() throws {
+        var world = try Machines(1)
+        world.connect(1, "ann", to: 0, scopes: ["room"])
+        for (id, user) in [(2, "bob"), (3, "cid")] as [(UInt64, String)] {
+            world.connect(id, user, to: 0, scopes: ["room"])
+        }
+        world.ask(1, "room")
+        world.disconnect(2)
+        world.pass(seconds: 10)
+        world.disconnect(3)
+        _ = world.words(1)
+        world.miss()
+        #expect(world.machines[0].session(1)?.isLive == true)
+        world.pass(seconds: 1)
+        #expect(world.words(1).last == "cid?")
         world.ask(1, "room")
         #expect(world.words(1) == ["ann+"])
     }
