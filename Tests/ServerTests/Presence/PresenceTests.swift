@@ -128,6 +128,7 @@ import TidemarkWire
         world.disconnect(2)
         world.pass(seconds: 10)
         world.disconnect(3)
+        world.pass(seconds: 1)
         _ = world.words(1)
         world.miss()
         #expect(world.machines[0].session(1)?.isLive == true)
