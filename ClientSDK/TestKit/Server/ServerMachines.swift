@@ -148,7 +148,7 @@ struct ServerMachines: Sendable {
             let page = tables.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
                 in: Self.workspace)
-            fanOut.historyRead(id, request, page, now: now, into: &effects)
+            fanOut.historyRead(id, request, page, into: &effects)
         case .tell:
             // One node: there is nobody else to tell.
             break
