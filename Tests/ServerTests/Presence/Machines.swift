@@ -148,7 +148,7 @@ struct Machines {
                 run(machine) { [head] in
                     $0.windowRead(id, Window(records: [], through: head, head: head), now: $1, into: &$2)
                 }
-            case .close, .readPage, .submit: break
+            case .close, .readPage, .readHistory, .submit: break
             }
         }
     }
