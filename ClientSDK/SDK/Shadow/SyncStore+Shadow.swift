@@ -1,0 +1,24 @@
+import Foundation
+public import TidemarkModel
+
+extension SyncStore {
+    /// Compares what the older path shows, as models of the engine, with what the engine shows at this moment.
+    ///
+    /// - Parameters:
+    ///   - older: all that the older path shows of the scope, or of the collection without one.
+    ///   - comparison: keeps what was found before.
+    /// - Throws: `StoreError` with `coding` when a model does not fit the schema.
+    public func compare<Model: SyncModel>(
+        _ older: [Model], in scope: ScopeID? = nil, with comparison: inout ShadowComparison
+    ) async throws -> ShadowReport {
+        let shown = try await repository(Model.self).readAll(in: scope)
+        return comparison.compare(
+            older: try fieldsByID(older), engine: try fieldsByID(shown), now: environment.now())
+    }
+
+    private func fieldsByID<Model: SyncModel>(_ models: [Model]) throws -> [UUID: Fields] {
+        let coding = try database.coding(Model.self)
+        let pairs = try models.map { ($0.id, try coding.fields($0)) }
+        return Dictionary(pairs, uniquingKeysWith: { _, last in last })
+    }
+}
