@@ -30,7 +30,7 @@ extension LocalDatabase {
             var rows = try RowApplier(records)
             for group in changes.groups {
                 guard let held = try ScopeTable(db: db).held(group.scope) else { continue }
-                try rows.apply(group.changes, isFilling: !held.isComplete, rebase: &rebase)
+                try rows.apply(group.changes, isFilling: held.isFilling, rebase: &rebase)
             }
             try rebase.finish()
             try Meta.cursor.set(changes.cursor, db)

@@ -10,17 +10,18 @@ extension LocalDatabase {
     package func nextPages(limit: Int) throws -> [PageRequest] {
         try writer.read { db in
             let sql = """
-                SELECT p.scope, s.since, p.collection, p.floor
+                SELECT p.scope, s.since, p.collection, p.floor, p.remaining
                 FROM tidemark_scope_page AS p
                 JOIN tidemark_scope AS s ON s.scope = p.scope
-                WHERE p.is_complete = 0
+                WHERE p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
                 ORDER BY p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC, p.scope, p.position
                 LIMIT ?
                 """
             return try db.all(sql, [limit]).map { row in
-                PageRequest(
+                let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
+                return PageRequest(
                     id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1), collection: try row.text(2),
-                    before: try row.optionalInteger(3), limit: limits.pageRows)
+                    before: try row.optionalInteger(3), limit: Int(rows))
             }
         }
     }
@@ -28,21 +29,30 @@ extension LocalDatabase {
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
     /// already, is dropped (R-62): tombstones that would guard against it may be gone.
     ///
-    /// - Parameter note: told after the commit what was decided.
+    /// - Parameters:
+    ///   - request: what it answers. A page that does not go on where the copy ends now is dropped as well: the copy may
+    ///     have been trimmed meanwhile, and what is here has no gaps.
+    ///   - note: told after the commit what was decided.
     /// - Returns: false when it was dropped.
     @discardableResult
-    package func apply(_ page: PageAnswer, noting note: (SyncLogEvent) -> Void = { _ in }) throws -> Bool {
+    package func apply(
+        _ page: PageAnswer, to request: PageRequest? = nil, noting note: (SyncLogEvent) -> Void = { _ in }
+    ) throws -> Bool {
         let events: [SyncLogEvent]? = try change { db in
             let scopes = ScopeTable(db: db)
-            let progress = "SELECT is_complete FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
+            let progress = "SELECT is_complete, floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
             guard let held = try scopes.held(page.scope), held.since == page.since,
-                try db.first(progress, [page.scope.text, page.collection])?.integer(0) == 0
+                let row = try db.first(progress, [page.scope.text, page.collection]), try row.integer(0) == 0,
+                try request.map({ try $0.before == row.optionalInteger(1) }) ?? true
             else { return nil }
             let records = RecordTable(db, self)
             var rebase = Rebase(records: records)
             var rows = try RowApplier(records)
             try rows.apply(page.changes, isFilling: true, rebase: &rebase)
             try rebase.finish()
+            try db.run(
+                "UPDATE tidemark_scope_page SET remaining = max(0, remaining - ?) WHERE scope = ? AND collection = ?",
+                [page.changes.count, page.scope.text, page.collection])
             if let next = page.next {
                 try db.run(
                     """
@@ -53,8 +63,8 @@ extension LocalDatabase {
                 try db.run(
                     "UPDATE tidemark_scope_page SET is_complete = 1 WHERE scope = ? AND collection = ?",
                     [page.scope.text, page.collection])
-                if try scopes.completeIfFilled(page.scope) { try records.sweep(page.scope) }
             }
+            if try scopes.endIfFilled(page.scope) { try records.sweep(page.scope) }
             try scopes.noteChange()
             return rebase.events
         }

@@ -26,9 +26,10 @@ struct RowApplier {
         for change in changes {
             // Collections that the app does not know yet are fetched by pages once it does.
             guard let table = records.tables[change.key.collection] else { continue }
+            let record = LocalRecord(change, in: table)
             if hasBases, let base = try records.base(change.key) {
                 guard change.seq > base.seq else { continue }
-                try records.saveBase(LocalRecord(change))
+                try records.saveBase(record)
                 rebase.meet(change.key, over: base)
             } else if change.isDeleted {
                 try delete(change, table, isFilling: isFilling)
@@ -38,7 +39,7 @@ struct RowApplier {
                     try records.deleteTombstone(change.key)
                 }
                 let isOpen = try hasConflicts && ConflictTable(db: records.db).holds(change.key)
-                let arguments = table.arguments(LocalRecord(change), state: isOpen ? .conflict : .synced)
+                let arguments = table.arguments(record, state: isOpen ? .conflict : .synced)
                 try statement(table).apply.execute(arguments: arguments)
             }
         }

@@ -13,7 +13,7 @@ struct ScopeChange {
     /// - Parameter now: noted on what is parked.
     init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {
         records = RecordTable(db, database)
-        filling = ScopeFilling(schema: database.schema, db: db)
+        filling = ScopeFilling(schema: database.schema, db: db, cache: database.limits.cache)
         account = database.account
         self.now = now
     }

@@ -6,6 +6,7 @@ import TidemarkWire
 struct ScopeFilling {
     let schema: Schema
     let db: Database
+    let cache: CachePolicy
 
     /// Records a scope with nothing filled yet.
     func start(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
@@ -16,11 +17,11 @@ struct ScopeFilling {
         for (position, collection) in collections(of: scope).enumerated() {
             try db.run(
                 """
-                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete)
-                VALUES (?, ?, ?, NULL, 0)
-                """, [scope.text, position, collection.name])
+                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining)
+                VALUES (?, ?, ?, NULL, 0, ?)
+                """, [scope.text, position, collection.name, cache.rowsWanted(of: collection)])
         }
-        try ScopeTable(db: db).completeIfFilled(scope)
+        try ScopeTable(db: db).endIfFilled(scope)
     }
 
     /// Makes the held scopes incomplete again that may have records of a collection which is new to the app.
@@ -31,9 +32,9 @@ struct ScopeFilling {
             }
             try db.run(
                 """
-                INSERT OR IGNORE INTO tidemark_scope_page (scope, position, collection, floor, is_complete)
-                VALUES (?, ?, ?, NULL, 0)
-                """, [held.scope.text, position, collection.name])
+                INSERT OR IGNORE INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining)
+                VALUES (?, ?, ?, NULL, 0, ?)
+                """, [held.scope.text, position, collection.name, cache.rowsWanted(of: collection)])
             try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [held.scope.text])
         }
     }

@@ -6,15 +6,23 @@ import TidemarkWire
 struct ScopeTable {
     let db: Database
 
-    /// The grant under which a scope is held, and whether all of its records are here.
-    func held(_ scope: ScopeID) throws -> (since: SequenceNumber, isComplete: Bool)? {
-        let sql = "SELECT since, is_complete FROM tidemark_scope WHERE scope = ?"
+    /// A page that is still to come: not all of the collection is here, and more of it is wanted.
+    static let isToCome = "is_complete = 0 AND (remaining IS NULL OR remaining > 0)"
+
+    /// The grant under which a scope is held, and whether pages of it are still to come.
+    func held(_ scope: ScopeID) throws -> (since: SequenceNumber, isFilling: Bool)? {
+        let sql = """
+            SELECT since, is_complete = 0 AND EXISTS (
+                SELECT 1 FROM tidemark_scope_page AS p WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
+            )
+            FROM tidemark_scope WHERE scope = ?
+            """
         guard let row = try db.first(sql, [scope.text]) else { return nil }
         return (try row.integer(0), try row.integer(1) != 0)
     }
 
     /// True when pages of the scope are still to come.
-    func isFilling(_ scope: ScopeID) throws -> Bool { try held(scope)?.isComplete == false }
+    func isFilling(_ scope: ScopeID) throws -> Bool { try held(scope)?.isFilling == true }
 
     func all() throws -> [HeldScope] {
         try db.all("SELECT scope, since FROM tidemark_scope ORDER BY scope")
@@ -38,14 +46,21 @@ struct ScopeTable {
         for name in ["tidemark_scope", "tidemark_scope_page"] { try db.notifyChanges(in: Table(name)) }
     }
 
-    /// Marks the scope complete once all of its collections are; tombstones have then done their work.
+    /// Once no page of the scope is to come, tombstones have done their work; and it is complete when nothing older was
+    /// left at the server.
     ///
-    /// - Returns: true when it is complete.
+    /// - Returns: true when no page is to come.
     @discardableResult
-    func completeIfFilled(_ scope: ScopeID) throws -> Bool {
-        let open = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND is_complete = 0 LIMIT 1"
-        guard try !db.exists(open, [scope.text]) else { return false }
-        try db.run("UPDATE tidemark_scope SET is_complete = 1 WHERE scope = ?", [scope.text])
+    func endIfFilled(_ scope: ScopeID) throws -> Bool {
+        let toCome = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND \(Self.isToCome) LIMIT 1"
+        guard try !db.exists(toCome, [scope.text]) else { return false }
+        try db.run(
+            """
+            UPDATE tidemark_scope SET is_complete = NOT EXISTS (
+                SELECT 1 FROM tidemark_scope_page AS p WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0
+            )
+            WHERE scope = ?
+            """, [scope.text])
         try db.run("DELETE FROM tidemark_tombstone WHERE scope = ?", [scope.text])
         return true
     }

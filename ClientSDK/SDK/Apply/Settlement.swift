@@ -16,6 +16,10 @@ struct Settlement {
         var committed = 0
         for entry in try outbox.entries(through: settled.through) {
             let outcome = outcomes[entry.number]
+            guard outcome != nil else {
+                // The server forgets an outcome once the client knows it, and this one does not: another does.
+                throw StoreError(.clientForked, "number \(entry.number) was settled, and its outcome told elsewhere")
+            }
             if let outcome, outcome.transaction != entry.id {
                 throw StoreError(.clientForked, "number \(entry.number) was settled for another transaction")
             }

@@ -8,6 +8,7 @@ final class EngineHints: Sendable {
         var isWanted: Bool?
         var hasWritten = false
         var isHurried = false
+        var wantsPages = false
         var round: Int64?
         var said: [Ephemeral] = []
         var isWatchChanged = false
@@ -27,6 +28,7 @@ final class EngineHints: Sendable {
     init() { (signals, signalling) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
     func wrote() { note { $0.hasWritten = true } }
+    func wantPages() { note { $0.wantsPages = true } }
     func hurry() { note { $0.isHurried = true } }
     func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
     func say(_ message: Ephemeral) {
@@ -56,6 +58,7 @@ final class EngineHints: Sendable {
         var events: [SyncEvent] = []
         if let isWanted = taken.isWanted { events.append(isWanted ? .start : .stop) }
         if taken.hasWritten { events.append(.wrote) }
+        if taken.wantsPages { events.append(.wantsPages) }
         if taken.isHurried { events.append(.hurry) }
         if let round = taken.round { events.append(.sync(round: round)) }
         if taken.isWatchChanged { events.append(.watch(watched())) }

@@ -7,6 +7,8 @@ package struct EngineTiming: Hashable, Sendable {
     package var attemptsMax = 5
     /// A connection that lived so long makes the next failure a first one again.
     package var healthy: Int64 = 10_000
+    /// From the call for a token to the open socket.
+    package var openingMax: Int64 = 60_000
     /// From the open socket to `welcome`.
     package var handshakeMax: Int64 = 10_000
     /// The longest that an applied frame stays unacknowledged.

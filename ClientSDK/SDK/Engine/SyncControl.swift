@@ -81,6 +81,8 @@ final class SyncControl: Sendable {
     }
 
     func askHistory(of key: RecordKey) { state.withLock { $0.engine }?.history(of: key) }
+    /// Older records are wanted; without an engine, the next one sees it by itself.
+    func wantPages() { state.withLock { $0.engine }?.wantsPages() }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
 

@@ -20,7 +20,7 @@ struct SyncCounts: Hashable, Sendable {
             }
         }
         counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
-        let sql = "SELECT count(*), coalesce(sum(is_complete), 0) FROM tidemark_scope_page"
+        let sql = "SELECT count(*), coalesce(sum(is_complete OR remaining = 0), 0) FROM tidemark_scope_page"
         if let row = try db.first(sql) {
             counts.filled = SyncProgress(done: Int(try row.integer(1)), total: Int(try row.integer(0)))
         }

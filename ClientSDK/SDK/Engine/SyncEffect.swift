@@ -14,7 +14,7 @@ package enum SyncEffect: Sendable {
     /// Apply a frame; answers `applied` or `applyFailed`.
     case applyChanges(Changes)
     /// Apply a page; answers `applied` or `applyFailed`.
-    case applyPage(PageAnswer)
+    case applyPage(PageAnswer, to: PageRequest)
     /// Keep what the server told of a record's history; answers `applied` or `applyFailed`.
     case applyHistory(HistoryAnswer)
     /// Find out where a record's history is to be asked for; answers `historyLoaded`.

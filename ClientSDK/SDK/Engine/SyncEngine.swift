@@ -27,6 +27,9 @@ package final class SyncEngine: Sendable {
     /// The app wrote something; never blocks.
     package func wrote() { hints.wrote() }
 
+    /// Older records are wanted; never blocks.
+    package func wantsPages() { hints.wantPages() }
+
     /// The network came back: try now instead of at the end of the wait.
     package func hurry() { hints.hurry() }
 
@@ -105,8 +108,10 @@ package final class SyncEngine: Sendable {
             }
             if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
             return answer
-        case .applyPage(let page):
-            return await apply { [database, configuration] in try database.apply(page, noting: configuration.note) }
+        case .applyPage(let page, let request):
+            return await apply { [database, configuration] in
+                try database.apply(page, to: request, noting: configuration.note)
+            }
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):

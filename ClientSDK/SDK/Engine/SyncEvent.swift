@@ -28,6 +28,8 @@ package enum SyncEvent: Sendable {
     case say(Ephemeral)
     /// The app watches the presence of these scopes, and of no others.
     case watch(Set<ScopeID>)
+    /// Older records are wanted.
+    case wantsPages
     /// The answer to `loadPush`, in order of the numbers.
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.

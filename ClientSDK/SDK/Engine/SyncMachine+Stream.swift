@@ -15,8 +15,8 @@ extension SyncMachine {
         case (.welcome(let welcome), .greeting): welcomed(welcome, now: now, &effects)
         case (.changes(let changes), .streaming): take(changes, bytes.count, now: now, &effects)
         case (.page(let answer), .streaming):
-            guard pages.removeValue(forKey: answer.id) != nil else { break }
-            effects.append(.applyPage(answer))
+            guard let request = pages.removeValue(forKey: answer.id) else { break }
+            effects.append(.applyPage(answer, to: request))
             fill(now: now, &effects)
         case (.history(let answer), .streaming): take(answer, &effects)
         case (.authOK(let answer), .streaming):

@@ -99,6 +99,7 @@ package struct SyncMachine: Sendable {
         case .wrote:
             isDrained = false
             push(now: now, &effects)
+        case .wantsPages: fill(now: now, &effects)
         case .pushLoaded(let entries): send(entries, now: now, &effects)
         case .pagesLoaded(let requests): ask(requests, &effects)
         case .say(let message): say(message, &effects)
@@ -153,7 +154,12 @@ package struct SyncMachine: Sendable {
 
     private mutating func tick(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
-        case .stopped, .refused, .opening: break
+        case .stopped, .refused: break
+        case .opening:
+            // A token that never comes must not keep the app from trying again.
+            guard let attempted, now >= attempted + timing.openingMax else { break }
+            effects.append(.close(.normal))
+            retry("no connection within \(timing.openingMax) ms", isOffline: true, now: now, &effects)
         case .waiting(let until): if now >= until { open(now: now, &effects) }
         case .greeting(let deadline):
             guard now >= deadline else { break }
@@ -264,7 +270,8 @@ package struct SyncMachine: Sendable {
     private func arm(_ effects: inout [SyncEffect]) {
         var deadlines: [Milliseconds] = []
         switch link {
-        case .stopped, .refused, .opening: break
+        case .stopped, .refused: break
+        case .opening: if let attempted { deadlines.append(attempted + timing.openingMax) }
         case .waiting(let until): deadlines.append(until)
         case .greeting(let deadline): deadlines.append(deadline)
         case .streaming:

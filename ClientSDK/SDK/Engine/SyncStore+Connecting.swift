@@ -20,7 +20,7 @@ extension SyncStore {
         if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
         let engine = engine(url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
-        let task = Task(executorPreference: environment.executor) { [self] in await run(engine) }
+        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, logger) }
         _ = syncing.replace(engine: engine, task: task)
     }
 
@@ -32,7 +32,7 @@ extension SyncStore {
         _ = try ServerAddress(url)
         let engine = engine(url, transport, logger, token)
         _ = syncing.replace(engine: engine, task: nil)
-        await withTaskExecutorPreference(environment.executor) { await run(engine) }
+        await withTaskExecutorPreference(environment.executor) { await run(engine, logger) }
     }
 
     /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
@@ -90,10 +90,13 @@ extension SyncStore {
         return SyncEngine(database: database, configuration: configuration, logger: logger)
     }
 
-    private func run(_ engine: SyncEngine) async {
+    private func run(_ engine: SyncEngine, _ logger: Logger) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [localWrites] in
                 for await _ in localWrites.values() { engine.wrote() }
+            }
+            group.addTask { [self] in
+                await trim { logger.info("evicted", metadata: ["records": "\($0)"]) }
             }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }

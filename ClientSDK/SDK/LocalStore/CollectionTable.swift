@@ -17,12 +17,16 @@ struct CollectionTable: Sendable {
     /// Deletes by `local_id` what is older than a sequence number.
     let deleteOlderSQL: String
 
+    /// Fields that had other names in earlier versions of the schema.
+    let renames: [(from: String, to: String)]
+
     static let envelope = [
         "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
     ]
 
     init(_ collection: CollectionSchema) {
         self.collection = collection
+        renames = collection.renames
         let table = Self.quoted(collection.name)
         let columns = Self.envelope + collection.fields.map { Self.quoted($0.name) }
         columnsSQL = columns.joined(separator: ", ")

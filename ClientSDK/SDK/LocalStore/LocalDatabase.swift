@@ -82,13 +82,14 @@ package final class LocalDatabase: Sendable {
         guard format <= LocalTables.format else {
             throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")
         }
+        if format < LocalTables.format { try LocalTables.upgrade(db) }
         try Meta.format.set(LocalTables.format, db)
         if let owner = try Meta.account.text(db), owner != account.text {
             throw StoreError(.wrongAccount, "the database belongs to another account")
         }
         try Meta.account.set(account.text, db)
         if try Meta.client.text(db) == nil { try Meta.client.set(newClient.description, db) }
-        try SchemaMigration(schema: schema, db: db).run()
+        try SchemaMigration(schema: schema, db: db, cache: limits.cache).run()
         try db.run(
             """
             DELETE FROM tidemark_receipt

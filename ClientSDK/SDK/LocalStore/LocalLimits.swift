@@ -10,6 +10,8 @@ package struct LocalLimits: Sendable {
     package var historyEntriesMax: Int64 = 1_000
     /// Milliseconds that they are kept.
     package var historyLifetime: Int64 = 30 * 86_400_000
+    /// What is kept here of the server's records.
+    package var cache = CachePolicy()
     /// Rows that a page is asked for.
     package var pageRows = 200
     /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.

@@ -29,11 +29,12 @@ extension LocalRecord {
         self.init(key: key, scope: scope, author: author, created: created, existence: .absent)
     }
 
-    init(_ change: Change) {
+    /// - Parameter table: a field that had another name is told by its name of now.
+    init(_ change: Change, in table: CollectionTable? = nil) {
         self.init(
             key: change.key, scope: change.scope, seq: change.seq, born: change.born, author: change.author,
             created: change.created, updated: change.updated, existence: change.isDeleted ? .deleted : .live,
-            fields: change.fields)
+            fields: table.map { change.fields.renamed($0.renames) } ?? change.fields)
     }
 
     /// Folds one local mutation in; the same code validates a write and rebases it later.

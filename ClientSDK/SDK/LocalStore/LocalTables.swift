@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 1
+    static let format: Int64 = 2
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -78,6 +78,7 @@ enum LocalTables {
             collection TEXT NOT NULL,
             floor INTEGER,
             is_complete INTEGER NOT NULL,
+            remaining INTEGER,
             PRIMARY KEY (scope, collection)
         ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_tombstone (
@@ -89,4 +90,11 @@ enum LocalTables {
         ) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS tidemark_tombstone_scope ON tidemark_tombstone (scope);
         """
+
+    /// Brings the tables of an older format up to this one.
+    static func upgrade(_ db: Database) throws {
+        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "remaining" }) {
+            try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN remaining INTEGER")
+        }
+    }
 }

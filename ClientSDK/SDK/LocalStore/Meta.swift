@@ -20,6 +20,8 @@ enum Meta: String {
     case lastWritten = "last_written"
     /// 1 while transactions may be withheld.
     case withholding
+    /// Records that were evicted so far.
+    case evicted
     /// The installation that the file belongs to.
     case install
     /// The version of the app's schema that shaped the tables.

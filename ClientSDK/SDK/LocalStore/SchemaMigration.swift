@@ -1,34 +1,22 @@
 import GRDB
 import TidemarkModel
 
-/// Brings the collections' tables to the app's schema: adds what is new, refuses everything else.
+/// Brings the collections' tables to the app's schema: adds what is new, after `SchemaDepartures` dealt with the rest.
 struct SchemaMigration {
     let schema: Schema
     let db: Database
+    let cache: CachePolicy
 
     func run() throws {
         for collection in schema.collections { try checkName(collection) }
-        let known = try knownFields()
-        for (collection, fields) in known {
-            guard let declared = schema.collection(collection) else {
-                throw StoreError(.schemaChanged, "\(collection): the collection is gone from the schema")
-            }
-            for (field, type) in fields {
-                guard let now = declared.field(field) else {
-                    throw StoreError(.schemaChanged, "\(collection).\(field): the field is gone from the schema")
-                }
-                guard now.type.rawValue == type else {
-                    throw StoreError(
-                        .schemaChanged, "\(collection).\(field): was \(type), is now \(now.type.rawValue)")
-                }
-            }
-        }
+        var known = try knownFields()
+        try SchemaDepartures(schema: schema, db: db).run(&known)
         let tables = Set(known.keys)
         for collection in schema.collections {
             if try !db.tableExists(collection.name) {
                 try create(collection)
                 // What was received of it before this version of the app was not kept: fill it again.
-                if !tables.isEmpty { try ScopeFilling(schema: schema, db: db).reopen(for: collection) }
+                if !tables.isEmpty { try ScopeFilling(schema: schema, db: db, cache: cache).reopen(for: collection) }
             } else {
                 try add(collection.fields.filter { known[collection.name]?[$0.name] == nil }, to: collection)
             }

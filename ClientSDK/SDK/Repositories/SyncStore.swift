@@ -41,10 +41,11 @@ public final class SyncStore: Sendable {
     /// - Throws: `StoreError` when the file is not this account's or the schema changed beyond additions; GRDB's
     ///   `DatabaseError` when the file cannot be read.
     @concurrent public static func open(
-        account: UserID, at folder: URL, schema: Schema, environment: StoreEnvironment = .system,
-        logger: Logger? = nil
+        account: UserID, at folder: URL, schema: Schema, cache: CachePolicy = CachePolicy(),
+        environment: StoreEnvironment = .system, logger: Logger? = nil
     ) async throws -> SyncStore {
-        let opening = DatabaseOpening(folder: folder, account: account, schema: schema, environment: environment)
+        var opening = DatabaseOpening(folder: folder, account: account, schema: schema, environment: environment)
+        opening.limits.cache = cache
         let (database, notice) = try opening.open()
         return SyncStore(database: database, environment: environment, notice: notice, logger: logger ?? .silent)
     }

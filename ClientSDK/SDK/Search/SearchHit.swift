@@ -1,5 +1,6 @@
 /// A record that was found, with the place in its text that fits best.
 public struct SearchHit<Model: SyncModel>: Sendable, Identifiable {
+    /// The record.
     public let model: Model
     /// The part of the text around the words that were found.
     public let snippet: SearchSnippet
@@ -15,7 +16,9 @@ extension SearchHit: Equatable where Model: Equatable {}
 public struct SearchSnippet: Hashable, Sendable {
     /// A stretch that is either a match or not.
     public struct Piece: Hashable, Sendable {
+        /// The characters, as they stand in the record.
         public let text: String
+        /// They are what was searched for.
         public let isMatch: Bool
     }
 

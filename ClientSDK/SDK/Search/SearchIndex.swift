@@ -22,7 +22,7 @@ struct SearchIndex: Sendable {
     func follow(_ db: Database) throws {
         let known = try db.first("SELECT sql FROM sqlite_master WHERE name = ?", [table])?.optionalText(0)
         guard known != (isWanted ? createSQL : nil) else { return }
-        try drop(db)
+        try Self.drop(collection, db)
         guard isWanted else { return }
         try db.execute(sql: createSQL)
         try db.execute(sql: triggersSQL)
@@ -35,9 +35,11 @@ struct SearchIndex: Sendable {
         try db.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('rebuild')")
     }
 
-    func drop(_ db: Database) throws {
+    /// Takes the index of a collection away, if there is one.
+    static func drop(_ collection: String, _ db: Database) throws {
+        let table = "tidemark_search_\(collection)"
         for event in ["insert", "update", "delete"] {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(trigger(event))")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(CollectionTable.quoted("\(table)_\(event)"))")
         }
         try db.execute(sql: "DROP TABLE IF EXISTS \(CollectionTable.quoted(table))")
     }

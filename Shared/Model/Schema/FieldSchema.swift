@@ -13,6 +13,8 @@ public struct FieldSchema: Hashable, Sendable {
     public var isIndexed = false
     /// The field takes part in full-text search.
     public var isSearchable = false
+    /// The field's name in earlier versions of the schema: what devices hold under it moves here.
+    public var was: String?
     /// The collection whose records a reference names.
     public var target: String?
 

@@ -103,6 +103,7 @@ enum SchemaReader {
         field.isIndexed = try object.boolean("index") ?? false
         field.isSearchable = try object.boolean("search") ?? false
         field.target = try object.string("to")
+        field.was = try object.string("was")
         try object.end()
         return field
     }

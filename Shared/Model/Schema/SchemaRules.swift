@@ -70,6 +70,12 @@ enum SchemaRules {
             break
         }
         if field.isSearchable, field.type != .string { throw error("only a string is searchable") }
+        if let was = field.was {
+            guard collection.field(was) == nil else { throw error("\"was\" names a field that exists: \(was)") }
+            guard collection.fields.filter({ $0.was == was }).count == 1 else {
+                throw error("two fields cannot both have been \(was)")
+            }
+        }
         if let target = field.target {
             guard field.type == .reference else { throw error("\"to\" needs type reference") }
             guard schema.collection(target) != nil else { throw error("\"to\" names no collection: \(target)") }

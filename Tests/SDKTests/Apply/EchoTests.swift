@@ -82,10 +82,13 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "failed")
     }
 
-    @Test func `settling through a number without its outcome counts as accepted`() throws {
+    @Test func `a number that is settled without its outcome was told to somebody else`() throws {
         let bench = try bench()
         try bench.write(1, .note(1))
-        try bench.apply(.note(1, seq: 8), settled: Settled(through: 1, outcomes: []))
-        #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 0, time: 0))
+        let error = #expect(throws: StoreError.self) {
+            try bench.apply(.note(1, seq: 8), settled: Settled(through: 1, outcomes: []))
+        }
+        #expect(error?.code == .clientForked)
+        #expect(try bench.database.step(of: .transaction(1)) == .queued)
     }
 }

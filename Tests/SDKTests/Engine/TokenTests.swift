@@ -46,4 +46,18 @@ import TidemarkWire
         bench.pass(30_000)
         #expect(bench.refreshes == 2)
     }
+
+    @Test func `a token that never comes does not keep the machine from trying again`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        #expect(bench.openings.count == 1)
+        bench.pass(59_000)
+        #expect(bench.openings.count == 1)
+        bench.pass(5_000)
+        #expect(bench.openings.count == 2)
+        guard case .offline = bench.phases.last ?? .stopped else {
+            #expect(bench.phases.last == .connecting)
+            return
+        }
+    }
 }

@@ -53,7 +53,7 @@ import TidemarkWire
         _ = try reopen(folder, Self.schema(#","color": "string""#))
         for (schema, message) in [
             (Self.schema(#","color": "integer""#), "notes.color: was string, is now integer"),
-            (Self.schema(""), "notes.color: the field is gone from the schema"),
+            (Self.schema(#","tone": {"type": "integer", "was": "color"}"#), "notes.color: was string, is now integer"),
         ] {
             let error = #expect(throws: StoreError.self) { try reopen(folder, schema) }
             #expect(error?.code == .schemaChanged)
@@ -80,5 +80,72 @@ import TidemarkWire
         try database.writer.write { try Meta.format.set(99, $0) }
         let error = #expect(throws: StoreError.self) { try reopen(folder, Self.schema("")) }
         #expect(error?.code == .formatTooNew)
+    }
+
+    @Test func `a field that is gone keeps its values aside, and has them again when it comes back`() throws {
+        let folder = try TemporaryFolder()
+        let full = Self.schema(
+            #","color": {"type": "string", "index": true, "search": true}, "on": "boolean", "list": {"type": "set", "merge": "elements"}, "size": "double""#
+        )
+        let fields: Fields = ["room": "lobby", "color": "red", "on": false, "list": ["a", "b"], "size": .double(3)]
+        let old = try Bench(path: folder.path("a.sqlite"), full)
+        try old.join(ScopeID("lobby"))
+        try old.apply(
+            Change(
+                key: .note(1), scope: ScopeID("lobby"), seq: 5, born: 5, isDeleted: false, author: UserID("bob"),
+                created: 1, updated: 2, fields: fields))
+        try old.database.writer.close()
+        let without = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
+        #expect(try without.fields(.note(1)) == fields)
+        #expect(
+            try without.database.writer.read { try $0.columns(in: "notes").contains { $0.name == "color" } } == false)
+        try without.database.writer.close()
+        let again = try Bench(path: folder.path("a.sqlite"), full)
+        #expect(try again.fields(.note(1)) == fields)
+        #expect(try again.string("SELECT color FROM notes WHERE seq = 5") == "red")
+    }
+
+    @Test func `a field with another name takes its values along, also those that wait to be sent`() throws {
+        let folder = try TemporaryFolder()
+        let lobby = ScopeID("lobby")
+        let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","color": "string""#))
+        func change(_ number: UInt64, _ seq: Int64, _ fields: Fields) -> Change {
+            var fields = fields
+            fields["room"] = "lobby"
+            return Change(
+                key: .note(number), scope: lobby, seq: seq, born: seq, isDeleted: false, author: UserID("bob"),
+                created: 1, updated: 2, fields: fields)
+        }
+        try old.join(lobby)
+        try old.apply(change(1, 5, ["color": "red"]), change(2, 6, ["color": "green"]))
+        try old.write(1, .set(.note(2), "color", "mine"))
+        try old.database.writer.close()
+        let new = try Bench(path: folder.path("a.sqlite"), Self.schema(#","tone": {"type": "string", "was": "color"}"#))
+        #expect(try new.fields(.note(1))?["tone"] == "red")
+        #expect(try new.fields(.note(2))?["tone"] == "mine")
+        let sent = try new.database.nextPush(after: 0, maxTransactions: 1, maxBytes: 9_999)
+        #expect(try new.string("SELECT body FROM tidemark_outbox")?.contains("tone") == true && sent.count == 1)
+        // Rows that nobody has written since come with the old name, and others with the new one.
+        try new.apply(
+            from: "c1", to: "c2", change(3, 9, ["color": "blue"]), change(4, 10, ["tone": "x", "color": "y"]))
+        #expect(try new.fields(.note(3)) == ["room": "lobby", "tone": "blue"])
+        #expect(try new.fields(.note(4)) == ["room": "lobby", "tone": "x"])
+    }
+
+    @Test func `a collection that is gone leaves its records to the server and its writes in the outbox`() throws {
+        let folder = try TemporaryFolder()
+        let tasks =
+            #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
+        let old = try Bench(path: folder.path("a.sqlite"), Self.schema("", tasks))
+        try old.join(ScopeID("lobby"))
+        try old.page(ScopeID("lobby"), "notes")
+        try old.page(ScopeID("lobby"), "tasks")
+        try old.write(1, .create(RecordKey(collection: "tasks", id: UniqueID(high: 1, low: 1)), ["room": "lobby"]))
+        try old.database.writer.close()
+        let without = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
+        #expect(try without.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 999).count == 1)
+        try without.database.writer.close()
+        let again = try Bench(path: folder.path("a.sqlite"), Self.schema("", tasks))
+        #expect(try again.database.nextPages(limit: 9).map(\.collection) == ["tasks"])
     }
 }

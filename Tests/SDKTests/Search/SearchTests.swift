@@ -22,8 +22,10 @@ private let searched = """
         var title: String?
     }
 
-    private let folder = try! TemporaryFolder()
+    private let folder: TemporaryFolder
     private let room = UUID()
+
+    init() throws { folder = try TemporaryFolder() }
 
     private func store(_ texts: [String], schema: String = searched) async throws -> SyncStore {
         let store = try await SyncStore.open(

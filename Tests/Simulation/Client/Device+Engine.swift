@@ -49,8 +49,8 @@ extension Device {
         case .applyChanges(let changes):
             watch.willApply(changes, on: self)
             return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
-        case .applyPage(let page):
-            return try apply(.page(page)) { try $0.apply(page) }
+        case .applyPage(let page, let request):
+            return try apply(.page(page)) { try $0.apply(page, to: request) }
         case .applyHistory(let answer):
             return try apply(.history(answer)) { [clock] in try $0.apply(answer, now: clock) }
         case .loadHistory(let key):

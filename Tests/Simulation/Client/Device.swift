@@ -122,6 +122,7 @@ final class Device {
     func heal() {
         clockOffset = max(-5_000, min(5_000, clockOffset))
         if machine == nil { launch(after: 0) }
+        loadOlder(rows: nil)
         retryFailed(every: 5_000)
     }
 
@@ -165,7 +166,7 @@ final class Device {
         guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.isSound,
             connection.node.fanOut.session(connection.id)?.isLive == true
         else { return false }
-        let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"
+        let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
         return entryCount == 0 && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
     }
 

@@ -35,5 +35,22 @@ final class Mischief {
             if random.chance(faults.drain) { world.after(time) { node.drain() } }
             time += random.within(200...2_000)
         }
+        scheduleTrimming()
+    }
+
+    /// Devices run out of room, and people scroll back to what was evicted.
+    private func scheduleTrimming() {
+        var random = SplitMix(seed: world.plan.seed, "cache")
+        var time: Milliseconds = 1_000
+        while time < world.plan.chaosTime {
+            let device = world.devices[random.below(world.devices.count)]
+            let rows = 1 + random.below(6)
+            if random.chance(600) {
+                world.after(time) { device.trimCache(to: rows) }
+            } else {
+                world.after(time) { device.loadOlder(rows: rows) }
+            }
+            time += random.within(200...3_000)
+        }
     }
 }

@@ -1,0 +1,157 @@
+import Foundation
+import GRDB
+import TidemarkModel
+
+/// Takes the oldest records off the device, inside one SQLite transaction.
+///
+/// What is here of a collection in a scope is everything from a birth number on, its floor. So evicting means raising the
+/// floor; below it only what is not sent, what that refers to, and what has changed since may be here.
+struct Eviction {
+    private let records: RecordTable
+    private let policy: CachePolicy
+    private let collections: [CollectionSchema]
+    /// Ids of records that must stay, as a JSON array.
+    private let kept: String
+    private var scopes: Set<ScopeID> = []
+
+    private var db: Database { records.db }
+
+    init(_ database: LocalDatabase, _ db: Database, policy: CachePolicy) throws {
+        records = RecordTable(db, database)
+        self.policy = policy
+        collections = database.schema.collections.filter(\.isEvictable)
+        kept = try KeptRecords(db: db, database: database).json()
+    }
+
+    /// - Returns: how many records went.
+    mutating func run(now: Milliseconds) throws -> Int {
+        var count = 0
+        if let age = policy.age {
+            let cutoff = now - age.components.seconds * 1_000
+            for collection in collections { count += try evict(collection, createdBefore: cutoff, newestKept: 0) }
+        }
+        if let rows = policy.rowsMax {
+            for collection in collections { count += try evict(collection, beyond: rows) }
+        }
+        if let bytes = policy.bytesMax { count += try evict(above: bytes) }
+        for scope in scopes where try ScopeTable(db: db).endIfFilled(scope) { try records.sweep(scope) }
+        if count > 0 {
+            try ScopeTable(db: db).noteChange()
+            try Meta.evicted.set((Meta.evicted.integer(db) ?? 0) + Int64(count), db)
+        }
+        return count
+    }
+
+    // MARK: What goes
+
+    private mutating func evict(_ collection: CollectionSchema, beyond rows: Int) throws -> Int {
+        let table = CollectionTable.quoted(collection.name)
+        let crowded = "SELECT scope FROM \(table) GROUP BY scope HAVING count(server_id) > ?"
+        var count = 0
+        for row in try db.all(crowded, [rows]) {
+            let scope = ScopeID(try row.text(0))
+            guard let floor = try newest(rows, of: scope, table) else { continue }
+            count += try raise(collection, scope, to: floor)
+        }
+        return count
+    }
+
+    private mutating func evict(
+        _ collection: CollectionSchema, createdBefore cutoff: Milliseconds, newestKept: Int
+    ) throws -> Int {
+        let table = CollectionTable.quoted(collection.name)
+        let old = "SELECT DISTINCT scope FROM \(table) WHERE created_time < ? AND state = 'synced'"
+        let young = """
+            SELECT coalesce(min(server_id) FILTER (WHERE created_time >= ?), max(server_id) + 1) FROM \(table)
+            WHERE scope = ?
+            """
+        var count = 0
+        for row in try db.all(old, [cutoff]) {
+            let scope = ScopeID(try row.text(0))
+            guard var floor = try db.first(young, [cutoff, scope.text])?.optionalInteger(0) else { continue }
+            if newestKept > 0 {
+                guard let kept = try newest(newestKept, of: scope, table) else { continue }
+                floor = min(floor, kept)
+            }
+            count += try raise(collection, scope, to: floor)
+        }
+        return count
+    }
+
+    /// The oldest of all collections go first; how many fit is found by trying.
+    private mutating func evict(above bytesMax: Int64) throws -> Int {
+        guard !collections.isEmpty, try usedBytes() > bytesMax else { return 0 }
+        let goal = bytesMax / 10 * 9
+        let all = collections.map {
+            "SELECT created_time FROM \(CollectionTable.quoted($0.name)) WHERE state = 'synced'"
+        }
+        .joined(separator: " UNION ALL ")
+        let rows = try db.first("SELECT count(*) FROM (\(all))")?.integer(0) ?? 0
+        var (count, share) = (0, 1 - Double(goal) / Double(try usedBytes()))
+        while try usedBytes() > goal {
+            let place = min(rows, Int64(Double(rows) * share) + 1)
+            let sql = "SELECT created_time FROM (\(all)) ORDER BY created_time LIMIT 1 OFFSET ?"
+            // What went is not counted again: the next of what is left.
+            let cutoff = try db.first(sql, [max(0, place - Int64(count))])?.integer(0) ?? .max
+            for collection in collections {
+                count += try evict(collection, createdBefore: cutoff, newestKept: max(1, policy.newestKept))
+            }
+            guard share < 1 else { break }
+            share = min(1, share + 0.1)
+        }
+        return count
+    }
+
+    /// The birth number from which on there are so many rows; `nil` when there are fewer.
+    private func newest(_ rows: Int, of scope: ScopeID, _ table: String) throws -> SequenceNumber? {
+        let sql = """
+            SELECT server_id FROM \(table)
+            WHERE scope = ? AND server_id IS NOT NULL
+            ORDER BY server_id DESC
+            LIMIT 1 OFFSET ?
+            """
+        return try db.first(sql, [scope.text, max(0, rows - 1)])?.integer(0)
+    }
+
+    private mutating func raise(
+        _ collection: CollectionSchema, _ scope: ScopeID, to floor: SequenceNumber
+    ) throws -> Int {
+        let table = CollectionTable.quoted(collection.name)
+        try db.run(
+            """
+            DELETE FROM \(table)
+            WHERE scope = ? AND server_id < ? AND state = 'synced'
+                AND local_id NOT IN (SELECT value FROM json_each(?))
+                AND NOT EXISTS (
+                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
+                )
+            """, [scope.text, floor, kept, collection.name])
+        let count = db.changesCount
+        guard count > 0 else { return 0 }
+        // Where filling has not begun, nothing is claimed to be here.
+        try db.run(
+            """
+            UPDATE tidemark_scope_page
+            SET floor = CASE is_complete WHEN 1 THEN ? ELSE max(floor, ?) END, is_complete = 0, remaining = 0
+            WHERE scope = ? AND collection = ? AND (floor IS NOT NULL OR is_complete = 1)
+            """, [floor, floor, scope.text, collection.name])
+        try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [scope.text])
+        scopes.insert(scope)
+        return count
+    }
+
+    /// Bytes of the file that hold something.
+    private func usedBytes() throws -> Int64 { try FileSize(db: db).used() }
+}
+
+/// How large a database is.
+struct FileSize {
+    let db: Database
+
+    func total() throws -> Int64 { try pragma("page_count") * pragma("page_size") }
+
+    /// Without what is free for the next rows.
+    func used() throws -> Int64 { try total() - pragma("freelist_count") * pragma("page_size") }
+
+    private func pragma(_ name: String) throws -> Int64 { try db.first("PRAGMA \(name)")?.integer(0) ?? 0 }
+}

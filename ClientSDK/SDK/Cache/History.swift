@@ -1,0 +1,44 @@
+import Foundation
+import GRDB
+public import TidemarkModel
+
+/// How far back the records of a collection are here, in one scope.
+public struct History: Hashable, Sendable {
+    /// The server may have records that are older than those here.
+    public var hasOlder: Bool
+    /// Older ones are asked for and on their way, as soon as there is a connection.
+    public var isLoading: Bool
+
+    static func fetch(_ db: Database, _ collection: String, _ scope: ScopeID) throws -> History {
+        let sql = """
+            SELECT is_complete, remaining IS NULL OR remaining > 0 FROM tidemark_scope_page
+            WHERE scope = ? AND collection = ?
+            """
+        guard let row = try db.first(sql, [scope.text, collection]) else {
+            return History(hasOlder: false, isLoading: false)
+        }
+        let hasOlder = try row.integer(0) == 0
+        return History(hasOlder: hasOlder, isLoading: try hasOlder && row.integer(1) != 0)
+    }
+}
+
+extension Repository {
+    /// How far back the scope's records are here, now and after each change. Show "more" while `hasOlder`.
+    public func history(of scope: ScopeID) -> LiveValues<History> {
+        LiveValues(store.database.writer, fetch: { try History.fetch($0, Model.collection, scope) }, map: { $0 })
+    }
+
+    /// Asks for older records of a scope: those that the cache's filling left at the server, and those that were evicted.
+    /// Returns at once; they arrive like everything else, and the asking survives a restart.
+    ///
+    ///     if try await !messages.loadOlder(in: scope) { list.showsBeginning = true }
+    ///
+    /// - Parameter count: how many, in whole pages from the point where those here end.
+    /// - Returns: false when all there are is here or on its way.
+    @discardableResult
+    public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {
+        let isAsked = try store.database.wantOlder(Model.collection, in: scope, count: count)
+        if isAsked { store.syncing.wantPages() }
+        return isAsked
+    }
+}

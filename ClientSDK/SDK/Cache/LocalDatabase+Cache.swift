@@ -1,0 +1,57 @@
+import GRDB
+package import TidemarkModel
+import TidemarkWire
+
+extension LocalDatabase {
+    /// Evicts what the policy does not keep.
+    ///
+    /// - Parameter policy: the database's own when there is none.
+    /// - Returns: how many records went.
+    @discardableResult
+    package func evict(_ policy: CachePolicy? = nil, now: Milliseconds) throws -> Int {
+        try change { db in
+            var eviction = try Eviction(self, db, policy: policy ?? limits.cache)
+            return try eviction.run(now: now)
+        }
+    }
+
+    /// Asks for more of a collection's older records in a scope.
+    ///
+    /// - Parameter count: rows, counted from where the copy ends; `nil` for all there are.
+    /// - Returns: false when everything is here, or on its way.
+    @discardableResult
+    package func wantOlder(_ collection: String, in scope: ScopeID, count: Int?) throws -> Bool {
+        try change { db in
+            try db.run(
+                """
+                UPDATE tidemark_scope_page SET remaining = CASE WHEN ?1 IS NULL THEN NULL ELSE max(remaining, ?1) END
+                WHERE scope = ?2 AND collection = ?3 AND is_complete = 0 AND remaining IS NOT NULL
+                """, [count.map { max(1, $0) }, scope.text, collection])
+            let isAsked = db.changesCount > 0
+            if isAsked { try ScopeTable(db: db).noteChange() }
+            return isAsked
+        }
+    }
+
+    /// Forgets the server's records, all that can be fetched again, and gives the room back to the disk. What is not sent
+    /// yet stays, and what was refused.
+    func clearCache() throws {
+        try change { db in
+            let records = RecordTable(db, self)
+            for held in try ScopeTable(db: db).all() { try records.forget(held.scope) }
+            try db.run("UPDATE tidemark_scope SET is_complete = 0")
+            for collection in schema.collections {
+                try db.run(
+                    """
+                    UPDATE tidemark_scope_page SET floor = NULL, is_complete = 0, remaining = ? WHERE collection = ?
+                    """, [limits.cache.rowsWanted(of: collection), collection.name])
+            }
+            try ScopeTable(db: db).noteChange()
+        }
+        try writer.writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
+        try change { db in
+            // Vacuuming may give rows other places.
+            for index in schema.collections.map({ SearchIndex($0) }) where index.isWanted { try index.rebuild(db) }
+        }
+    }
+}

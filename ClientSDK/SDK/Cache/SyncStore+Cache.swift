@@ -1,0 +1,99 @@
+import Foundation
+import GRDB
+import TidemarkModel
+
+extension SyncStore {
+    /// What is in the database, and how much room it takes. Counts rows: for a screen that is looked at, not for each frame.
+    public func statistics() async throws -> StoreStatistics {
+        try await database.writer.read { [database] db in try StoreStatistics.fetch(db, database) }
+    }
+
+    /// Evicts what the cache's policy does not keep. Happens by itself while connected.
+    ///
+    /// - Parameter policy: another one than the store's, for this once.
+    /// - Returns: how many records went.
+    @discardableResult
+    @concurrent public func evict(_ policy: CachePolicy? = nil) async throws -> Int {
+        try database.evict(policy, now: environment.now())
+    }
+
+    /// Forgets all that the server has, and gives the room back to the disk; what is not sent yet stays, and what was
+    /// refused. While connected it is filled again at once, as far as the policy says.
+    @concurrent public func clearCache() async throws {
+        try database.clearCache()
+        syncing.wantPages()
+    }
+
+    /// What of an account stays on the device after its user signed out.
+    public enum Kept: Hashable, Sendable {
+        /// Nothing: the files are deleted, and what was not sent is lost.
+        case nothing
+        /// What is not sent yet, and what was refused: it goes on when the same account signs in again.
+        case pending
+        /// Everything, for a user who comes back soon.
+        case everything
+    }
+
+    /// Ends the connection and closes the database; the store is of no use afterwards. Ask `statistics().pending` first.
+    @concurrent public func signOut(keeping kept: Kept) async throws {
+        await disconnect()
+        if kept == .pending { try database.clearCache() }
+        try database.writer.close()
+        guard kept == .nothing, let path = database.path else { return }
+        for end in ["", "-wal", "-shm", ".suspect"] where FileManager.default.fileExists(atPath: path + end) {
+            try FileManager.default.removeItem(atPath: path + end)
+        }
+    }
+
+    /// Trims the cache from time to time until the task is cancelled.
+    func trim(_ log: @Sendable (Int) -> Void, clock: any Clock<Duration> = ContinuousClock()) async {
+        do {
+            while true {
+                let count = try await evict()
+                if count > 0 { log(count) }
+                try await clock.sleep(for: database.limits.cache.pause)
+            }
+        } catch is CancellationError {
+            return
+        } catch {
+            // A disk that refuses this refuses the engine too, which tells of it.
+            return
+        }
+    }
+
+    /// A store in memory that holds these records as if the server had sent them: for previews and tests of views.
+    ///
+    ///     #Preview { ChatView(store: try! .preview(schema: schema, records: [Message(text: "hi")])) }
+    ///
+    /// - Throws: `StoreError` for a record that does not fit the schema.
+    public static func preview(
+        account: UserID = UserID("preview"), schema: Schema, records: [any SyncModel],
+        environment: StoreEnvironment = .system
+    ) throws -> SyncStore {
+        let store = try inMemory(account: account, schema: schema, environment: environment)
+        try store.database.change { [database = store.database] db in
+            for (index, record) in records.enumerated() {
+                try database.show(record, number: Int64(index + 1), at: environment.now(), db)
+            }
+        }
+        return store
+    }
+}
+
+extension LocalDatabase {
+    fileprivate func show<Model: SyncModel>(
+        _ model: Model, number: Int64, at time: Milliseconds, _ db: Database
+    ) throws {
+        let coding = try coding(Model.self)
+        let key = coding.key(model.id)
+        var record = LocalRecord(
+            absent: key, scope: ScopeID(record: key.id), author: account, created: time)
+        do {
+            try record.apply(Mutation(key: key, action: .create(try coding.fields(model))), in: coding.collection)
+        } catch let rejection as Rejection {
+            throw StoreError(rejection)
+        }
+        (record.seq, record.born, record.updated) = (number, number, time)
+        try RecordTable(db, self).show(record, state: .synced)
+    }
+}

@@ -1,0 +1,68 @@
+import GRDB
+import TidemarkModel
+
+/// A field's new name, in everything that a device holds under the old one.
+struct SchemaRenaming {
+    let collection: CollectionSchema
+    let db: Database
+
+    /// Server's states under pending writes, and the writes themselves.
+    func run() throws {
+        let bases = "SELECT local_id, fields FROM tidemark_base WHERE collection = ?"
+        for row in try db.all(bases, [collection.name]) {
+            let fields = try JSONReader.read(Array(try row.text(1).utf8)) { try $0.fields() }
+            try db.run(
+                "UPDATE tidemark_base SET fields = ? WHERE collection = ? AND local_id = ?",
+                [FieldValue.object(fields.renamed(collection.renames)).json, collection.name, try row.text(0)])
+        }
+        for table in ["tidemark_outbox", "tidemark_parked"] {
+            for row in try db.all("SELECT id, body FROM \(table)") {
+                let transaction = try OutboxEntry.transaction(try row.text(1))
+                let mutations = transaction.mutations.map(renamed)
+                guard mutations != transaction.mutations else { continue }
+                let body = Transaction(
+                    id: transaction.id, mutations: mutations, clientTime: transaction.clientTime,
+                    ifSeq: transaction.ifSeq)
+                try db.run(
+                    "UPDATE \(table) SET body = ? WHERE id = ?", [OutboxEntry.text(body), try row.text(0)])
+            }
+        }
+    }
+
+    private func renamed(_ mutation: Mutation) -> Mutation {
+        guard mutation.key.collection == collection.name else { return mutation }
+        var mutation = mutation
+        switch mutation.action {
+        case .create(let fields): mutation.action = .create(fields.renamed(collection.renames))
+        case .undelete(let fields): mutation.action = .undelete(fields.renamed(collection.renames))
+        case .delete: break
+        case .update(let patches):
+            mutation.action = .update(
+                patches.map { patch in
+                    let to = collection.renames.first { $0.from == patch.field }?.to
+                    return NamedPatch(to ?? patch.field, patch.patch)
+                })
+        }
+        return mutation
+    }
+}
+
+extension CollectionSchema {
+    /// Fields that had other names in earlier versions.
+    var renames: [(from: String, to: String)] {
+        fields.compactMap { field in field.was.map { (from: $0, to: field.name) } }
+    }
+}
+
+extension Fields {
+    /// A value that has its new name already stands.
+    func renamed(_ renames: [(from: String, to: String)]) -> Fields {
+        var fields = self
+        for (from, to) in renames {
+            guard let value = fields[from] else { continue }
+            fields[from] = nil
+            if fields[to] == nil { fields[to] = value }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct EvictionTests {
+    private let room = RecordKey.room(1).scope
+
+    /// A room with notes 1 to `count`, born 10, 20 and so on, of which everything is here.
+    private func bench(_ count: UInt64, _ limits: LocalLimits = LocalLimits()) throws -> Bench {
+        let bench = Bench(
+            database: try .inMemory(
+                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+        try bench.join(room)
+        for collection in ["rooms", "people"] { try bench.page(room, collection) }
+        let notes = (1...count).reversed().map { number in
+            var change = Change.note(number, seq: Int64(number) * 10, ["text": .string("n\(number)")])
+            change.created = Int64(number) * 1_000
+            return change
+        }
+        try bench.database.apply(
+            PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: notes, next: nil))
+        return bench
+    }
+
+    private func policy(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
+        var policy = CachePolicy()
+        policy.bytesMax = nil
+        change(&policy)
+        return policy
+    }
+
+    private func filling(_ bench: Bench) throws -> String? {
+        try bench.string(
+            """
+            SELECT coalesce(floor, '-') || ' ' || is_complete || ' ' || coalesce(remaining, '-')
+            FROM tidemark_scope_page WHERE collection = 'notes'
+            """)
+    }
+
+    private func history(_ bench: Bench) throws -> History {
+        try bench.database.writer.read { try History.fetch($0, "notes", room) }
+    }
+
+    @Test func `the oldest go by count, the floor says how far the rest reaches, and nothing is asked for again`()
+        throws
+    {
+        let bench = try bench(10)
+        #expect(try history(bench) == History(hasOlder: false, isLoading: false))
+        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try bench.count("notes") == 4)
+        #expect(try filling(bench) == "70 0 0")
+        #expect(try bench.database.nextPages(limit: 9).isEmpty)
+        #expect(try history(bench) == History(hasOlder: true, isLoading: false))
+        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 0)
+    }
+
+    @Test func `the oldest go by age`() throws {
+        let bench = try bench(10)
+        #expect(try bench.database.evict(policy { $0.age = .seconds(5) }, now: 10_000) == 4)
+        #expect(try filling(bench) == "50 0 0")
+        #expect(try bench.database.evict(policy { $0.age = .seconds(5) }, now: 1_000_000) == 6)
+        #expect(try filling(bench) == "101 0 0")
+        try bench.apply(.note(11, seq: 200))
+        #expect(try bench.count("notes") == 1)
+    }
+
+    @Test func `what is not sent, was refused, or is referred to stays`() throws {
+        let bench = try bench(10)
+        try bench.write(1, .set(.note(1), "text", "mine"))
+        try bench.write(2, .set(.note(2), "text", "refused"))
+        try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, .forbidden)]))
+        try bench.write(3, .set(.note(3), "text", "pending"))
+        #expect(try bench.state(.note(2)) == "failed")
+        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 7)
+        #expect(try bench.row(.note(1)) == nil)
+        #expect(try bench.row(.note(2)) != nil && bench.row(.note(3)) != nil && bench.row(.note(10)) != nil)
+        // The pending one goes once it is settled.
+        try bench.apply(from: "c1", to: "c2", .note(3, seq: 900, born: 30), settled: .accepted(3, 3))
+        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 1)
+    }
+
+    @Test func `older ones come back when they are asked for, a page at a time`() throws {
+        var limits = LocalLimits()
+        limits.pageRows = 3
+        let bench = try bench(10, limits)
+        try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0)
+        #expect(try bench.database.wantOlder("notes", in: room, count: 4))
+        #expect(try history(bench) == History(hasOlder: true, isLoading: true))
+        var request = try #require(try bench.database.nextPages(limit: 9).first)
+        #expect(request.before == 70 && request.limit == 3)
+        // A deletion that overtakes the page is remembered.
+        try bench.apply(.note(5, seq: 500, born: 50, deleted: true))
+        #expect(
+            try bench.database.apply(
+                PageAnswer(
+                    id: 1, scope: room, since: 1, collection: "notes",
+                    changes: [.note(6, seq: 60), .note(5, seq: 50), .note(4, seq: 40)], next: 40), to: request))
+        #expect(try bench.row(.note(6)) != nil && bench.row(.note(5)) == nil && bench.row(.note(4)) != nil)
+        request = try #require(try bench.database.nextPages(limit: 9).first)
+        #expect(request.before == 40 && request.limit == 1)
+        // The copy is trimmed while the page is on its way: it would leave a gap.
+        try bench.database.evict(policy { $0.rowsMax = 2 }, now: 0)
+        #expect(
+            try !bench.database.apply(
+                PageAnswer(id: 2, scope: room, since: 1, collection: "notes", changes: [.note(3, seq: 30)], next: 30),
+                to: request))
+        #expect(try bench.row(.note(3)) == nil)
+        #expect(try filling(bench) == "90 0 0")
+        #expect(try bench.count("tidemark_tombstone") == 0)
+        #expect(try bench.database.wantOlder("notes", in: room, count: nil))
+        #expect(try bench.database.nextPages(limit: 9).map(\.before) == [90])
+        try bench.page(room, "notes", next: nil)
+        #expect(try history(bench) == History(hasOlder: false, isLoading: false))
+        #expect(try !bench.database.wantOlder("notes", in: room, count: 4))
+    }
+
+    @Test func `a scope is filled with the newest, and the rest waits to be asked for`() throws {
+        var limits = LocalLimits()
+        limits.cache.filling = .newest(50)
+        limits.cache.fillings = ["rooms": .newest(1)]
+        let bench = Bench(
+            database: try .inMemory(
+                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+        try bench.join(room)
+        let requests = try bench.database.nextPages(limit: 9)
+        #expect(requests.map(\.collection) == ["rooms", "notes"])
+        #expect(requests.map(\.limit) == [200, 50])
+        try bench.page(room, "rooms", .room(1, seq: 5))
+        let notes = (1...50).map { Change.note(UInt64($0), seq: 1_000 + Int64($0)) }
+        try bench.database.apply(
+            PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: notes, next: 1_001))
+        #expect(try bench.database.nextPages(limit: 9).isEmpty)
+        let counts = try bench.database.writer.read(SyncCounts.fetch)
+        #expect(counts.filled.fraction == 1)
+        #expect(try history(bench).hasOlder)
+    }
+
+    @Test func `the size of the file costs the oldest, but not the newest of each scope`() throws {
+        let folder = try TemporaryFolder()
+        let database = try LocalDatabase.open(
+            path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client
+        )
+        let bench = Bench(database: database)
+        try bench.join(room, RecordKey.room(2).scope)
+        for number in [UInt64(1), 2] {
+            let rows = (1...2_000).map { index in
+                var change = Change.note(
+                    number * 10_000 + UInt64(index), in: number, seq: Int64(number) * 10_000 + Int64(index),
+                    ["text": .string(String(repeating: "x", count: 90))])
+                change.created = Int64(number) * 100_000 + Int64(index)
+                return change
+            }
+            try database.apply(
+                PageAnswer(
+                    id: 1, scope: RecordKey.room(number).scope, since: 1, collection: "notes", changes: rows, next: nil)
+            )
+        }
+        let before = try database.writer.read { try FileSize(db: $0).used() }
+        let evicted = try database.evict(policy { $0.bytesMax = before / 2 }, now: 0)
+        let after = try database.writer.read { try FileSize(db: $0).used() }
+        #expect(evicted > 1_500 && after <= before / 2)
+        // Room 1 is older in all of its rows: it lost all but the newest.
+        #expect(try bench.string("SELECT count(*) FROM notes WHERE scope = '\(room)'") == "50")
+        #expect(try bench.string("SELECT max(server_id) FROM notes WHERE scope = '\(room)'") == "12000")
+        #expect(try bench.count("notes") == 4_000 - evicted)
+        try database.evict(policy { $0.bytesMax = 1 }, now: 0)
+        #expect(try bench.count("notes") == 100)
+    }
+
+    @Test func `a file of the format before keeps what it has and is completed`() throws {
+        let folder = try TemporaryFolder()
+        do {
+            let bench = try Bench(path: folder.path("x.sqlite"))
+            try bench.join(room)
+            try bench.database.writer.write { db in
+                try db.execute(
+                    sql: """
+                        ALTER TABLE tidemark_scope_page DROP COLUMN remaining;
+                        UPDATE tidemark_meta SET value = 1 WHERE key = 'format';
+                        """)
+            }
+            try bench.database.writer.close()
+        }
+        let bench = try Bench(path: folder.path("x.sqlite"))
+        #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms", "notes"])
+    }
+}

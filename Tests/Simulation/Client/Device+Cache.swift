@@ -1,0 +1,43 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+extension Device {
+    /// The device makes room: only the newest records of each scope stay.
+    func trimCache(to rows: Int) {
+        guard machine != nil, !isReader else { return }
+        var policy = CachePolicy()
+        policy.bytesMax = nil
+        policy.rowsMax = rows
+        do {
+            let count = try transact { [clock] in try $0.evict(policy, now: clock) }
+            if count > 0 { log("evicts \(count)") }
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot evict: \(error)")
+        }
+    }
+
+    /// A person scrolls back.
+    ///
+    /// - Parameter rows: `nil` for all there are.
+    func loadOlder(rows: Int?) {
+        do {
+            try transact { database in
+                for held in try database.writer.unsafeRead({ try ScopeTable(db: $0).all() }) {
+                    for collection in world.schema.collections {
+                        try database.wantOlder(collection.name, in: held.scope, count: rows)
+                    }
+                }
+            }
+            if machine != nil { feed(.wantsPages) }
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot ask for older records: \(error)")
+        }
+    }
+}
