@@ -37,8 +37,10 @@ public struct Chat: Sendable {
 
     /// Opens the account's database in a folder, or makes it; works without a network.
     @concurrent public static func open(
-        account: UserID, at folder: URL, limits: ChatLimits = ChatLimits()
+        account: UserID, at folder: URL, cache: CachePolicy = CachePolicy(), limits: ChatLimits = ChatLimits()
     ) async throws -> Chat {
-        Chat(try await SyncStore.open(account: account, at: folder, schema: try ChatSchema.schema()), limits: limits)
+        let schema = try ChatSchema.schema()
+        return Chat(
+            try await SyncStore.open(account: account, at: folder, schema: schema, cache: cache), limits: limits)
     }
 }
