@@ -23,16 +23,22 @@ extension LocalDatabase {
     /// Nothing is settled by it: a number counts as settled only with the rows that it wrote.
     ///
     /// - Parameter note: told after the commit what was decided.
-    /// - Throws: `StoreError` with `clientForked` when server and database disagree about which numbers were used: take
-    ///   another identity with `fork(newClient:)` and connect again. Nothing is then changed.
+    /// - Throws: `StoreError` with `clientForked` or `serverForgot` when server and database disagree about which numbers
+    ///   were used: take another identity with `fork(newClient:)` and connect again. Nothing is then changed.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
         let events = try change { db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try Meta.lastNumber.integer(db) ?? 0
-            guard welcome.settledThrough >= acked, welcome.settledThrough <= last else {
+            guard welcome.settledThrough >= acked else {
+                throw StoreError(
+                    .serverForgot,
+                    "the server knows \(welcome.settledThrough) transactions of this client, and had told of \(acked)")
+            }
+            guard welcome.settledThrough <= last else {
                 throw StoreError(
                     .clientForked,
-                    "the server settled \(welcome.settledThrough) transactions of this client, not \(acked) to \(last)")
+                    "the server settled \(welcome.settledThrough) transactions of this client, and \(last) were written"
+                )
             }
             let scopes = ScopeChange(self, db, now: welcome.now)
             var rebase = Rebase(records: RecordTable(db, self))

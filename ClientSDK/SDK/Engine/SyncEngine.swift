@@ -126,11 +126,7 @@ package final class SyncEngine: Sendable {
         case .loadPages(let count):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
         case .fork(let isCopy):
-            logger.warning("taking a new client id", metadata: ["isCopy": "\(isCopy)"])
-            return await apply { [database, configuration] in
-                try database.fork(newClient: configuration.newClient(), isCopy: isCopy)
-                configuration.note(.forked)
-            }
+            return await fork(isCopy: isCopy)
         case .withhold(let number, let reason):
             logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
             return await apply { [database, configuration] in
@@ -142,12 +138,7 @@ package final class SyncEngine: Sendable {
         case .refreshToken:
             group.addTask { await self.refresh(events) }
         case .wake(let time):
-            guard let wait = alarm.set(time, now: configuration.now()) else { return nil }
-            group.addTask { [clock = configuration.clock] in
-                // Cancelled only together with the engine.
-                try? await clock.sleep(for: .milliseconds(wait))
-                await events.send(Incoming(.tick))
-            }
+            wake(at: time, events, &alarm, in: &group)
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
             configuration.report(phase)
@@ -159,6 +150,26 @@ package final class SyncEngine: Sendable {
             configuration.roundEnded(round)
         }
         return nil
+    }
+
+    private func wake(
+        at time: Milliseconds, _ events: AsyncChannel<Incoming>, _ alarm: inout Alarm,
+        in group: inout DiscardingTaskGroup
+    ) {
+        guard let wait = alarm.set(time, now: configuration.now()) else { return }
+        group.addTask { [clock = configuration.clock] in
+            // Cancelled only together with the engine.
+            try? await clock.sleep(for: .milliseconds(wait))
+            await events.send(Incoming(.tick))
+        }
+    }
+
+    private func fork(isCopy: Bool) async -> SyncEvent? {
+        logger.warning("taking a new client id", metadata: ["isCopy": "\(isCopy)"])
+        return await apply { [database, configuration] in
+            try database.fork(newClient: configuration.newClient(), isCopy: isCopy)
+            configuration.note(.forked)
+        }
     }
 
     /// One connection from its opening to its end.
@@ -227,7 +238,10 @@ package final class SyncEngine: Sendable {
             return .applyFailed("\(error)")
         } catch let error as StoreError where error.code == .clientForked {
             logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
-            return .forkFound("\(error)")
+            return .forkFound("\(error)", isCopy: true)
+        } catch let error as StoreError where error.code == .serverForgot {
+            logger.warning("the server was set back", metadata: ["error": "\(error)"])
+            return .forkFound("\(error)", isCopy: false)
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
             return .applyFailed("\(error)")

@@ -43,7 +43,7 @@ package enum SyncEvent: Sendable {
     /// The database could not take it.
     case applyFailed(String)
     /// The database found that another installation uses its client id.
-    case forkFound(String)
+    case forkFound(String, isCopy: Bool)
     /// A fresh token.
     case tokenRefreshed(String)
     /// No token was to be had.

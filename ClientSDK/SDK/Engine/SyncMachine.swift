@@ -111,9 +111,9 @@ package struct SyncMachine: Sendable {
             guard isStreaming || link == .opening else { break }
             effects.append(.close(.normal))
             retry(reason, now: now, &effects)
-        case .forkFound(let reason):
+        case .forkFound(let reason, let isCopy):
             guard isStreaming else { break }
-            effects += [.close(.normal), .fork(isCopy: true)]
+            effects += [.close(.normal), .fork(isCopy: isCopy)]
             retry(reason, now: now, &effects)
         case .tokenRefreshed(let token):
             isRefreshing = false

@@ -29,6 +29,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case cursorMismatch
         /// The server settled a number under another transaction's id: this database is a copy or lost writes.
         case clientForked
+        /// The server has forgotten what it acknowledged to this database, as after the restore of an older backup.
+        case serverForgot
     }
 
     /// What kind of refusal it is.

@@ -96,11 +96,11 @@ import TidemarkWire
         try bench.write(2, .note(2))
         try bench.apply(.note(1, seq: 8), settled: .accepted(1, 1))
         let before = try bench.dump()
-        for settled: Int64 in [0, 3] {
+        for (settled, code) in [(0, .serverForgot), (3, .clientForked)] as [(Int64, StoreError.Code)] {
             let error = #expect(throws: StoreError.self) {
                 try bench.database.welcomed(.make(state: .resync, cursor: "x", settledThrough: settled))
             }
-            #expect(error?.code == .clientForked)
+            #expect(error?.code == code)
         }
         #expect(try bench.dump() == before)
         try bench.database.welcomed(.make(state: .ok, settledThrough: 1))

@@ -118,9 +118,12 @@ import TidemarkWire
         let text = try #require(store.schema.collection("notes")?.field("text"))
         let sent = try pushed(after: 1).flatMap { $0 }
         #expect(sent.last?.action == .update([NamedPatch("text", .set("mine"), seen: ValueMark("theirs", of: text))]))
+        let id = try #require(try bench.string("SELECT id FROM tidemark_outbox WHERE n = 2").flatMap { UniqueID($0) })
         try bench.apply(
             from: "c3", to: "c4", .note(1, seq: 8, born: 5, ["text": "mine", "done": true]),
-            settled: .init(through: 2, outcomes: []))
+            settled: .init(
+                through: 2, outcomes: [Settled.Outcome(number: 2, transaction: id, seq: 8, time: 7_000, rejection: nil)]
+            ))
         #expect(try bench.state(.note(1)) == "synced")
     }
 
