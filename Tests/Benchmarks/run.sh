@@ -87,6 +87,7 @@ measure catchup-postgres catchup --database "$postgres"
 measure catchup-four catchup --clients 4
 measure idle idle --connections 5000
 measure sdk sdk
+measure local local
 
 # ratio WRITES: as a multiple of pgbench's commits.
 ratio() { awk -v w="$1" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }'; }
@@ -112,3 +113,8 @@ row "catch-up records/s, embedded, 4 clients" "$(figure catchup-four records_per
 row "bytes an idle connection" "$(figure idle bytes_per_connection)" "25600"
 row "SDK local write p99 ms" "$(figure sdk p99_ms)" "5"
 row "SDK records/s applied" "$(figure sdk applied_records_per_s)" "40000"
+
+printf '\nThe client on its file, beside SQLite alone on the same file:\n'
+if [[ -s $results/local.log ]]; then
+    sed -e 1d -e '$d' "$results/local.log"
+fi

@@ -14,7 +14,9 @@ enum Layout {
         Home("Hummingbird", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
         Home("HTTPTypes", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
         Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
-        Home("GRDB", ["Server/EmbeddedStore/", "ClientSDK/SDK/", "ClientSDK/TestKit/", "Tests/"]),
+        Home(
+            "GRDB",
+            ["Server/EmbeddedStore/", "Server/Daemon/Bench/Local/", "ClientSDK/SDK/", "ClientSDK/TestKit/", "Tests/"]),
         Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]

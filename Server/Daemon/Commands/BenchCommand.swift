@@ -19,7 +19,7 @@ struct BenchCommand: AsyncParsableCommand {
             """,
         subcommands: [
             BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchSDK.self,
-            BenchAll.self,
+            BenchLocal.self, BenchAll.self,
         ])
 }
 
@@ -210,6 +210,7 @@ struct BenchAll: AsyncParsableCommand {
             try await target.measure { try await IdleRun().run(on: $0) }
         }
         try await SDKRun().run().show(json: target.json)
+        try await LocalRun().run().show(json: target.json)
     }
 }
 

@@ -24,6 +24,7 @@ import TidemarkGateway
         ["bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
         ["bench catchup", "--records", "--clients", "--bytes", "--server", "--json"],
         ["bench idle", "--connections", "--server-process", "--json"],
+        ["bench local", "--messages", "--conversations", "--rounds", "--strict", "--json"],
         ["bench sdk", "--writes", "--records", "--bytes", "--json"],
     ])
     func `the help of a command names each of its options`(_ words: [String]) async throws {

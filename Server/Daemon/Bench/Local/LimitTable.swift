@@ -1,0 +1,80 @@
+import TidemarkModel
+
+/// Figures next to what SQLite alone takes and to the limits that they have to keep.
+struct LimitTable {
+    private struct Row {
+        var key: String
+        var label: String
+        var value: Double
+        var raw: Double?
+        var limits: [Limit]
+    }
+
+    /// What a figure must not exceed.
+    enum Limit {
+        /// In the figure's own unit; with the requirement that says so.
+        case below(Double, String)
+        /// So many times what SQLite alone takes.
+        case timesRaw(Double)
+    }
+
+    private var rows: [Row] = []
+
+    /// Adds a figure, in milliseconds unless the label says otherwise.
+    mutating func add(_ key: String, _ label: String, _ value: Double, raw: Double? = nil, _ limits: Limit...) {
+        rows.append(Row(key: key, label: label, value: value, raw: raw, limits: limits))
+    }
+
+    /// Labels of the figures that miss a limit.
+    var missed: [String] { rows.filter { row in row.limits.contains { !Self.isKept($0, row) } }.map(\.label) }
+
+    var json: String {
+        var fields: Fields = ["bench": "local"]
+        for row in rows {
+            fields[row.key] = .double(Self.rounded(row.value))
+            if let raw = row.raw { fields["\(row.key)_raw"] = .double(Self.rounded(raw)) }
+        }
+        return FieldValue.object(fields).json
+    }
+
+    var text: String {
+        let head = ["figure, p50 in ms unless it says else", "SDK", "SQLite", "ratio", "limit", ""]
+        let cells =
+            [head]
+            + rows.map { row in
+                let ratio = row.raw.map { $0 > 0 ? "\(Self.rounded(row.value / $0)) x" : "-" } ?? ""
+                let isKept = row.limits.allSatisfy { Self.isKept($0, row) }
+                return [
+                    row.label, "\(Self.rounded(row.value))", row.raw.map { "\(Self.rounded($0))" } ?? "", ratio,
+                    row.limits.map(Self.text).joined(separator: ", "),
+                    row.limits.isEmpty ? "" : isKept ? "kept" : "MISSED",
+                ]
+            }
+        let widths = head.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        return cells.map { row in
+            zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+
+    /// Prints the table, and as the last line the JSON object when that is asked for.
+    func show(json wantsJSON: Bool) {
+        print("bench local\n\(text)")
+        if wantsJSON { print(json) }
+    }
+
+    private static func isKept(_ limit: Limit, _ row: Row) -> Bool {
+        switch limit {
+        case .below(let most, _): row.value < most
+        case .timesRaw(let factor): row.raw.map { row.value <= $0 * factor } ?? false
+        }
+    }
+
+    private static func text(_ limit: Limit) -> String {
+        switch limit {
+        case .below(let most, let source): "< \(most == most.rounded() ? "\(Int(most))" : "\(most)") \(source)"
+        case .timesRaw(let factor): "<= \(factor) x SQLite"
+        }
+    }
+
+    private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+}
