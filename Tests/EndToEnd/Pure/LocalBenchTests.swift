@@ -1,0 +1,25 @@
+import Testing
+
+@testable import TidemarkDaemon
+
+@Suite struct LocalBenchTests {
+    @Test func `a table tells what is kept and what is missed, with the ratio to SQLite`() {
+        var table = LimitTable()
+        table.add("a", "kept", 3, raw: 2, .timesRaw(1.5), .below(4, "S1"))
+        table.add("b", "over the ratio", 3.1, raw: 2, .timesRaw(1.5))
+        table.add("c", "over the limit", 4, .below(4, "S2"))
+        table.add("d", "without a limit", 1)
+        #expect(table.missed == ["over the ratio", "over the limit"])
+        let lines = table.text.split(separator: "\n")
+        #expect(lines[1].contains("1.5 x") && lines[1].contains("<= 1.5 x SQLite, < 4 S1"))
+        #expect(lines.map { $0.contains("MISSED") } == [false, false, true, true, false])
+        #expect(table.json.contains(#""a_raw":2"#) && !table.json.contains("c_raw"))
+    }
+
+    @Test func `a small run gives each figure, from a file that is as it should be`() async throws {
+        let table = try await LocalRun(messages: 60, conversations: 3, rounds: 2).run()
+        for key in ["open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99"] {
+            #expect(table.json.contains("\"\(key)\":"), "\(key)")
+        }
+    }
+}
