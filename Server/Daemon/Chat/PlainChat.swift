@@ -64,15 +64,13 @@ struct PlainChat: Sendable {
         }
         for line in splitter.rest() { _ = try await take(line, &tooLong) }
         if isTyped { return nil }
-        await settle()
+        let waiting = await settle()
         // What the observation has yet to show.
         try await room.lines(newest: Self.windowMax) { lines, _ in
             printer.show(lines)
             return false
         }
-        let left = room.chat.store.currentStatus
         if tooLong > 0 { return "\(tooLong) lines were longer than \(LineEditor.bytesMax) bytes and were not sent" }
-        let waiting = left.pending + left.failed
         return waiting > 0 ? "kept here and not sent yet: \(waiting)" : nil
     }
 
@@ -104,20 +102,27 @@ struct PlainChat: Sendable {
     }
 
     /// Waits until everything is sent and what came meanwhile is here, or until there is nobody to wait for.
-    private func settle() async {
-        await withTaskGroup(of: Void.self) { group in
+    ///
+    /// - Returns: how much is left. Receipts for what came in the last moment are not counted: they go next time.
+    private func settle() async -> Int {
+        await withTaskGroup(of: Int.self) { group in
             group.addTask {
                 for await status in room.chat.store.status where status.pending + status.failed == 0 {
                     switch status.phase {
-                    case .live, .offline, .waiting, .refused: return
+                    case .live, .offline, .waiting, .refused: return 0
                     case .stopped, .connecting, .catchingUp: continue
                     }
                 }
+                return 0
             }
-            // Throws only when the rest was faster.
-            group.addTask { try? await ContinuousClock().sleep(for: patience) }
-            await group.next()
-            group.cancelAll()
+            group.addTask {
+                // Throws only when the rest was faster.
+                try? await ContinuousClock().sleep(for: patience)
+                let left = room.chat.store.currentStatus
+                return left.pending + left.failed
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? 0
         }
     }
 
