@@ -107,7 +107,9 @@ struct PlainChat: Sendable {
     private func settle() async -> Int {
         await withTaskGroup(of: Int.self) { group in
             group.addTask {
-                for await status in room.chat.store.status where status.pending + status.failed == 0 {
+                for await status in room.chat.store.status {
+                    // The status counts a moment later; a database that cannot be read is nothing to wait for.
+                    guard (try? room.chat.store.database.pendingCount()) ?? 0 == 0 else { continue }
                     switch status.phase {
                     case .live, .offline, .waiting, .refused: return 0
                     case .stopped, .connecting, .catchingUp: continue
