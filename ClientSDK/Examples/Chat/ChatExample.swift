@@ -46,9 +46,15 @@ import TidemarkTestKit
             if follow {
                 for try await page in chat.messages.observe(conversation.id, newest: 20) { show(page) }
             } else {
-                let status = try await chat.store.syncNow()
-                guard status.phase == .live else { throw ExampleFailure(reason: "not in step: \(status.phase)") }
-                show(try await chat.messages.newestPage(of: conversation.id, limit: 20))
+                switch try await chat.store.syncNow().activity {
+                case .offline, .error: throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.phase)")
+                case .idle, .syncing, .completed: break
+                }
+                for try await page in chat.messages.observe(conversation.id, newest: 20)
+                where !page.contains(where: { $0.status == .sending }) {
+                    show(page)
+                    break
+                }
             }
             group.cancelAll()
         }

@@ -28,6 +28,7 @@ struct LocalRun {
         try await open(ground, &table)
         let chat = Chat(try ground.open())
         let raw = try RawSQLite(path: ground.path)
+        try raw.copyShape(of: "messages", to: "bench_messages")
         try await reads(chat, raw, ground, &table)
         try await list(chat, &table)
         try await search(chat, ground, &table)
@@ -146,7 +147,7 @@ struct LocalRun {
     // MARK: Writing
 
     private static let insertSQL = """
-        INSERT INTO messages (
+        INSERT INTO bench_messages (
             local_id, scope, seq, created_time, author, state, conversationId, senderName, sentAt, text
         ) VALUES (?, ?, 0, ?, ?, 'pending', ?, ?, ?, ?)
         """

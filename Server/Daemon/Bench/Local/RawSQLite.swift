@@ -45,6 +45,15 @@ final class RawSQLite {
         }
     }
 
+    /// Makes an empty table with the columns and indices of another, and without what triggers do: that is the SDK's own.
+    func copyShape(of table: String, to copy: String) throws {
+        let sql = "SELECT sql FROM sqlite_master WHERE tbl_name = ? AND type IN ('table', 'index') AND sql IS NOT NULL"
+        for row in try run(sql, [.text(table)]) {
+            guard case .text(let text)? = row.first else { continue }
+            try run(text.replacing(table, with: copy))
+        }
+    }
+
     private func statement(_ sql: String) throws -> OpaquePointer {
         if let known = statements[sql] { return known }
         var made: OpaquePointer?
