@@ -113,6 +113,7 @@ free_port() {
 start() {
     local port=$1 answer="" tries
     # As in a container, /proc is there: Swift reads the command line from it. The mount ends with the process.
+    # shellcheck disable=SC2016  # the inner shell expands them
     env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
         TIDEMARK_SECRET_FILE=/run/secrets/token_secret \
         "$(command -v unshare)" --mount "$BASH" -c \
