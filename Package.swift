@@ -93,6 +93,7 @@ let package = Package(
                 "TidemarkFanOut", "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
                 "TidemarkPostgres", "TidemarkNIOTransport", "TidemarkChat", "CAllocator",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),

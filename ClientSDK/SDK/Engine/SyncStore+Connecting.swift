@@ -96,7 +96,7 @@ extension SyncStore {
                 for await _ in localWrites.values() { engine.wrote() }
             }
             group.addTask { [self] in
-                await trim { logger.info("evicted", metadata: ["records": "\($0)"]) }
+                await trim { journal.note(.evicted(records: $0)) }
             }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }

@@ -29,6 +29,13 @@ public final class SyncStore: Sendable {
         self.database = database
         self.environment = environment
         journal = SyncJournal(logger: logger)
+        switch notice {
+        case .recovered(let recovery):
+            journal.note(.corrupted(reason: recovery.reason))
+            journal.note(.recovered(transactions: recovery.pending + recovery.parked))
+        case .copied: journal.note(.forked)
+        case nil: break
+        }
     }
 
     /// Opens the account's database in a folder, or makes it; works without a network.

@@ -7,10 +7,6 @@ struct ChatRoom: Sendable {
     let chat: Chat
     let conversation: UUID
     var zone = TimeZone.current
-    /// What the others are doing, as lines for a person; says nothing by itself.
-    var presence: @Sendable () -> AsyncStream<[String]> = { AsyncStream { $0.finish() } }
-    /// Told of each key in the line that is typed.
-    var typed: @Sendable () async -> Void = {}
 
     /// The conversation's lines, now and after each change.
     func lines(newest limit: Int, _ use: ([ChatLine], [Message]) async throws -> Bool) async throws {
@@ -23,7 +19,7 @@ struct ChatRoom: Sendable {
         }
     }
 
-    private func names() async throws -> [UserID: String] {
+    func names() async throws -> [UserID: String] {
         let members = try await chat.conversations.read(conversation)?.participants ?? []
         return Dictionary(members.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
     }

@@ -40,7 +40,7 @@ actor ScreenChat {
             group.addTask { try await chat.followMessages() }
             group.addTask { try await chat.followTitle() }
             group.addTask { await chat.followStatus() }
-            group.addTask { await chat.followPresence() }
+            group.addTask { try await chat.followPresence() }
             // Each source but the two first goes on as long as the chat; whichever asks for the end has it.
             for try await isOver in group where isOver { break }
             group.cancelAll()
@@ -75,7 +75,7 @@ actor ScreenChat {
                 switch key {
                 case .control("l"): redraw()
                 case .control("z"): suspend()
-                case .text, .paste, .backspace: await room.typed()
+                case .text, .paste, .backspace: room.typed()
                 default: break
                 }
                 guard let instruction = on(.key(key)) else { continue }
@@ -138,8 +138,8 @@ actor ScreenChat {
         return false
     }
 
-    private func followPresence() async -> Bool {
-        for await lines in room.presence() { _ = on(.presence(lines)) }
+    private func followPresence() async throws -> Bool {
+        try await room.live { _ = on(.presence($0)) }
         return false
     }
 

@@ -30,6 +30,8 @@ struct CopyWatch {
 
     mutating func willApply(_ changes: Changes, on device: Device) { settled.willApply(changes, on: device) }
 
+    mutating func evicted(on device: Device) { settled.evicted(on: device) }
+
     mutating func applied(_ message: ServerMessage, on device: Device) {
         do {
             switch message {

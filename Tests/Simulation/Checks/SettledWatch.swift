@@ -5,7 +5,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// I-31: a record that was shown with a write of this device stays to be seen when that write is settled as committed,
-/// until the server's own row has come or the server has deleted it.
+/// until the server's own row has come, the server has deleted it, or the device has made room.
 struct SettledWatch {
     private struct Place: Hashable {
         let key: RecordKey
@@ -37,6 +37,21 @@ struct SettledWatch {
         for place in (device.look { try vanished($0, device.database) } ?? []).sorted(by: { $0.key < $1.key }) {
             let there = device.world.oracle.state.version(of: place.key, at: position)
             try check(there?.isDeleted == true, .settled, "\(place.key) vanished once it was committed")
+        }
+    }
+
+    /// The device made room: what waits and is older than all that is kept went by right.
+    mutating func evicted(on device: Device) {
+        _ = device.look { db in
+            for place in waiting.keys where try RecordTable(db, device.database).visible(place.key) == nil {
+                guard let born = device.world.oracle.state.current(place.key)?.born else { continue }
+                let sql = """
+                    SELECT 1 FROM tidemark_scope_page
+                    WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining = 0 AND floor > ?
+                    """
+                let values: StatementArguments = [place.scope.text, place.key.collection, born]
+                if try Int.fetchOne(db, sql: sql, arguments: values) != nil { waiting[place] = nil }
+            }
         }
     }
 

@@ -13,8 +13,10 @@ extension Device {
         policy.rowsMax = rows
         do {
             let count = try transact { [clock] in try $0.evict(policy, now: clock) }
+            watch.evicted(on: self)
             if count > 0 { log("evicts \(count)") }
         } catch is Killed {
+            watch.evicted(on: self)
             kill()
         } catch {
             log("cannot evict: \(error)")

@@ -1,0 +1,51 @@
+import AsyncAlgorithms
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkModel
+
+/// What is said now and kept nowhere: who types, who is there.
+extension ChatRoom {
+    private enum Word: Sendable {
+        case typing(Set<UserID>)
+        case present([UserID: Presence])
+    }
+
+    /// Tells the others that a key was pressed.
+    func typed() { chat.typing.setTyping(in: conversation) }
+
+    /// What the others are doing, as lines for a person, now and after each change.
+    func live(_ use: ([String]) async -> Void) async throws {
+        let words = merge(
+            chat.typing.observeTyping(in: conversation).map { Word.typing($0) },
+            chat.store.presence(in: ScopeID(record: conversation)).map { Word.present($0) })
+        var (typing, present): (Set<UserID>, [UserID: Presence]) = ([], [:])
+        for try await word in words {
+            switch word {
+            case .typing(let users): typing = users
+            case .present(let users): present = users
+            }
+            let names = try await names()
+            await use(Self.lines(typing: typing, present: present, account: chat.store.account, names, zone))
+        }
+    }
+
+    /// Typing first; of those who do not type, who is there, and when the others were.
+    static func lines(
+        typing: Set<UserID>, present: [UserID: Presence], account: UserID, _ names: [UserID: String], _ zone: TimeZone
+    ) -> [String] {
+        func name(_ user: UserID) -> String { names[user] ?? user.text }
+        var lines = typing.subtracting([account]).sorted().map { "\(name($0)) is typing" }
+        for (user, presence) in present.sorted(by: { $0.key < $1.key })
+        where user != account && !typing.contains(user) {
+            switch presence {
+            case .online: lines.append("\(name(user)) is here")
+            case .lastSeen(let date):
+                let (day, time) = ChatLine.clock(date, in: zone)
+                lines.append("\(name(user)) was here on \(day) at \(time)")
+            case .unknown: break
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,17 @@
+import Foundation
+import Testing
+import Tidemark
+
+@testable import TidemarkDaemon
+
+@Suite struct LiveLinesTests {
+    @Test func `who types stands first, then who is there and when the others were, and never the user`() throws {
+        let lines = ChatRoom.lines(
+            typing: [UserID("ann"), UserID("bob")],
+            present: [
+                UserID("ann"): .online, UserID("bob"): .online, UserID("cyd"): .online,
+                UserID("dan"): .lastSeen(Date(timeIntervalSince1970: 0)), UserID("eve"): .unknown,
+            ], account: UserID("ann"), [UserID("bob"): "Bob"], try #require(TimeZone(identifier: "UTC")))
+        #expect(lines == ["Bob is typing", "cyd is here", "dan was here on 1970-01-01 at 00:00"])
+    }
+}
