@@ -74,10 +74,10 @@ pgbench_tps=$(as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j
     -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
     | awk '/^tps/ { print $3 }')
 
-measure writes-postgres writes --database "$postgres" --seconds "$seconds"
-measure writes-postgres-2 writes --in-flight 2 --database "$postgres" --seconds "$seconds"
-measure writes-embedded writes --seconds "$seconds"
-measure writes-embedded-2 writes --in-flight 2 --seconds "$seconds"
+for in_flight in 4 2 1; do
+    measure writes-postgres-$in_flight writes --in-flight $in_flight --database "$postgres" --seconds "$seconds"
+    measure writes-embedded-$in_flight writes --in-flight $in_flight --seconds "$seconds"
+done
 measure fanout-embedded fanout --seconds "$seconds"
 measure fanout-postgres fanout --seconds "$seconds" --database "$postgres"
 measure rate-postgres fanout --subscribers 100 --rate 1000 --seconds "$seconds" --database "$postgres"
@@ -92,16 +92,17 @@ measure local local
 # ratio WRITES: as a multiple of pgbench's commits.
 ratio() { awk -v w="$1" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }'; }
 
-writes=$(figure writes-postgres writes_per_s)
-writes_2=$(figure writes-postgres-2 writes_per_s)
 row "figure" "here" "aim"
 row "pgbench INSERT commits/s, 32 connections" "$pgbench_tps"
-row "writes/s, 256 writers, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)"
-row "  p50 ms / p99 ms" "$(figure writes-postgres p50_ms) / $(figure writes-postgres p99_ms)"
-row "writes/s, 256 writers, PostgreSQL, 2 in flight" "$writes_2" "$(ratio "$writes_2")"
-row "writes/s, 256 writers, embedded, 2 in flight" "$(figure writes-embedded-2 writes_per_s)"
-row "writes/s, 256 writers, embedded" "$(figure writes-embedded writes_per_s)" "20000"
-row "  p50 ms / p99 ms" "$(figure writes-embedded p50_ms) / $(figure writes-embedded p99_ms)"
+for in_flight in 4 2 1; do
+    writes=$(figure writes-postgres-$in_flight writes_per_s)
+    row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)"
+    row "  p50 ms / p99 ms" \
+        "$(figure writes-postgres-$in_flight p50_ms) / $(figure writes-postgres-$in_flight p99_ms)"
+    row "writes/s, 256 writers, $in_flight in flight, embedded" "$(figure writes-embedded-$in_flight writes_per_s)" "20000"
+    row "  p50 ms / p99 ms" \
+        "$(figure writes-embedded-$in_flight p50_ms) / $(figure writes-embedded-$in_flight p99_ms)"
+done
 row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"
 row "deliveries/s, 500 subscribers, PostgreSQL" "$(figure fanout-postgres deliveries_per_s)" "250000"
 row "write to delivered p99 ms, 100 at 1000/s, pg" "$(figure rate-postgres p99_ms)" "10"

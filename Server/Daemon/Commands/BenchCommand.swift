@@ -71,8 +71,12 @@ struct BenchWrites: AsyncParsableCommand {
     var writers = 256
     @Option(help: "Writers who share a conversation: each write is delivered to so many members.")
     var sharing = 1
-    @Option(help: "Writes of each writer that wait to be acknowledged at the same time.")
-    var inFlight = 1
+    @Option(
+        help: """
+            Writes of each writer that wait to be acknowledged at the same time, sent together as from the SDK's outbox; \
+            1 for writers that wait for each.
+            """)
+    var inFlight = 4
     @Option(help: "Length of the measurement, after a second of warm-up.")
     var seconds = 8
     @Option(help: "Bytes of each message's text.")

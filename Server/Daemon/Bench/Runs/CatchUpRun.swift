@@ -5,7 +5,7 @@ import TidemarkWire
 /// What a client that was away pulls over its socket, acknowledging as it goes.
 struct CatchUpRun {
     static let loaders = 8
-    static let transactionsPerPush = 100
+    static let pushMax = 100
     static let loadingMax: TimeAmount = .seconds(300)
     static let pullingMax: TimeAmount = .seconds(120)
 
@@ -30,7 +30,7 @@ struct CatchUpRun {
             return Publisher(
                 hello: try target.hello(loaders[index]),
                 template: PushTemplate(conversation: conversation, seed: seeds.next(), textBytes: textBytes),
-                plan: .init(pushesInFlight: 4, transactionsPerPush: Self.transactionsPerPush, transactionsMax: share))
+                plan: .init(inFlight: 4 * Self.pushMax, pushMax: Self.pushMax, transactionsMax: share))
         }
         let began = try await ground.run {
             for publisher in crew.value.publishers { publisher.start() }

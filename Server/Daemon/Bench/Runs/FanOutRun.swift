@@ -32,7 +32,7 @@ struct FanOutRun {
             return Publisher(
                 hello: try target.hello(authors[index]),
                 template: PushTemplate(conversation: conversation, seed: seeds.next(), textBytes: textBytes),
-                plan: .init(pushesInFlight: isPaced ? 10 : 1, isPaced: isPaced))
+                plan: .init(inFlight: isPaced ? 10 : 1, isPaced: isPaced))
         }
         try await start(crew, on: ground)
         try await ground.pause(Self.warmUp)

@@ -1,8 +1,8 @@
 import NIOCore
 import TidemarkModel
 
-/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight, one unless told, and sends
-/// the next when it hears that one is settled.
+/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight, and sends as many as are
+/// settled when it hears of it.
 struct WritesRun {
     /// Before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
@@ -10,8 +10,8 @@ struct WritesRun {
     var writers = 256
     /// Writers of one conversation: each write is delivered to so many members.
     var sharing = 1
-    /// Transactions of each writer that wait for their settlement at the same time, each a push of its own.
-    var inFlight = 1
+    /// Transactions of each writer that wait for their settlement at the same time.
+    var inFlight = 4
     var seconds = 8
     var textBytes = 100
 
@@ -27,7 +27,7 @@ struct WritesRun {
             return Publisher(
                 hello: try target.hello(Self.user(index)),
                 template: PushTemplate(conversation: id, seed: seeds.next(), textBytes: textBytes),
-                plan: .init(pushesInFlight: inFlight))
+                plan: .init(inFlight: inFlight, pushMax: inFlight))
         }
         try await ground.run { for publisher in crew.value.publishers { publisher.start() } }
         try await ground.pause(Self.warmUp)

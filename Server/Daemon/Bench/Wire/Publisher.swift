@@ -3,14 +3,15 @@ import NIOCore
 import TidemarkModel
 import TidemarkWire
 
-/// A writer of the load generator: keeps a number of pushes in flight, and measures each from its writing to the frame
-/// that settles it.
+/// A writer of the load generator: keeps a number of transactions in flight, and measures each push from its writing to
+/// the frame that settles it. What there is room for goes out in one push, as it does from the SDK's outbox.
 final class Publisher: LoadPeer {
     /// How a publisher writes.
     struct Plan {
-        /// Pushes that wait for their settlement at the same time.
-        var pushesInFlight = 1
-        var transactionsPerPush = 1
+        /// Transactions that wait for their settlement at the same time.
+        var inFlight = 1
+        /// The most transactions of one push.
+        var pushMax = 1
         /// Stops after so many transactions; `nil` goes on until `stop()`.
         var transactionsMax: Int64?
         /// Sends only when `push()` is called, rather than whenever there is room.
@@ -59,8 +60,8 @@ final class Publisher: LoadPeer {
     /// Sends one push; false when all places are taken.
     @discardableResult
     func push() -> Bool {
-        guard let socket, isWriting, inFlight.count < plan.pushesInFlight else { return false }
-        var count = Int64(plan.transactionsPerPush)
+        guard let socket, isWriting else { return false }
+        var count = min(Int64(plan.pushMax), Int64(plan.inFlight) - (first - 1 - settledThrough))
         if let most = plan.transactionsMax { count = min(count, most - first + 1) }
         guard count > 0 else { return false }
         let stamp = NIODeadline.now().uptimeNanoseconds
