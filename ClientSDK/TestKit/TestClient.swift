@@ -12,6 +12,7 @@ public final class TestClient: Sendable {
         var isRunning = false
         var skew: Milliseconds = 0
         var dice: Dice
+        var schema: Schema
     }
 
     /// Whose device it is.
@@ -22,12 +23,12 @@ public final class TestClient: Sendable {
     private let process: Mutex<Process>
     private let disk = FullDisk()
 
-    init(_ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice) {
+    init(_ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema) {
         self.account = account
         self.number = number
         self.folder = folder
         self.kit = kit
-        process = Mutex(Process(dice: dice))
+        process = Mutex(Process(dice: dice, schema: schema))
     }
 
     /// The store of the process that runs, or ran last. After `relaunch()` it is another one.
@@ -55,8 +56,11 @@ public final class TestClient: Sendable {
     }
 
     /// Starts the process again on the same database.
-    public func relaunch() async throws {
+    ///
+    /// - Parameter schema: that of another version of the app; `nil` for the same as before.
+    public func relaunch(with schema: Schema? = nil) async throws {
         guard !isRunning else { return }
+        if let schema { process.withLock { $0.schema = schema } }
         try await launch()
     }
 
@@ -78,14 +82,15 @@ public final class TestClient: Sendable {
 
     private func open() async throws -> SyncStore {
         let environment = environment()
+        let schema = process.withLock { $0.schema }
         if let folder {
-            return try await SyncStore.open(account: account, at: folder, schema: kit.schema, environment: environment)
+            return try await SyncStore.open(account: account, at: folder, schema: schema, environment: environment)
         }
         guard let last = process.withLock({ $0.store }) else {
-            return try .inMemory(account: account, schema: kit.schema, environment: environment)
+            return try .inMemory(account: account, schema: schema, environment: environment)
         }
         let database = try LocalDatabase(
-            last.database.writer, account: account, schema: kit.schema, newClient: environment.newID())
+            last.database.writer, account: account, schema: schema, newClient: environment.newID())
         return SyncStore(database: database, environment: environment)
     }
 

@@ -21,7 +21,7 @@ public final class TestKit: Sendable {
 
     /// The kit's time.
     public let clock: VirtualClock
-    /// The schema of the server and of every client.
+    /// The schema of the server, and of every client that is given no other.
     public let schema: Schema
     let limits: TestKitLimits
     let timeline: Timeline
@@ -43,12 +43,15 @@ public final class TestKit: Sendable {
 
     /// A device of an account, connected unless told otherwise. Each call makes another device, also of one account.
     ///
-    /// - Parameter folder: where its database is to be; `nil` for memory.
+    /// - Parameters:
+    ///   - folder: where its database is to be; `nil` for memory.
+    ///   - schema: that of the version of the app which it runs; `nil` for the server's.
     public func client(
-        _ account: String, at folder: URL? = nil, isOnline: Bool = true
+        _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil
     ) async throws -> TestClient {
         let number = members.withLock { $0.count }
-        let client = TestClient(UserID(account), number: number, folder: folder, kit: self, dice: split())
+        let client = TestClient(
+            UserID(account), number: number, folder: folder, kit: self, dice: split(), schema: schema ?? self.schema)
         loopback.open(port: number, for: client.account, isOnline: isOnline) { [weak client] in client?.endProcess() }
         members.withLock { $0.append(client) }
         try await client.launch()
@@ -93,12 +96,22 @@ public final class TestKit: Sendable {
         return try result.get()
     }
 
-    /// What is due now, over and over; on the executor's thread.
-    private func runFreely() {
+    /// What is due now, over and over; on the executor's thread. Virtual time passes only when other threads have had
+    /// their time too and nothing came of it: else it would run away from those who are about to do something.
+    private func runFreely(seen: Int = 0, idleRounds: Int = 0) {
         guard executor.isFree else { return }
-        _ = runUntilQuiet()
-        executor.post { self.runFreely() }
+        repeat { executor.drain() } while timeline.runNext(through: timeline.now)
+        let count = executor.jobCount
+        let idle = count == seen ? idleRounds + 1 : 0
+        let isTimeToGo = idle >= Self.idleRoundsMin && !clients.compactMap(\.unrest).isEmpty
+        if isTimeToGo { _ = timeline.runNext(through: timeline.now + limits.settleMax.wholeMilliseconds) }
+        executor.post(after: Self.roundLength) {
+            self.runFreely(seen: count, idleRounds: isTimeToGo ? 0 : idle)
+        }
     }
+
+    private static let roundLength = DispatchTimeInterval.milliseconds(1)
+    private static let idleRoundsMin = 20
 
     /// What is still moving when time ran out; `nil` when nothing is. On the executor's thread.
     private func runUntilQuiet() -> String? {

@@ -7,8 +7,9 @@ package struct Admission: Sendable {
     package let schema: Schema
     package let limits: ModelLimits
 
+    /// - Parameter schema: renamed collections are known by their stored names only.
     package init(schema: Schema, limits: ModelLimits) {
-        self.schema = schema
+        self.schema = schema.stored
         self.limits = limits
     }
 

@@ -10,7 +10,7 @@ package struct Sequencer: Sendable {
     let sharedScopes: Set<ScopeID>
 
     package init(schema: Schema, limits: ModelLimits) {
-        self.schema = schema
+        self.schema = schema.stored
         sharedScopes = Set(schema.sharedScopes)
         self.limits = limits
     }

@@ -27,6 +27,16 @@ import TidemarkModel
         #expect(schema.collection("shops")?.create == [.anyone])
     }
 
+    @Test func `server and wire know a renamed collection by its first name`() throws {
+        let renamed = try schema(
+            Self.shop.replacing(#""orders": {"#, with: #""jobs": {"was": "orders", "#)
+                .replacing(#""to": "shops""#, with: #""to": "stores""#)
+                .replacing(#""shops": {"#, with: #""stores": {"was": "shops", "#))
+        #expect(renamed.collections.map(\.name) == ["jobs", "stores"])
+        #expect(renamed.stored == (try schema(Self.shop)))
+        #expect(renamed.stored.stored == renamed.stored)
+    }
+
     @Test(arguments: [
         ("{", "not valid JSON"), ("{\"collections\":{}}", "\"tidemark\" must be 1"),
         (#"{"tidemark":1,"collections":{"a":{"fields":{}}}}"#, "a: \"scope\" is missing"),
@@ -52,6 +62,18 @@ import TidemarkModel
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":"string","B":"string"}}}}"#,
             "differs from another field only by case"
+        ),
+        (
+            #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{}},"b":{"was":"a","scope":{"shared":"s"},"fields":{}}}}"#,
+            "b: \"was\" names a collection that exists: a"
+        ),
+        (
+            #"{"tidemark":1,"collections":{"a":{"was":"c","scope":{"shared":"s"},"fields":{}},"b":{"was":"c","scope":{"shared":"s"},"fields":{}}}}"#,
+            "a: two collections cannot both have been c"
+        ),
+        (
+            #"{"tidemark":1,"collections":{"a":{"was":"1 x","scope":{"shared":"s"},"fields":{}}}}"#,
+            "a: \"was\" is no name of a collection"
         ),
     ])
     func `what is wrong is named with its place`(_ document: String, _ reason: String) {

@@ -28,7 +28,7 @@ extension LocalDatabase {
             }
             try apply(changes.grants, ScopeChange(self, db, now: now), rebase: &rebase)
             var rows = try RowApplier(records)
-            for group in changes.groups {
+            for group in names.local(changes.groups) {
                 guard let held = try ScopeTable(db: db).held(group.scope) else { continue }
                 try rows.apply(group.changes, isFilling: held.isFilling, rebase: &rebase)
             }

@@ -20,7 +20,8 @@ extension LocalDatabase {
             return try db.all(sql, [limit]).map { row in
                 let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
                 return PageRequest(
-                    id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1), collection: try row.text(2),
+                    id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),
+                    collection: names.stored(try row.text(2)),
                     before: try row.optionalInteger(3), limit: Int(rows))
             }
         }
@@ -38,6 +39,7 @@ extension LocalDatabase {
     package func apply(
         _ page: PageAnswer, to request: PageRequest? = nil, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws -> Bool {
+        let page = names.local(page)
         let events: [SyncLogEvent]? = try change { db in
             let scopes = ScopeTable(db: db)
             let progress = "SELECT is_complete, floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?"

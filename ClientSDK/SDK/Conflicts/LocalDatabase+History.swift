@@ -10,7 +10,8 @@ extension LocalDatabase {
             guard let scope = try (records.base(key) ?? records.visible(key))?.scope,
                 let held = try ScopeTable(db: db).held(scope)
             else { return nil }
-            return HistoryRequest(id: 0, scope: scope, since: held.since, key: key, limit: limits.pageRows)
+            return HistoryRequest(
+                id: 0, scope: scope, since: held.since, key: names.stored(key), limit: limits.pageRows)
         }
     }
 
@@ -19,7 +20,7 @@ extension LocalDatabase {
         try writer.write { db in
             guard !answer.entries.isEmpty, try ScopeTable(db: db).held(answer.scope) != nil else { return }
             let history = HistoryTable(db: db)
-            try history.save(answer.entries)
+            try history.save(names.local(answer.entries))
             try history.trim(now: now, limits: limits)
         }
     }

@@ -14,6 +14,7 @@ package final class LocalDatabase: Sendable {
     package let writer: any DatabaseWriter
     let limits: LocalLimits
     let tables: [String: CollectionTable]
+    let names: CollectionNames
     /// `nil` in memory.
     let path: String?
 
@@ -30,6 +31,7 @@ package final class LocalDatabase: Sendable {
         self.account = account
         self.schema = schema
         self.limits = limits
+        names = CollectionNames(schema)
         tables = Dictionary(
             schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
         try writer.write { db in try prepare(db, newClient: newClient) }

@@ -18,6 +18,10 @@ enum LocalTables {
             type TEXT NOT NULL,
             PRIMARY KEY (collection, field)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_collection (
+            collection TEXT PRIMARY KEY NOT NULL,
+            stored TEXT NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_outbox (
             n INTEGER PRIMARY KEY,
             id TEXT UNIQUE NOT NULL,

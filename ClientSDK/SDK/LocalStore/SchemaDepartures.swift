@@ -1,8 +1,8 @@
 import GRDB
 import TidemarkModel
 
-/// What an earlier version of the schema had and this one does not: values of a field are kept beside the record, a field
-/// with another name is renamed, and a collection's records are left to the server.
+/// What an earlier version of the schema had and this one does not: values of a field are kept beside the record, what has
+/// another name is renamed, and the records of a collection that is gone are left to the server.
 struct SchemaDepartures {
     let schema: Schema
     let db: Database
@@ -10,6 +10,7 @@ struct SchemaDepartures {
     /// - Parameter known: names and types of the fields in the tables; afterwards as they then are.
     /// - Throws: `schemaChanged` for a field of another type, whose values would be lost.
     func run(_ known: inout [String: [String: String]]) throws {
+        try CollectionRenaming(schema: schema, db: db).run(&known)
         for (name, fields) in known {
             guard let collection = schema.collection(name) else {
                 try leave(name)

@@ -23,6 +23,7 @@ struct SchemaMigration {
             try createIndexes(collection)
             try SearchIndex(collection).follow(db)
         }
+        try CollectionRenaming(schema: schema, db: db).note()
         try Meta.schemaVersion.set(schema.version, db)
     }
 

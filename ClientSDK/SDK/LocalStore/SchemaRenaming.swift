@@ -40,7 +40,7 @@ struct SchemaRenaming {
             mutation.action = .update(
                 patches.map { patch in
                     let to = collection.renames.first { $0.from == patch.field }?.to
-                    return NamedPatch(to ?? patch.field, patch.patch)
+                    return NamedPatch(to ?? patch.field, patch.patch, seen: patch.seen)
                 })
         }
         return mutation

@@ -40,7 +40,8 @@ extension LocalDatabase {
                     }
                 push.append(
                     NumberedEntry(
-                        number: entry.number, entry: Push.Entry(transaction), bytes: entry.body.utf8.count))
+                        number: entry.number, entry: Push.Entry(names.stored(transaction)), bytes: entry.body.utf8.count
+                    ))
             }
             guard let last = push.last?.number else { return [] }
             try db.run(

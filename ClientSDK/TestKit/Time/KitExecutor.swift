@@ -8,6 +8,8 @@ import Synchronization
 final class KitExecutor: TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
+        /// All that ever came.
+        var count = 0
         /// How many callers want jobs to run as they come.
         var freeRuns = 0
     }
@@ -19,6 +21,7 @@ final class KitExecutor: TaskExecutor {
         let job = UnownedJob(job)
         let isFree = state.withLock { state in
             state.jobs.append(job)
+            state.count += 1
             return state.freeRuns > 0
         }
         if isFree { queue.async { self.drain() } }
@@ -53,6 +56,11 @@ final class KitExecutor: TaskExecutor {
 
     var isFree: Bool { state.withLock { $0.freeRuns > 0 } }
 
-    /// Runs `step` soon on the executor's thread.
-    func post(_ step: @escaping @Sendable () -> Void) { queue.async(execute: step) }
+    /// Jobs that came since the beginning.
+    var jobCount: Int { state.withLock { $0.count } }
+
+    /// Runs `step` on the executor's thread once the time is over, beside what comes in between.
+    func post(after time: DispatchTimeInterval, _ step: @escaping @Sendable () -> Void) {
+        queue.asyncAfter(deadline: .now() + time, execute: step)
+    }
 }

@@ -13,6 +13,8 @@ struct SchemaCommand: ParsableCommand {
             commandName: "check",
             abstract: "Check a schema and print what it says, or what is wrong with it and where.",
             discussion: """
+                The document's keys are described in Shared/SCHEMA.md.
+
                 EXAMPLES
                   tidemark schema check app.schema.json
                   tidemark schema check app.schema.json && tidemark serve --schema app.schema.json
@@ -56,6 +58,7 @@ extension CollectionSchema {
             case .shared(let scope): "shared scope \(scope)"
             }
         var lines = ["\(name)  (\(place))"]
+        if let was { lines.append("  stored    as \(was)") }
         if let memberField { lines.append("  members   \(memberField)") }
         if let adminField { lines.append("  admins    \(adminField)") }
         lines.append("  create    \(Self.names(create))")
@@ -81,6 +84,7 @@ extension FieldSchema {
         if isIndexed { words.append("indexed") }
         if isSearchable { words.append("searchable") }
         if let target { words.append("→ \(target)") }
+        if let was { words.append("was \(was)") }
         if let change { words.append("changed by \(CollectionSchema.names(change))") }
         words.append("max \(sizeMax)")
         return words.joined(separator: " ")

@@ -13,6 +13,9 @@ public enum ScopeRule: Hashable, Sendable {
 /// One object that everyone shares: as a value with several parts it would be copied with every write, by all threads.
 public final class CollectionSchema: Sendable {
     public let name: String
+    /// The first name that the collection had, when that was another (`"was": "orders"`): server and wire know it by that
+    /// name for ever, so that a new name costs nothing there and apps of both versions work side by side.
+    public let was: String?
     /// Sorted by name.
     public let fields: [FieldSchema]
     public let scope: ScopeRule
@@ -26,10 +29,11 @@ public final class CollectionSchema: Sendable {
     private let indexByName: [String: Int]
 
     init(
-        name: String, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
+        name: String, was: String?, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
         create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>
     ) {
         self.name = name
+        self.was = was
         self.fields = fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         self.scope = scope
         self.memberField = memberField
@@ -40,6 +44,9 @@ public final class CollectionSchema: Sendable {
         indexByName = Dictionary(
             self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
+
+    /// The name under which server and wire know the collection.
+    public var storedName: String { was ?? name }
 
     /// The field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {
@@ -63,7 +70,8 @@ public final class CollectionSchema: Sendable {
 extension CollectionSchema: Hashable {
     public static func == (left: CollectionSchema, right: CollectionSchema) -> Bool {
         left === right
-            || (left.name == right.name && left.fields == right.fields && left.scope == right.scope
+            || (left.name == right.name && left.was == right.was && left.fields == right.fields
+                && left.scope == right.scope
                 && left.memberField == right.memberField && left.adminField == right.adminField
                 && left.create == right.create && left.change == right.change && left.delete == right.delete)
     }

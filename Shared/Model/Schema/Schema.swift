@@ -3,7 +3,8 @@
 ///     let schema = try Schema(json: Array(text.utf8))
 ///     schema.collection("messages")?.field("text")?.merge   // .immutable
 ///
-/// A collection is known by its name everywhere.
+/// A collection is known by its name everywhere; one that had another name before is still known by that to server and
+/// wire, see ``CollectionSchema/was``.
 public struct Schema: Hashable, Sendable {
     public let name: String
     /// Raised by the app's developers with every change of the document.
@@ -30,6 +31,24 @@ public struct Schema: Hashable, Sendable {
     /// The collection of that name, if there is one.
     public func collection(_ name: String) -> CollectionSchema? {
         indexByName[name].map { collections[$0] }
+    }
+
+    /// The schema with the names that server and wire use. The same again when no collection was renamed.
+    package var stored: Schema {
+        guard collections.contains(where: { $0.was != nil }) else { return self }
+        return Schema(
+            name: name, version: version,
+            collections: collections.map { collection in
+                CollectionSchema(
+                    name: collection.storedName, was: nil,
+                    fields: collection.fields.map { field in
+                        var field = field
+                        field.target = field.target.flatMap { self.collection($0)?.storedName }
+                        return field
+                    }, scope: collection.scope, memberField: collection.memberField,
+                    adminField: collection.adminField, create: collection.create, change: collection.change,
+                    delete: collection.delete)
+            })
     }
 
     /// The scopes that every user of the workspace sees.

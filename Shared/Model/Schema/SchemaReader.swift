@@ -36,6 +36,7 @@ enum SchemaReader {
         }
         guard case .object(let body) = entry.value else { throw SchemaError(collection: name, "must be an object") }
         var object = SchemaObject(body, collection: name)
+        let was = try object.string("was")
         let isAppendOnly = try mode(&object)
         let scope = try scopeRule(&object)
         let memberField = try object.string("members")
@@ -50,8 +51,8 @@ enum SchemaReader {
         var fields: [FieldSchema] = []
         for entry in declared.entries { fields.append(try field(entry, of: name, isAppendOnly: isAppendOnly)) }
         return CollectionSchema(
-            name: name, fields: fields, scope: scope, memberField: memberField, adminField: adminField, create: create,
-            change: change, delete: delete)
+            name: name, was: was, fields: fields, scope: scope, memberField: memberField, adminField: adminField,
+            create: create, change: change, delete: delete)
     }
 
     private static func mode(_ object: inout SchemaObject) throws(SchemaError) -> Bool {
@@ -108,7 +109,7 @@ enum SchemaReader {
         return field
     }
 
-    private static func isIdentifier(_ text: String) -> Bool {
+    static func isIdentifier(_ text: String) -> Bool {
         guard let first = text.utf8.first, (1...48).contains(text.utf8.count) else { return false }
         let isLetter = { (byte: UInt8) in (65...90).contains(byte) || (97...122).contains(byte) }
         return isLetter(first) && text.utf8.allSatisfy { isLetter($0) || (48...57).contains($0) || $0 == 95 }

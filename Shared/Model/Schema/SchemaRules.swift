@@ -12,6 +12,17 @@ enum SchemaRules {
             guard tables.insert(collection.name.lowercased()).inserted else {
                 throw SchemaError(collection: collection.name, "differs from another collection only by case")
             }
+            if let was = collection.was {
+                guard schema.collection(was) == nil else {
+                    throw SchemaError(collection: collection.name, "\"was\" names a collection that exists: \(was)")
+                }
+                guard schema.collections.filter({ $0.was == was }).count == 1 else {
+                    throw SchemaError(collection: collection.name, "two collections cannot both have been \(was)")
+                }
+                guard SchemaReader.isIdentifier(was) else {
+                    throw SchemaError(collection: collection.name, "\"was\" is no name of a collection")
+                }
+            }
             try check(collection, in: schema)
         }
     }

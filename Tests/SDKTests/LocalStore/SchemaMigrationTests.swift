@@ -132,6 +132,50 @@ import TidemarkWire
         #expect(try new.fields(.note(4)) == ["room": "lobby", "tone": "x"])
     }
 
+    @Test func `a collection with another name takes everything along, and the server hears the first name`() throws {
+        let folder = try TemporaryFolder()
+        let (lobby, fields) = (ScopeID("lobby"), #","color": {"type": "string", "index": true, "search": true}"#)
+        func named(_ name: String) -> String {
+            Self.schema(fields).replacing(#""notes": {"#, with: #""\#(name)": {"was": "notes", "#)
+        }
+        func note(_ number: UInt64, _ seq: Int64, _ color: String) -> Change {
+            Change(
+                key: .note(number), scope: lobby, seq: seq, born: seq, isDeleted: false, author: UserID("bob"),
+                created: 1, updated: 2, fields: ["room": "lobby", "color": .string(color)])
+        }
+        func key(_ number: UInt64, _ name: String) -> RecordKey {
+            RecordKey(collection: name, id: RecordKey.note(number).id)
+        }
+        let first = try Bench(path: folder.path("a.sqlite"), Self.schema(fields))
+        try first.join(lobby)
+        try first.page(lobby, "notes", note(1, 5, "red"), next: 5)
+        try first.write(1, .set(.note(1), "color", "blue"))
+        try first.database.writer.close()
+        // Another name, another one after that, one that differs by case alone, and the first again.
+        for name in ["memos", "cards", "Cards"] {
+            let renamed = try Bench(path: folder.path("a.sqlite"), named(name))
+            #expect(try renamed.fields(key(1, name))?["color"] == "blue")
+            let found = "SELECT rowid FROM tidemark_search_\(name) WHERE tidemark_search_\(name) MATCH 'blue'"
+            #expect(
+                try renamed.string("SELECT local_id FROM \(name) WHERE rowid IN (\(found))")
+                    == RecordKey.note(1).id.description)
+            #expect(try renamed.database.nextPages(limit: 9).map(\.collection) == ["notes"])
+            #expect(try renamed.database.nextPages(limit: 9).map(\.before) == [5])
+            let push = try renamed.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+            #expect(try push.map { try $0.entry.content.get().mutations.map(\.key) } == [[.note(1)]])
+            #expect(try renamed.database.historyRequest(key(1, name))?.key == .note(1))
+            try renamed.database.writer.close()
+        }
+        let last = try Bench(path: folder.path("a.sqlite"), named("Cards"))
+        try last.apply(note(2, 7, "green"), settled: .accepted(1, 1))
+        try last.page(lobby, "notes", note(3, 3, "grey"))
+        #expect(try [2, 3].map { try last.fields(key($0, "Cards"))?["color"] } == ["green", "grey"])
+        try last.database.writer.close()
+        let again = try Bench(path: folder.path("a.sqlite"), Self.schema(fields))
+        #expect(try again.count("notes") == 3)
+        #expect(try again.database.nextPages(limit: 9).isEmpty)
+    }
+
     @Test func `a collection that is gone leaves its records to the server and its writes in the outbox`() throws {
         let folder = try TemporaryFolder()
         let tasks =

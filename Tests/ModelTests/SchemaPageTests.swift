@@ -1,0 +1,47 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+/// The page on schema documents says what the reader knows, no more and no less.
+@Suite struct SchemaPageTests {
+    private static let root = URL(filePath: #filePath).appending(path: "../../..").standardizedFileURL
+
+    private func text(_ path: String) throws -> String {
+        try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    }
+
+    @Test func `the example is a schema that uses every key`() throws {
+        let page = try text("Shared/SCHEMA.md")
+        let block = try #require(page.components(separatedBy: "```json\n").dropFirst().first)
+        let example = try #require(block.components(separatedBy: "\n```").first)
+        let schema = try Schema(json: Array(example.utf8))
+        #expect(schema.collections.map(\.name) == ["jobs", "shops"])
+        for key in try keys() where !["create", "mode"].contains(key) {
+            #expect(example.contains("\"\(key)\":"), "\(key)")
+        }
+    }
+
+    @Test func `every key, type, rule and accessor has its place`() throws {
+        let page = try text("Shared/SCHEMA.md")
+        for key in try keys() { #expect(page.contains("\n| `\(key)` |"), "\(key)") }
+        for type in FieldType.allCases { #expect(page.contains("\n| `\(type.rawValue)` |"), "\(type)") }
+        for rule in MergeRule.allCases { #expect(page.contains("\n| `\(rule.rawValue)` |"), "\(rule)") }
+        for accessor in Accessor.allCases { #expect(page.contains("`\(accessor.rawValue)`"), "\(accessor)") }
+    }
+
+    @Test func `no key is promised that the reader refuses`() throws {
+        let known = Set(try keys() + FieldType.allCases.map(\.rawValue) + MergeRule.allCases.map(\.rawValue))
+        for match in try text("Shared/SCHEMA.md").matches(of: /\n\| `([a-z-]+)` \|/) {
+            #expect(known.contains(String(match.1)), "\(match.1)")
+        }
+    }
+
+    /// What the reader asks a document for.
+    private func keys() throws -> [String] {
+        let source = try text("Shared/Model/Schema/SchemaReader.swift")
+        let pattern = /object\.(?:string|integer|boolean|choice|accessors|object|take)\("([a-z]+)"/
+        let keys = Set(source.matches(of: pattern).map { String($0.1) })
+        #expect(keys.count >= 16)
+        return keys.sorted()
+    }
+}
