@@ -24,7 +24,8 @@ extension SyncMachine {
             switch link {
             case .stopped, .waiting, .refused: true
             case .opening, .greeting: false
-            case .streaming: isConsistent && pages.isEmpty && isDrained && !isLoadingPush && pushes.isEmpty
+            case .streaming:
+                isConsistent && pages.isEmpty && !isLoadingPages && isDrained && !isLoadingPush && pushes.isEmpty
             }
         guard isOver else { return }
         askedRound = nil

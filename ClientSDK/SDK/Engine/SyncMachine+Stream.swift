@@ -162,10 +162,12 @@ extension SyncMachine {
             pagesPausedUntil = 0
         }
         guard pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) else { return }
+        isLoadingPages = true
         effects.append(.loadPages(count: timing.pagesAtOnce + pages.count + refusedScopes.count))
     }
 
     mutating func ask(_ requests: [PageRequest], _ effects: inout [SyncEffect]) {
+        isLoadingPages = false
         guard isStreaming else { return }
         for request in requests where pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) {
             let isAsked = pages.values.contains { $0.scope == request.scope && $0.collection == request.collection }

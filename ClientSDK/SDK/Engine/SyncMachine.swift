@@ -44,6 +44,7 @@ package struct SyncMachine: Sendable {
     var pushPause: PushPause?
     private var toldPause: PushPause?
     var isLoadingPush = false
+    var isLoadingPages = false
     /// The outbox had nothing to send after `sentThrough` when it was last looked at.
     var isDrained = false
 
@@ -237,6 +238,7 @@ package struct SyncMachine: Sendable {
         histories = [:]
         refusedScopes = []
         isLoadingPush = false
+        isLoadingPages = false
         isDrained = false
         isConsistent = false
         isRefreshing = false

@@ -9,6 +9,8 @@ struct MachineBench {
     var now: Milliseconds = 1_000_000
     /// Ids of the transactions in the outbox; the first has the number 1.
     var outbox: [UInt64] = []
+    /// Pages that the copy lacks.
+    var unfilled: [PageRequest] = []
     private(set) var sent: [ClientMessage] = []
     private(set) var openings: [Milliseconds] = []
     private(set) var phases: [SyncPhase] = []
@@ -32,7 +34,7 @@ struct MachineBench {
                 case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .fork: events.append(.applied)
                 case .loadPush(let after, let limits):
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
-                case .loadPages: events.append(.pagesLoaded([]))
+                case .loadPages: events.append(.pagesLoaded(unfilled))
                 case .loadHistory: events.append(.historyLoaded(nil))
                 case .withhold(let number, _): withheld.append(number)
                 case .releaseWithheld: releases += 1

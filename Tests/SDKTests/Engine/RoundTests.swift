@@ -19,6 +19,24 @@ import TidemarkWire
         #expect(bench.phases.last == .live)
     }
 
+    @Test func `a round waits for the pages of a scope that its own write has opened`() {
+        var bench = MachineBench()
+        bench.outbox = [1]
+        bench.on(.start)
+        bench.on(.sync(round: 1))
+        bench.connect()
+        let scope = RecordKey.room(1).scope
+        bench.unfilled = [PageRequest(id: 0, scope: scope, since: 5, collection: "rooms", limit: 9)]
+        let settled = Settled(through: 1, outcomes: [])
+        let grant = Changes.GrantChange(scope: scope, since: 5, role: .owner)
+        bench.receive(.changes(.make(from: "c0", to: "c1", [], settled: settled, grants: [grant])))
+        #expect(bench.ended.isEmpty)
+        bench.unfilled = []
+        bench.receive(.page(PageAnswer(id: 1, scope: scope, since: 5, collection: "rooms", changes: [], next: nil)))
+        #expect(bench.ended == [1])
+        #expect(bench.phases.last == .live)
+    }
+
     @Test func `a second call joins the round, and one after a write waits for that write`() {
         var bench = MachineBench()
         bench.on(.start)
