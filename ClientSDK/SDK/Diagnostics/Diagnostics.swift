@@ -47,6 +47,8 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var created: Date
         /// How often it was given out for sending.
         public var attempts: Int64
+        /// When it was given out last, by the device's clock.
+        public var lastAttempt: Date?
         /// Why the last sending did not succeed.
         public var lastError: String?
         /// What it does: `create messages/018f…`.

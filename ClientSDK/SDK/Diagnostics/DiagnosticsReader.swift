@@ -30,11 +30,17 @@ struct DiagnosticsReader {
     }
 
     private func outbox() throws -> [Diagnostics.QueuedWrite] {
-        let sql = "SELECT n, id, state, created, attempts, last_error, body FROM tidemark_outbox ORDER BY n"
+        // Files of older formats do not say when.
+        let knowsTimes = try db.columns(in: "tidemark_outbox").contains { $0.name == "attempted" }
+        let sql = """
+            SELECT n, id, state, created, attempts, last_error, body, \(knowsTimes ? "attempted" : "NULL")
+            FROM tidemark_outbox ORDER BY n
+            """
         return try db.all(sql).map { row in
             Diagnostics.QueuedWrite(
                 number: try row.integer(0), id: try row.text(1), state: try row.text(2),
                 created: Date(milliseconds: try row.integer(3)), attempts: try row.integer(4),
+                lastAttempt: try row.optionalInteger(7).map { Date(milliseconds: $0) },
                 lastError: try row.optionalText(5), actions: try actions(row.text(6)))
         }
     }

@@ -117,11 +117,11 @@ package final class SyncEngine: Sendable {
         case .loadHistory(let key):
             return await load { [database] in .historyLoaded(try database.historyRequest(key)) }
         case .loadPush(let after, let limits):
-            return await load { [database] in
+            return await load { [database, configuration] in
                 .pushLoaded(
                     try database.nextPush(
                         after: after, maxTransactions: limits.pushTransactionsMax,
-                        maxBytes: limits.messageBytesMax / 2))
+                        maxBytes: limits.messageBytesMax / 2, now: configuration.now()))
             }
         case .loadPages(let count):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }

@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 2
+    static let format: Int64 = 3
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -30,6 +30,7 @@ enum LocalTables {
             created INTEGER NOT NULL,
             state TEXT NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
+            attempted INTEGER,
             last_error TEXT
         );
         CREATE TABLE IF NOT EXISTS tidemark_outbox_record (
@@ -99,6 +100,9 @@ enum LocalTables {
     static func upgrade(_ db: Database) throws {
         if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "remaining" }) {
             try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN remaining INTEGER")
+        }
+        if try !db.columns(in: "tidemark_outbox").contains(where: { $0.name == "attempted" }) {
+            try db.execute(sql: "ALTER TABLE tidemark_outbox ADD COLUMN attempted INTEGER")
         }
     }
 }

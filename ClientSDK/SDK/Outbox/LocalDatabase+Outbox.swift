@@ -22,9 +22,11 @@ extension LocalDatabase {
     /// reconnection or a `gap`. An entry without mutations holds the number of a transaction that was parked before it
     /// was sent, or withdrawn; send it all the same.
     ///
-    /// - Parameter maxBytes: of transaction bodies; the first entry is given out whatever its size.
+    /// - Parameters:
+    ///   - maxBytes: of transaction bodies; the first entry is given out whatever its size.
+    ///   - now: the device's time, noted as that of the attempt.
     package func nextPush(
-        after: Int64, maxTransactions: Int, maxBytes: Int
+        after: Int64, maxTransactions: Int, maxBytes: Int, now: Milliseconds? = nil
     ) throws -> [NumberedEntry] {
         try change { db in
             var push: [NumberedEntry] = []
@@ -47,9 +49,10 @@ extension LocalDatabase {
             try db.run(
                 """
                 UPDATE tidemark_outbox
-                SET attempts = attempts + 1, state = CASE state WHEN 'queued' THEN 'sending' ELSE state END
+                SET attempts = attempts + 1, attempted = coalesce(?, attempted),
+                    state = CASE state WHEN 'queued' THEN 'sending' ELSE state END
                 WHERE n > ? AND n <= ?
-                """, [after, last])
+                """, [now, after, last])
             try db.run(
                 """
                 UPDATE tidemark_receipt SET state = 'sending'

@@ -95,7 +95,7 @@ public struct StoreSnapshot {
     /// several.
     public func pendingWrites(in scope: ScopeID) throws -> [RecordKey: PendingWrite] {
         let sql = """
-            SELECT r.collection, r.local_id, o.created, o.attempts, o.state, o.last_error
+            SELECT r.collection, r.local_id, o.created, o.attempts, o.state, o.last_error, o.attempted
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n
             WHERE r.scope = ?
@@ -106,6 +106,7 @@ public struct StoreSnapshot {
             writes[try row.key(0)] = PendingWrite(
                 written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
                 attempts: Int(try row.integer(3)), isSending: try row.text(4) == OutboxEntry.State.sending.rawValue,
+                lastAttempt: try row.optionalInteger(6).map { Date(timeIntervalSince1970: Double($0) / 1_000) },
                 lastError: try row.optionalText(5))
         }
         return writes
@@ -124,6 +125,8 @@ public struct PendingWrite: Hashable, Sendable {
     public var attempts: Int
     /// It is on its way: the server may have it.
     public var isSending: Bool
+    /// When it was last given out for sending, by the device's clock.
+    public var lastAttempt: Date?
     /// Why it did not arrive, for a person to read.
     public var lastError: String?
 }

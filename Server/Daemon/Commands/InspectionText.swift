@@ -80,6 +80,7 @@ enum InspectionText {
         for write in outbox.prefix(listedMax) {
             var line = "  \(write.number)  \(write.state), \(age(write.created, now)) old"
             if write.attempts > 0 { line += ", \(write.attempts) attempts" }
+            if let last = write.lastAttempt { line += ", the last \(age(last, now)) ago" }
             lines.append("\(line): \(write.actions.joined(separator: ", "))")
             if let error = write.lastError { lines.append("     last error: \(error)") }
         }

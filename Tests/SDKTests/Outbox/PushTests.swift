@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import Testing
 import TidemarkModel
 import TidemarkWire
@@ -42,6 +44,39 @@ import TidemarkWire
             try bench.string("SELECT group_concat(state || attempts || coalesce(last_error, '-')) FROM tidemark_outbox")
                 == "sending2no network,queued0-")
         #expect(try bench.database.pendingCount() == 2)
+    }
+
+    @Test func `each attempt leaves its time, to be seen with the record and in the diagnostics`() async throws {
+        let store = try SyncStore.test()
+        let room = Room(people: ["ann"])
+        try await store.repository(Room.self).create(room)
+        let database = store.database
+        func seen() async throws -> Date? {
+            try await store.read { try $0.pendingWrites(in: ScopeID(record: room.id)).values.first?.lastAttempt }
+        }
+        #expect(try await seen() == nil)
+        for now in [5_000, 9_000] as [Milliseconds] {
+            #expect(try database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999, now: now).count == 1)
+            #expect(try await seen() == Date(timeIntervalSince1970: Double(now) / 1_000))
+        }
+        #expect(try await store.diagnostics().outbox.map(\.lastAttempt) == [Date(timeIntervalSince1970: 9)])
+    }
+
+    @Test func `a file from before attempts had times is looked into as it is, and opened with what it holds`() throws {
+        let folder = try TemporaryFolder()
+        let bench = try Bench(path: folder.path("a"))
+        try bench.write(1, .room(1))
+        try bench.database.writer.write { db in
+            try db.execute(sql: "ALTER TABLE tidemark_outbox DROP COLUMN attempted")
+            try Meta.format.set(2, db)
+        }
+        try bench.database.writer.close()
+        let inspected = try FileInspection(path: folder.path("a")).diagnostics()
+        #expect(inspected.format == 2)
+        #expect(inspected.outbox.map(\.number) == [1])
+        let opened = try Bench(path: folder.path("a"))
+        #expect(try push(opened) == [1])
+        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "3")
     }
 
     @Test func `numbers go on after everything was settled and the file reopened`() throws {
