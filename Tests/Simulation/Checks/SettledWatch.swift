@@ -36,6 +36,7 @@ struct SettledWatch {
         guard !waiting.isEmpty else { return }
         for place in (device.look { try vanished($0, device.database) } ?? []).sorted(by: { $0.key < $1.key }) {
             let there = device.world.oracle.state.version(of: place.key, at: position)
+            if device.look({ try isLeft(place, device, $0) }) == true { continue }
             try check(there?.isDeleted == true, .settled, "\(place.key) vanished once it was committed")
         }
     }
@@ -44,15 +45,20 @@ struct SettledWatch {
     mutating func evicted(on device: Device) {
         _ = device.look { db in
             for place in waiting.keys where try RecordTable(db, device.database).visible(place.key) == nil {
-                guard let born = device.world.oracle.state.current(place.key)?.born else { continue }
-                let sql = """
-                    SELECT 1 FROM tidemark_scope_page
-                    WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining = 0 AND floor > ?
-                    """
-                let values: StatementArguments = [place.scope.text, place.key.collection, born]
-                if try Int.fetchOne(db, sql: sql, arguments: values) != nil { waiting[place] = nil }
+                if try isLeft(place, device, db) { waiting[place] = nil }
             }
         }
+    }
+
+    /// The record is older than what the device keeps or fetches of its collection, and nobody has asked for more.
+    private func isLeft(_ place: Place, _ device: Device, _ db: Database) throws -> Bool {
+        guard let born = device.world.oracle.state.current(place.key)?.born else { return false }
+        let sql = """
+            SELECT 1 FROM tidemark_scope_page
+            WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining = 0 AND (floor IS NULL OR floor > ?)
+            """
+        let values: StatementArguments = [place.scope.text, place.key.collection, born]
+        return try Int.fetchOne(db, sql: sql, arguments: values) != nil
     }
 
     /// The records that are no longer shown though their scope is held as it was. They wait no more, nor do those whose

@@ -122,8 +122,16 @@ final class Device {
     func heal() {
         clockOffset = max(-5_000, min(5_000, clockOffset))
         if machine == nil { launch(after: 0) }
-        loadOlder(rows: nil)
+        readOn(every: 1_000)
         retryFailed(every: 5_000)
+    }
+
+    /// A person who reads everything there is.
+    private func readOn(every pause: Milliseconds) {
+        loadOlder(rows: nil)
+        // Only what fills scopes in part leaves more to be read later.
+        guard case .newest = world.plan.local.cache.filling else { return }
+        world.after(pause) { self.readOn(every: pause) }
     }
 
     /// A person who looks at what failed and sends it again.

@@ -80,5 +80,6 @@ struct SimulationPlan {
         if random.chance(300) { session.progress = 1_000 }
         if random.chance(250) { fanOut.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
+        if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
     }
 }
