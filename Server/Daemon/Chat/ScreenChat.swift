@@ -75,10 +75,14 @@ actor ScreenChat {
                 switch key {
                 case .control("l"): redraw()
                 case .control("z"): suspend()
-                case .text, .paste, .backspace: room.typed()
                 default: break
                 }
-                guard let instruction = on(.key(key)) else { continue }
+                let instruction = on(.key(key))
+                switch key {
+                case .text, .paste, .backspace: if screen.isWriting { room.typed() }
+                default: break
+                }
+                guard let instruction else { continue }
                 guard try await follow(instruction) else { return true }
             }
         }

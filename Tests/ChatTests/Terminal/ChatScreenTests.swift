@@ -93,11 +93,31 @@ import TidemarkModel
         #expect(texts.suffix(2) == ["", "> "])
     }
 
-    @Test mutating func `what the others do stands above the line that is typed`() {
+    @Test mutating func `what the others do stands above the line that is typed, while it is known`() {
+        _ = screen.on(.status(status(.live)))
         _ = screen.on(.presence(["ann is typing", "bob was here at 14:05"]))
         #expect(texts.suffix(3) == ["ann is typing", "bob was here at 14:05", "> "])
+        _ = screen.on(.status(status(.offline(until: 1, reason: "x"))))
+        #expect(texts.suffix(2) == ["", "> "])
+        _ = screen.on(.status(status(.live)))
         _ = screen.on(.presence([]))
         #expect(texts.suffix(2) == ["", "> "])
+    }
+
+    @Test mutating func `a command that is typed is no message to be announced`() {
+        #expect(!screen.isWriting)
+        for (typed, isWriting) in [("h", true), ("ello", true)] {
+            _ = screen.on(.key(.text(typed)))
+            #expect(screen.isWriting == isWriting)
+        }
+        _ = screen.on(.key(.enter))
+        for (typed, isWriting) in [("/", false), ("search x", false)] {
+            _ = screen.on(.key(.text(typed)))
+            #expect(screen.isWriting == isWriting)
+        }
+        _ = screen.on(.key(.escape))
+        _ = screen.on(.key(.paste("//text")))
+        #expect(screen.isWriting)
     }
 
     @Test mutating func `the past scrolls by, and asks for more at its top`() {

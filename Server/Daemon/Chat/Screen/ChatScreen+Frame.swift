@@ -43,7 +43,7 @@ extension ChatScreen {
         let told = notice.flatMap { TextFlow.lines($0, width: size.columns) }
         var lines = told.suffix(max(1, size.rows / 2)).map { StyledLine($0, .dim) }
         if scrolled > 0 { lines.append(StyledLine("↓ \(scrolled) more lines, Page Down", .warning)) }
-        return lines + presence.prefix(2).map { StyledLine($0, .dim) }
+        return lines + (connection.isOnline ? presence : []).prefix(2).map { StyledLine($0, .dim) }
     }
 
     /// The conversation, wrapped, with a line for each new day.

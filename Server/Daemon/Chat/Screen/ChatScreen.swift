@@ -29,6 +29,9 @@ struct ChatScreen: Sendable {
     /// Lines between the newest one and the bottom of what is shown.
     private(set) var scrolled = 0
 
+    /// What stands in the line will be a message, not a command: the others may know that it is being written.
+    var isWriting: Bool { !editor.isEmpty && (editor.text.first != "/" || editor.text.starts(with: "//")) }
+
     init(size: ScreenSize, title: String) {
         self.size = size
         self.title = SafeText.line(title)
@@ -92,6 +95,8 @@ struct ScreenSize: Hashable, Sendable {
 struct ConnectionLine: Hashable, Sendable {
     var word = "starting"
     var look = StyledLine.Look.dim
+    /// Connected: what the others do is known.
+    var isOnline = false
     /// A sentence of its own while nothing can be sent.
     var banner: String?
     var pending = 0
@@ -103,7 +108,7 @@ struct ConnectionLine: Hashable, Sendable {
         pending = status.pending + status.failed
         refused = status.parked
         switch status.phase {
-        case .live: (word, look) = ("online", .good)
+        case .live: (word, look, isOnline) = ("online", .good, true)
         case .connecting, .catchingUp: (word, look) = ("connecting", .warning)
         case .stopped: (word, look) = ("not connected", .warning)
         case .offline:
