@@ -10,6 +10,19 @@ import TidemarkModel
         #expect(Set([composed, decomposed]).count == 2)
     }
 
+    @Test func `names that differ anywhere, or in length alone, are two names`() {
+        for length in 1...40 {
+            let text = String(repeating: "a", count: length)
+            #expect(UserID(text) == UserID(String(repeating: "a", count: length)))
+            #expect(UserID(text) != UserID(text + "a"))
+            for place in 0..<length {
+                var other = Array(text.utf8)
+                other[place] = UInt8(ascii: "b")
+                #expect(UserID(text) != UserID(String(decoding: other, as: UTF8.self)), "\(length), \(place)")
+            }
+        }
+    }
+
     @Test func `empty, long and controlling texts are no names`() {
         #expect(UserID(checking: "") == nil)
         #expect(UserID(checking: String(repeating: "x", count: 129)) == nil)
