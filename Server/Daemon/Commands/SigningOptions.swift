@@ -6,7 +6,7 @@ import TidemarkGateway
 struct SigningOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The file that holds the signing secret, at least \(TokenSecret.bytesMin) bytes.",
+            "The file that holds the signing secret in its first line, at least \(TokenSecret.bytesMin) bytes.",
             discussion: "Environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET.",
             valueName: "file"))
     var secretFile: String?
@@ -24,9 +24,7 @@ struct SigningOptions: ParsableArguments {
             guard let contents = FileManager.default.contents(atPath: path) else {
                 throw CommandFailure("cannot read the secret file \(path)")
             }
-            var bytes = Array(contents)
-            while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
-            return try ServerSecret(bytes, from: .secretFile).tokens
+            return try ServerSecret(Array(contents), from: .secretFile).tokens
         }
         guard let text = environment[Setting.secret.rawValue] else {
             throw CommandFailure("no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET or --dev")

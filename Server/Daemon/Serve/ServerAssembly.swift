@@ -33,7 +33,9 @@ package struct ServerAssembly: Sendable {
         onListening: @escaping @Sendable (Int) async -> Void
     ) {
         let limits = configuration.limits
-        let verifier = TokenVerifier(secret: configuration.secret.tokens, now: surroundings.now)
+        let verifier = TokenVerifier(
+            secret: configuration.secret.tokens, previousSecrets: configuration.secret.previousTokens,
+            now: surroundings.now)
         let context = SessionContext(
             serverName: configuration.name, schema: configuration.schema, limits: limits.wire, sequencing: limits.lane,
             seal: configuration.secret.cursors

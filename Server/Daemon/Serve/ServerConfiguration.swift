@@ -91,9 +91,7 @@ private struct Values {
 
     func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret {
         if let path = self[.secretFile] {
-            var bytes = try file(path, .secretFile)
-            while let last = bytes.last, last == 0x0a || last == 0x0d { bytes.removeLast() }
-            return try ServerSecret(bytes, from: .secretFile)
+            return try ServerSecret(try file(path, .secretFile), from: .secretFile)
         }
         if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
         guard isDevelopment else {

@@ -3,28 +3,50 @@ import Foundation
 package import TidemarkGateway
 package import TidemarkSession
 
-/// The keys that come from the one secret of a server. The secret itself is not kept.
+/// The keys that come from the secrets of a server, one a line: the first signs, those below it are still accepted. So a
+/// new secret goes on top, and the old one goes once the tokens that it signed have ended. The secrets are not kept.
 package struct ServerSecret: Sendable {
     /// Signs and checks tokens.
     package let tokens: TokenSecret
-    /// Seals cursors.
+    /// Check tokens only.
+    package let previousTokens: [TokenSecret]
+    /// Seals cursors, and opens those of all secrets.
     package let cursors: CursorSeal
 
     /// For `--dev` only: anybody can read it here.
     package static let development = "tidemark's development secret, known to everybody"
 
-    /// - Throws: when there are fewer than 32 bytes.
+    private static let secretsMax = 8
+
+    /// - Throws: when there is no line, one has fewer than 32 bytes, or there are too many.
     package init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
-        guard let tokens = TokenSecret(bytes) else {
-            throw ConfigurationError(
-                setting,
-                "the secret has \(bytes.count) bytes and needs at least \(TokenSecret.bytesMin); "
-                    + "make one with: head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'")
+        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+            line.last == UInt8(ascii: "\r") ? Array(line.dropLast()) : Array(line)
         }
-        self.tokens = tokens
-        cursors = CursorSeal(
-            key: HKDF<SHA256>.deriveKey(
-                inputKeyMaterial: SymmetricKey(data: bytes), info: Data("tidemark cursor seal 1".utf8),
-                outputByteCount: 32))
+        while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }
+        guard lines.count <= Self.secretsMax else {
+            throw ConfigurationError(setting, "\(lines.count) secrets, one a line; at most \(Self.secretsMax)")
+        }
+        var tokens: [TokenSecret] = []
+        for (index, line) in lines.enumerated() {
+            guard let secret = TokenSecret(line) else {
+                let place = lines.count > 1 ? " in line \(index + 1)" : ""
+                throw ConfigurationError(
+                    setting,
+                    "the secret\(place) has \(line.count) bytes and needs at least \(TokenSecret.bytesMin); "
+                        + "make one with: head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'")
+            }
+            tokens.append(secret)
+        }
+        self.tokens = tokens[0]
+        previousTokens = Array(tokens.dropFirst())
+        let keys = lines.map(Self.cursorKey)
+        cursors = CursorSeal(key: keys[0], previousKeys: Array(keys.dropFirst()))
+    }
+
+    private static func cursorKey(_ secret: [UInt8]) -> SymmetricKey {
+        HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: secret), info: Data("tidemark cursor seal 1".utf8), outputByteCount: 32
+        )
     }
 }

@@ -81,4 +81,29 @@ import TidemarkWire
         #expect(fromText.secret.cursors.open(head, workspace: "w") != nil)
         #expect("\(fromFile.secret)".contains(Self.secret) == false)
     }
+
+    @Test func `of several secrets the first signs, and what the others signed is still accepted`() throws {
+        let newer = String(repeating: "n", count: 32)
+        let before = try configuration([:]).secret
+        let both = try configuration(["TIDEMARK_SECRET": "\(newer)\n\(Self.secret)\n"]).secret
+        let after = try configuration(["TIDEMARK_SECRET": newer]).secret
+        let cursor = before.cursors.cursor(.start, workspace: "w")
+        #expect(both.cursors.open(cursor, workspace: "w") == .start)
+        #expect(after.cursors.open(cursor, workspace: "w") == nil)
+        #expect(after.cursors.open(both.cursors.cursor(.start, workspace: "w"), workspace: "w") == .start)
+        let token = try TokenIssuer(secret: before.tokens) { 1_000 }
+            .issue(user: "ann", workspace: "w", lifetime: .seconds(60))
+        let verifier = TokenVerifier(secret: both.tokens, previousSecrets: both.previousTokens) { 1_000 }
+        #expect(try verifier.verify(token).user == "ann")
+        let signed = try TokenIssuer(secret: both.tokens) { 1_000 }
+            .issue(user: "bob", workspace: "w", lifetime: .seconds(60))
+        #expect(try TokenVerifier(secret: after.tokens) { 1_000 }.verify(signed).user == "bob")
+    }
+
+    @Test func `a secret that is too short is named by its line`() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try configuration(["TIDEMARK_SECRET": "\(Self.secret)\nshort"])
+        }
+        #expect(error?.reason.contains("in line 2 has 5 bytes") == true)
+    }
 }
