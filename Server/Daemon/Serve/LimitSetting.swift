@@ -71,6 +71,14 @@ package struct LimitSetting: Sendable {
         LimitSetting("WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000) {
             $0.wire.windowFramesMax = $1
         },
+        LimitSetting(
+            "EPHEMERAL_RATE", "messages that are not kept, such as typing, a second and connection", 1...10_000
+        ) {
+            $0.wire.ephemeral.perSecond = $1
+        },
+        LimitSetting("EPHEMERAL_BYTES", "bytes of the payload of one of them", 64...65_536) {
+            $0.wire.ephemeral.payloadBytesMax = $1
+        },
         LimitSetting("LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500) {
             $0.store.ledgerLifetime = Int64($1) * 86_400_000
         },
