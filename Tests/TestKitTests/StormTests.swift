@@ -53,15 +53,25 @@ import TidemarkTestKit
 
     @Test func `a network that flaps every 50 ms for a minute loses and doubles nothing`() async throws {
         let desk = try await Desk()
-        desk.kit.faults.latency(.milliseconds(10))
         for step in 0..<1_200 {
-            if step.isMultiple(of: 2) { desk.ann.goOffline() } else { desk.ann.goOnline() }
+            if step.isMultiple(of: 2) {
+                desk.ann.goOffline()
+                desk.ann.store.pause()
+                // So that the network goes at each point of a conversation: before, between and after its messages.
+                desk.kit.faults.latency(.milliseconds(2 + step % 48))
+            } else {
+                desk.ann.goOnline()
+                desk.ann.store.resume()
+            }
             if step.isMultiple(of: 6) { try await desk.write("\(step / 6)", by: desk.ann) }
             await desk.kit.advance(by: .milliseconds(50))
         }
         desk.ann.goOnline()
+        desk.ann.store.resume()
         try await desk.kit.settle()
         #expect(try desk.texts() == (0..<200).map { "\($0)" })
+        #expect(desk.ann.store.metrics.started > 500, "each time the network is there it is tried")
+        #expect(desk.ann.store.metrics.succeeded < 500, "and often too short")
         try desk.kit.expectConverged()
     }
 

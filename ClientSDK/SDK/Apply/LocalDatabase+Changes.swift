@@ -34,6 +34,11 @@ extension LocalDatabase {
             }
             try rebase.finish()
             try Meta.cursor.set(changes.cursor, db)
+            if changes.isConsistent {
+                try Meta.synced.set(changes.time, db)
+                // SQLite tells of no change to a table without rowids.
+                try db.notifyChanges(in: Table("tidemark_meta"))
+            }
             return rebase.events
         }
         for event in events { note(event) }

@@ -7,17 +7,20 @@ extension LocalDatabase {
     ///
     /// First the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
     /// grant, each with its own record before what belongs to it. Then further back, newest records first.
-    package func nextPages(limit: Int) throws -> [PageRequest] {
+    ///
+    /// - Parameter collection: its pages come before all that; as the server calls it.
+    package func nextPages(limit: Int, first collection: String? = nil) throws -> [PageRequest] {
         try writer.read { db in
             let sql = """
                 SELECT p.scope, s.since, p.collection, p.floor, p.remaining
                 FROM tidemark_scope_page AS p
                 JOIN tidemark_scope AS s ON s.scope = p.scope
                 WHERE p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
-                ORDER BY p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC, p.scope, p.position
+                ORDER BY p.collection = ? DESC, p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC,
+                    p.scope, p.position
                 LIMIT ?
                 """
-            return try db.all(sql, [limit]).map { row in
+            return try db.all(sql, [collection.map(names.local), limit]).map { row in
                 let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
                 return PageRequest(
                     id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),

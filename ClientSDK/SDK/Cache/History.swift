@@ -38,6 +38,7 @@ extension Repository {
     @discardableResult
     public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {
         let isAsked = try store.database.wantOlder(Model.collection, in: scope, count: count)
+        store.journal.askedOlder(isHere: !isAsked)
         if isAsked { store.syncing.wantPages() }
         return isAsked
     }

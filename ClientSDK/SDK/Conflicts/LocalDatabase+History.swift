@@ -3,9 +3,11 @@ package import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// Where a record's history is to be asked for; `nil` for one whose scope is not held. The sender numbers it.
+    /// Where a record's history is to be asked for; `nil` for one whose scope is not held. The sender numbers it. The
+    /// collection may have its own name or the server's.
     package func historyRequest(_ key: RecordKey) throws -> HistoryRequest? {
-        try writer.read { db in
+        let key = names.local(key)
+        return try writer.read { db in
             let records = RecordTable(db, self)
             guard let scope = try (records.base(key) ?? records.visible(key))?.scope,
                 let held = try ScopeTable(db: db).held(scope)

@@ -9,7 +9,7 @@ extension SyncStore {
     ///         print(entry.field, entry.old, entry.new, entry.author, entry.time)
     ///     }
     ///
-    /// Also asks the server, which keeps them for `--ledger-days`; its answer comes through `observeHistory(of:in:)`, and
+    /// Also asks the server, now or with the next connection, which keeps them for `--ledger-days`; its answer comes through `observeHistory(of:in:)`, and
     /// is here with the next call.
     /// - Throws: `StoreError` when the schema has no such collection, or the file holds what no SDK wrote.
     public func history(of id: UUID, in collection: String) async throws -> [HistoryEntry] {
@@ -20,7 +20,7 @@ extension SyncStore {
             .map { HistoryEntry($0, account: account) }
     }
 
-    /// The same now and after each change. The server is asked when this is called, if it can be reached.
+    /// The same now and after each change. The server is asked when this is called, or with the next connection.
     public func observeHistory(of id: UUID, in collection: String) -> LiveValues<[HistoryEntry]> {
         let key = RecordKey(collection: collection, id: UniqueID(id))
         syncing.askHistory(of: key)

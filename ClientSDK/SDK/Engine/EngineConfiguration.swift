@@ -24,6 +24,8 @@ package struct EngineConfiguration: Sendable {
     package var startsConnected = true
     /// Told of the end of rounds: the number of the last one that is over.
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
+    /// The same of rounds of one collection.
+    package var collectionRoundEnded: @Sendable (String, Int64) -> Void = { _, _ in }
     /// Told with each write of the engine whether the disk has room.
     package var diskFull: @Sendable (Bool) -> Void = { _ in }
     /// Told when the server wants nothing pushed for a while, and when that is over.

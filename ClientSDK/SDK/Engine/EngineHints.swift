@@ -10,6 +10,7 @@ final class EngineHints: Sendable {
         var isHurried = false
         var wantsPages = false
         var round: Int64?
+        var collectionRounds: [String: Int64] = [:]
         var said: [Ephemeral] = []
         var isWatchChanged = false
         var histories: [RecordKey] = []
@@ -31,6 +32,9 @@ final class EngineHints: Sendable {
     func wantPages() { note { $0.wantsPages = true } }
     func hurry() { note { $0.isHurried = true } }
     func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
+    func sync(_ collection: String, _ round: Int64) {
+        note { $0.collectionRounds[collection] = max(round, $0.collectionRounds[collection] ?? round) }
+    }
     func say(_ message: Ephemeral) {
         note { state in
             state.said.append(message)
@@ -61,6 +65,9 @@ final class EngineHints: Sendable {
         if taken.wantsPages { events.append(.wantsPages) }
         if taken.isHurried { events.append(.hurry) }
         if let round = taken.round { events.append(.sync(round: round)) }
+        for (collection, round) in taken.collectionRounds.sorted(by: { $0.value < $1.value }) {
+            events.append(.syncCollection(collection, round: round))
+        }
         if taken.isWatchChanged { events.append(.watch(watched())) }
         events += taken.said.map { .say($0) }
         events += taken.histories.map { .history($0) }

@@ -20,6 +20,8 @@ package struct EngineTiming: Hashable, Sendable {
     package var tokenMargin: Int64 = 60_000
     /// Pages asked for at the same time.
     package var pagesAtOnce = 2
+    /// Records whose history may be wanted without a connection; more are forgotten.
+    package var historiesWantedMax = 64
 
     package init() {}
 }

@@ -5,6 +5,12 @@ import TidemarkWire
 
 /// The engine that a store runs, who watches its status, and who waits for a round. One engine at a time.
 final class SyncControl: Sendable {
+    /// Somebody who waits for a round: of everything, or of one collection.
+    private struct Round {
+        let collection: String?
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
     private struct State {
         var status = SyncStatus(phase: .stopped, lastSync: nil)
         var watchers: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
@@ -12,9 +18,14 @@ final class SyncControl: Sendable {
         var engine: SyncEngine?
         var task: Task<Void, Never>?
         var isPaused = false
-        var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
+        var rounds: [Int64: Round] = [:]
         var lastRound: Int64 = 0
+        /// Histories that were asked for without an engine, for the next one.
+        var histories: [RecordKey] = []
     }
+
+    /// Histories that are kept for the next engine; more are forgotten.
+    private static let historiesMax = 64
 
     private let state = Mutex(State())
     private let counting = CountWatch()
@@ -23,12 +34,15 @@ final class SyncControl: Sendable {
 
     /// Keeps the numbers of the status current from now on.
     func count(_ database: LocalDatabase) {
-        counting.start(database) { [weak self] counts in
+        let isFirst = counting.start(database) { [weak self] counts in
             self?.update {
                 ($0.pending, $0.failed) = (counts.pending, counts.failed)
                 ($0.parked, $0.filled) = (counts.parked, counts.filled)
             }
         }
+        // What an earlier launch knew; a database that cannot be read has nothing to say.
+        guard isFirst, let synced = try? database.lastSync() else { return }
+        update { if $0.lastSync == nil { $0.lastSync = synced } }
     }
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) {
@@ -59,14 +73,18 @@ final class SyncControl: Sendable {
 
     /// Takes the place of the running engine, whose task is returned, already cancelled.
     func replace(engine: SyncEngine?, task: Task<Void, Never>?) -> Task<Void, Never>? {
-        let before = state.withLock { state in
-            defer { (state.engine, state.task) = (engine, task) }
-            return state.task
+        let (before, histories) = state.withLock { state in
+            defer {
+                (state.engine, state.task) = (engine, task)
+                if engine != nil { state.histories = [] }
+            }
+            return (state.task, engine == nil ? [] : state.histories)
         }
+        for key in histories { engine?.history(of: key) }
         // What was watched a moment ago was told to the engine before.
         engine?.watchChanged()
         before?.cancel()
-        endRounds(through: .max)
+        endAllRounds()
         return before
     }
 
@@ -77,10 +95,19 @@ final class SyncControl: Sendable {
             state.engine = nil
             return true
         }
-        if wasCurrent { endRounds(through: .max) }
+        if wasCurrent { endAllRounds() }
     }
 
-    func askHistory(of key: RecordKey) { state.withLock { $0.engine }?.history(of: key) }
+    /// Asks now, or with the next engine.
+    func askHistory(of key: RecordKey) {
+        let engine = state.withLock { state in
+            let isKept = state.histories.contains(key) || state.histories.count >= Self.historiesMax
+            if state.engine == nil, !isKept { state.histories.append(key) }
+            return state.engine
+        }
+        engine?.history(of: key)
+    }
+
     /// Older records are wanted; without an engine, the next one sees it by itself.
     func wantPages() { state.withLock { $0.engine }?.wantsPages() }
 
@@ -103,7 +130,9 @@ final class SyncControl: Sendable {
 
     /// Asks the engine for a round and waits for its end; returns at once without an engine, or when the task is
     /// cancelled.
-    func round() async {
+    ///
+    /// - Parameter collection: `nil` for all.
+    func round(of collection: String? = nil) async {
         let round = state.withLock { state in
             state.lastRound += 1
             return state.lastRound
@@ -111,27 +140,36 @@ final class SyncControl: Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let engine = state.withLock { state in
-                    if state.engine != nil { state.rounds[round] = continuation }
+                    if state.engine != nil {
+                        state.rounds[round] = Round(collection: collection, continuation: continuation)
+                    }
                     return state.engine
                 }
                 guard let engine else { return continuation.resume() }
                 // Cancelled before there was something to end: the handler found nothing.
                 if Task.isCancelled { return end(round) }
-                engine.sync(round: round)
+                if let collection { engine.sync(collection, round: round) } else { engine.sync(round: round) }
             }
         } onCancel: {
             end(round)
         }
     }
 
-    func endRounds(through last: Int64) {
+    /// - Parameter collection: the rounds of that collection, or those of everything.
+    func endRounds(through last: Int64, of collection: String? = nil) {
+        end { $0 <= last && $1.collection == collection }
+    }
+
+    private func endAllRounds() { end { _, _ in true } }
+
+    private func end(_ round: Int64) { end { number, _ in number == round } }
+
+    private func end(where isOver: (Int64, Round) -> Bool) {
         let ended = state.withLock { state in
-            let ended = state.rounds.filter { $0.key <= last }
+            let ended = state.rounds.filter { isOver($0.key, $0.value) }
             for round in ended.keys { state.rounds[round] = nil }
             return ended
         }
-        for continuation in ended.values { continuation.resume() }
+        for round in ended.values { round.continuation.resume() }
     }
-
-    private func end(_ round: Int64) { state.withLock { $0.rounds.removeValue(forKey: round) }?.resume() }
 }

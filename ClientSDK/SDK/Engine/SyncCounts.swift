@@ -34,12 +34,14 @@ final class CountWatch: Sendable {
     private let observation = Mutex<AnyDatabaseCancellable?>(nil)
 
     /// The first call reads before it returns; blocks for one short read.
-    func start(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) {
+    ///
+    /// - Returns: true for the first call.
+    func start(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) -> Bool {
         let isFirst = hasStarted.withLock { hasStarted in
             defer { hasStarted = true }
             return !hasStarted
         }
-        guard isFirst else { return }
+        guard isFirst else { return false }
         // A database that cannot be read fails every call of the app; the status is not the place to say so.
         if let counts = try? database.writer.read(SyncCounts.fetch) { update(counts) }
         let cancellable = ValueObservation.trackingConstantRegion(SyncCounts.fetch)
@@ -48,5 +50,6 @@ final class CountWatch: Sendable {
                 in: database.writer, scheduling: .async(onQueue: DispatchQueue(label: "tidemark.status")),
                 onError: { _ in }, onChange: update)
         observation.withLock { $0 = cancellable }
+        return true
     }
 }

@@ -21,8 +21,8 @@ package enum SyncEffect: Sendable {
     case loadHistory(RecordKey)
     /// Read transactions after the number; answers `pushLoaded`.
     case loadPush(after: Int64, limits: WireLimits)
-    /// Read what to fill next; answers `pagesLoaded`.
-    case loadPages(count: Int)
+    /// Read what to fill next, with one collection before all others if there is one; answers `pagesLoaded`.
+    case loadPages(count: Int, first: String?)
     /// Take a new client id, keeping everything pending; of a copy, others may send the same.
     case fork(isCopy: Bool)
     /// Keep a transaction from being sent for now; answers `applied` or `applyFailed`.
@@ -41,4 +41,6 @@ package enum SyncEffect: Sendable {
     case pushPaused(PushPause?)
     /// All rounds up to this number are over: done, or given up until the next attempt; the phase tells which.
     case roundEnded(Int64)
+    /// The same of the rounds of one collection.
+    case collectionRoundEnded(String, round: Int64)
 }

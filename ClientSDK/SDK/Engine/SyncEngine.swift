@@ -39,6 +39,9 @@ package final class SyncEngine: Sendable {
     /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
     package func sync(round: Int64) { hints.sync(round) }
 
+    /// The same for one collection; `EngineConfiguration.collectionRoundEnded` is told of its end.
+    package func sync(_ collection: String, round: Int64) { hints.sync(collection, round) }
+
     /// Says something to those who are connected now, if it can be said at once.
     package func say(_ message: Ephemeral) { hints.say(message) }
 
@@ -123,8 +126,8 @@ package final class SyncEngine: Sendable {
                         after: after, maxTransactions: limits.pushTransactionsMax,
                         maxBytes: limits.messageBytesMax / 2, now: configuration.now()))
             }
-        case .loadPages(let count):
-            return await load { [database] in .pagesLoaded(try database.nextPages(limit: count)) }
+        case .loadPages(let count, let first):
+            return await load { [database] in .pagesLoaded(try database.nextPages(limit: count, first: first)) }
         case .fork(let isCopy):
             return await fork(isCopy: isCopy)
         case .withhold(let number, let reason):
@@ -148,6 +151,8 @@ package final class SyncEngine: Sendable {
             configuration.pushPaused(pause)
         case .roundEnded(let round):
             configuration.roundEnded(round)
+        case .collectionRoundEnded(let collection, let round):
+            configuration.collectionRoundEnded(collection, round)
         }
         return nil
     }

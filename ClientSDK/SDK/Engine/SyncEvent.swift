@@ -14,6 +14,9 @@ package enum SyncEvent: Sendable {
     /// The app asks for a round now: an attempt, all that is pending sent, all that is new taken in. Rounds are numbered
     /// upwards; `roundEnded` names the highest one that it answers.
     case sync(round: Int64)
+    /// The app asks for a round of one collection: the same, with the collection's pages before any others and without
+    /// waiting for those. `collectionRoundEnded` answers it. The name is the server's.
+    case syncCollection(String, round: Int64)
     /// The socket is open, with the token and the numbers for `hello`.
     case opened(token: String, start: ConnectionStart)
     /// The socket could not be opened.
@@ -34,7 +37,7 @@ package enum SyncEvent: Sendable {
     case pushLoaded([NumberedEntry])
     /// The answer to `loadPages`.
     case pagesLoaded([PageRequest])
-    /// The app wants to know a record's history; forgotten without a connection.
+    /// The app wants to know a record's history; asked for with the next connection when there is none.
     case history(RecordKey)
     /// The answer to `loadHistory`; `nil` for a record that is not held.
     case historyLoaded(HistoryRequest?)

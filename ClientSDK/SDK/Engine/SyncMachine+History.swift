@@ -1,10 +1,30 @@
+import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
-    /// Asks for a record's history, if there is room beside the pages; whoever wants to know asks again.
+    /// The app wants to know a record's history: asked for now, or with the next connection.
+    mutating func want(_ key: RecordKey, _ effects: inout [SyncEffect]) {
+        guard isStreaming else { return remember(key) }
+        effects.append(.loadHistory(key))
+    }
+
+    /// Keeps in mind what is wanted; of too many, what came first.
+    mutating func remember(_ key: RecordKey) {
+        guard !wantedHistories.contains(key), wantedHistories.count < timing.historiesWantedMax else { return }
+        wantedHistories.append(key)
+    }
+
+    /// Asks for what was wanted when there was no connection, or no room.
+    mutating func askWanted(_ effects: inout [SyncEffect]) {
+        for key in wantedHistories { effects.append(.loadHistory(key)) }
+        wantedHistories = []
+    }
+
+    /// Asks for a record's history, if there is room beside the pages; otherwise after the next answer.
     mutating func ask(_ request: HistoryRequest, _ effects: inout [SyncEffect]) {
         let isAsked = histories.values.contains { $0.key == request.key }
-        guard isStreaming, !isAsked || request.before != nil, histories.count < limits.pagesInFlightMax else { return }
+        guard isStreaming, !isAsked || request.before != nil else { return }
+        guard histories.count < limits.pagesInFlightMax else { return remember(request.key) }
         var request = request
         request.id = nextRequest
         request.limit = min(request.limit, limits.pageRowsMax)
@@ -17,7 +37,7 @@ extension SyncMachine {
     mutating func take(_ answer: HistoryAnswer, _ effects: inout [SyncEffect]) {
         guard var request = histories.removeValue(forKey: answer.id), request.key == answer.key else { return }
         effects.append(.applyHistory(answer))
-        guard let next = answer.next else { return }
+        guard let next = answer.next else { return askWanted(&effects) }
         request.before = next
         ask(request, &effects)
     }

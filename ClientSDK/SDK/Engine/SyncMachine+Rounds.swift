@@ -4,6 +4,11 @@ import TidemarkModel
 extension SyncMachine {
     mutating func sync(_ round: Int64, now: Milliseconds, _ effects: inout [SyncEffect]) {
         askedRound = max(round, askedRound ?? round)
+        attemptRound(now: now, &effects)
+    }
+
+    /// Does what can be done at once of a round that was asked for.
+    mutating func attemptRound(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .stopped, .opening, .greeting: break
         case .waiting, .refused:

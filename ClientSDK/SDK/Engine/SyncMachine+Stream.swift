@@ -51,6 +51,7 @@ extension SyncMachine {
         effects += [.applyWelcome(welcome), .releaseWithheld]
         push(now: now, &effects)
         fill(now: now, &effects)
+        askWanted(&effects)
     }
 
     private mutating func take(_ changes: Changes, _ bytes: Int, now: Milliseconds, _ effects: inout [SyncEffect]) {
@@ -157,18 +158,22 @@ extension SyncMachine {
 
     mutating func fill(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isStreaming else { return }
+        collectionRounds.outdate()
         if pagesPausedUntil > 0 {
             guard now >= pagesPausedUntil else { return }
             pagesPausedUntil = 0
         }
         guard pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) else { return }
         isLoadingPages = true
-        effects.append(.loadPages(count: timing.pagesAtOnce + pages.count + refusedScopes.count))
+        collectionRounds.look()
+        let count = timing.pagesAtOnce + pages.count + refusedScopes.count
+        effects.append(.loadPages(count: count, first: collectionRounds.focus))
     }
 
     mutating func ask(_ requests: [PageRequest], _ effects: inout [SyncEffect]) {
         isLoadingPages = false
         guard isStreaming else { return }
+        collectionRounds.looked(requests.filter { !refusedScopes.contains($0.scope) }.map(\.collection))
         for request in requests where pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) {
             let isAsked = pages.values.contains { $0.scope == request.scope && $0.collection == request.collection }
             if isAsked || refusedScopes.contains(request.scope) { continue }

@@ -24,6 +24,8 @@ package struct SyncMachine: Sendable {
     private var attempted: Milliseconds?
     /// The round that the app waits for.
     var askedRound: Int64?
+    /// The same for single collections.
+    var collectionRounds = CollectionRounds()
 
     // The push lane.
     var limits = WireLimits()
@@ -57,6 +59,8 @@ package struct SyncMachine: Sendable {
 
     /// Histories that are asked for.
     var histories: [Int64: HistoryRequest] = [:]
+    /// Records whose history is asked for as soon as there is a connection and room beside the pages.
+    var wantedHistories: [RecordKey] = []
 
     // The stream.
     var isConsistent = false
@@ -91,6 +95,7 @@ package struct SyncMachine: Sendable {
         case .stop: stop(&effects)
         case .hurry: hurry(now: now, &effects)
         case .sync(let round): sync(round, now: now, &effects)
+        case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
         case .openFailed(let reason):
@@ -105,7 +110,7 @@ package struct SyncMachine: Sendable {
         case .pagesLoaded(let requests): ask(requests, &effects)
         case .say(let message): say(message, &effects)
         case .watch(let scopes): watch(scopes, &effects)
-        case .history(let key): if isStreaming { effects.append(.loadHistory(key)) }
+        case .history(let key): want(key, &effects)
         case .historyLoaded(let request): if let request { ask(request, &effects) }
         case .applied: break
         case .applyFailed(let reason):
@@ -126,6 +131,7 @@ package struct SyncMachine: Sendable {
         askPresence(now: now, &effects)
         report(&effects)
         endRound(&effects)
+        endCollectionRounds(now: now, &effects)
         arm(&effects)
         return effects
     }
@@ -233,8 +239,10 @@ package struct SyncMachine: Sendable {
     private mutating func disconnected() {
         pushes = []
         pages = [:]
+        collectionRounds.disconnected()
         ephemeralLimits = nil
         presence.restart()
+        for request in histories.values.sorted(by: { $0.id < $1.id }) { remember(request.key) }
         histories = [:]
         refusedScopes = []
         isLoadingPush = false

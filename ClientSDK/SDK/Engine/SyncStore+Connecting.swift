@@ -10,7 +10,8 @@ extension SyncStore {
     ///
     /// - Parameters:
     ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one ends.
-    ///   - logger: the SDK never logs above `info`, except that the local database itself fails.
+    ///   - logger: the SDK never logs above `info`, except that the local database itself fails, or that something is
+    ///     overdue by `alerts`.
     /// - Throws: `ServerAddress.Malformed`, the only thing that waiting would not mend.
     public func connect(
         to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
@@ -87,6 +88,7 @@ extension SyncStore {
             if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
         }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
+        configuration.collectionRoundEnded = { syncing.endRounds(through: $1, of: $0) }
         return SyncEngine(database: database, configuration: configuration, logger: logger)
     }
 
@@ -98,6 +100,7 @@ extension SyncStore {
             group.addTask { [self] in
                 await trim { journal.note(.evicted(records: $0)) }
             }
+            group.addTask { [self] in await watchOverdue() }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }
             }

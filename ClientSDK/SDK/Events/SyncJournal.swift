@@ -2,13 +2,15 @@ package import Logging
 import Synchronization
 import TidemarkModel
 
-/// Tells a store's events to its logger and to whoever listens. Knows nothing of what was told before.
+/// Tells a store's events to its logger and to whoever listens, and counts them.
 package final class SyncJournal: Sendable {
     /// Events that wait for a slow listener; the oldest go first.
     package static let bufferMax = 256
 
     private struct State {
         var rounds = RoundLog()
+        var metrics = SyncMetrics()
+        var alerts = AlertLimits()
         var listeners: [Int: AsyncStream<SyncLogEvent>.Continuation] = [:]
         var nextID = 0
     }
@@ -22,7 +24,27 @@ package final class SyncJournal: Sendable {
     package func note(_ event: SyncLogEvent) {
         logger.log(level: event.level, event.message, metadata: event.metadata)
         // Not under the lock: a listener's executor may run in place.
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(event) }
+        let listeners = state.withLock { state in
+            state.metrics.count(event)
+            return Array(state.listeners.values)
+        }
+        for listener in listeners { listener.yield(event) }
+    }
+
+    /// What was told so far, in counts.
+    var metrics: SyncMetrics { state.withLock { $0.metrics } }
+
+    var alerts: AlertLimits {
+        get { state.withLock { $0.alerts } }
+        set { state.withLock { $0.alerts = newValue } }
+    }
+
+    /// Older records were asked for.
+    func askedOlder(isHere: Bool) {
+        state.withLock { state in
+            state.metrics.olderAsked += 1
+            if !isHere { state.metrics.olderMissed += 1 }
+        }
     }
 
     /// The engine is in another phase.

@@ -16,6 +16,7 @@ extension SyncLogEvent {
         case .withheld: "withheld"
         case .forked: "forked"
         case .evicted: "evicted"
+        case .overdue: "overdue"
         case .corrupted: "corrupted"
         case .recovered: "recovered"
         }
@@ -39,6 +40,8 @@ extension SyncLogEvent {
             ]
         case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
         case .evicted(let records): ["records": "\(records)"]
+        case .overdue(let transactions, let age):
+            ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
         case .corrupted(let reason): ["reason": reason]
         }
     }
@@ -64,15 +67,27 @@ extension SyncLogEvent {
         case .withheld: "a write without an answer is withheld"
         case .forked: "the client id was in use elsewhere"
         case .evicted: "records were evicted"
+        case .overdue: "what was written waits for too long"
         case .corrupted: "the local database is damaged"
         case .recovered: "the local database was replaced"
         }
     }
 
-    /// A library has nothing above `info` to say, except that the local database itself fails.
+    /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
+    public var isAlert: Bool {
+        switch self {
+        case .parked, .withheld, .overdue, .corrupted: true
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .recovered:
+            false
+        }
+    }
+
+    /// A library has nothing above `info` to say, except that the local database itself fails, and what it was given limits
+    /// to watch for.
     var level: Logger.Level {
         switch self {
         case .corrupted: .error
+        case .overdue: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .forked,
             .evicted,
             .recovered:

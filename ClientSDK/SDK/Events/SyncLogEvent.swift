@@ -30,6 +30,8 @@ public enum SyncLogEvent: Hashable, Sendable {
     case forked
     /// Records were removed to make room; the server has them.
     case evicted(records: Int)
+    /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; told once until it is over.
+    case overdue(transactions: Int, age: Duration)
     /// The database cannot be read as it is.
     case corrupted(reason: String)
     /// A damaged database was replaced; so many transactions of its outbox were saved.

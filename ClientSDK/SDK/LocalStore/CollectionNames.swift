@@ -28,6 +28,8 @@ struct CollectionNames: Sendable {
 
     // MARK: From the server
 
+    func local(_ name: String) -> String { localNames[name] ?? name }
+
     func local(_ key: RecordKey) -> RecordKey {
         localNames[key.collection].map { RecordKey(collection: $0, id: key.id) } ?? key
     }

@@ -11,6 +11,8 @@ enum Meta: String {
     /// Counts connections.
     case connection
     case cursor
+    /// Server time up to which the copy is known to be complete.
+    case synced
     case epoch
     /// Results up to this number are durably known here.
     case ackedThrough = "acked_through"

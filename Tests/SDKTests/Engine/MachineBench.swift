@@ -9,12 +9,13 @@ struct MachineBench {
     var now: Milliseconds = 1_000_000
     /// Ids of the transactions in the outbox; the first has the number 1.
     var outbox: [UInt64] = []
-    /// Pages that the copy lacks.
+    /// Pages that the copy lacks; one that comes is lacking no more.
     var unfilled: [PageRequest] = []
     private(set) var sent: [ClientMessage] = []
     private(set) var openings: [Milliseconds] = []
     private(set) var phases: [SyncPhase] = []
     private(set) var ended: [Int64] = []
+    private(set) var endedOf: [String] = []
     private(set) var pauses: [PushPause?] = []
     private(set) var refreshes = 0
     private(set) var withheld: [Int64] = []
@@ -31,17 +32,25 @@ struct MachineBench {
                 switch effect {
                 case .open: openings.append(now)
                 case .send(let bytes): if let message = try? ClientMessage.decode(bytes) { sent.append(message) }
-                case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .fork: events.append(.applied)
+                case .applyPage(_, let request):
+                    unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
+                    events.append(.applied)
+                case .applyWelcome, .applyChanges, .applyHistory, .fork: events.append(.applied)
                 case .loadPush(let after, let limits):
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
-                case .loadPages: events.append(.pagesLoaded(unfilled))
-                case .loadHistory: events.append(.historyLoaded(nil))
+                case .loadPages(let count, let first):
+                    let sorted = unfilled.filter { $0.collection == first } + unfilled.filter { $0.collection != first }
+                    events.append(.pagesLoaded(Array(sorted.prefix(count))))
+                case .loadHistory(let key):
+                    events.append(
+                        .historyLoaded(HistoryRequest(id: 0, scope: ScopeID("a"), since: 1, key: key, limit: 9)))
                 case .withhold(let number, _): withheld.append(number)
                 case .releaseWithheld: releases += 1
                 case .refreshToken: refreshes += 1
                 case .wake(let time): wake = time
                 case .status(let phase): phases.append(phase)
                 case .roundEnded(let round): ended.append(round)
+                case .collectionRoundEnded(let collection, let round): endedOf.append("\(collection) \(round)")
                 case .pushPaused(let pause): pauses.append(pause)
                 case .heard(let message): heard.append(message)
                 case .close: break

@@ -63,8 +63,8 @@ extension Device {
                         after: after, maxTransactions: limits.pushTransactionsMax,
                         maxBytes: limits.messageBytesMax / 2)
                 })
-        case .loadPages(let count):
-            return .pagesLoaded(try database.nextPages(limit: count))
+        case .loadPages(let count, let first):
+            return .pagesLoaded(try database.nextPages(limit: count, first: first))
         case .fork:
             world.broke(.exactlyOnce, "d\(number) was told to take another client id")
         case .withhold(let number, _):
@@ -82,7 +82,7 @@ extension Device {
                 self.feed(.tick)
             }
         case .status(let phase): log("\(phase)")
-        case .heard, .roundEnded, .pushPaused: break
+        case .heard, .roundEnded, .collectionRoundEnded, .pushPaused: break
         }
         return nil
     }

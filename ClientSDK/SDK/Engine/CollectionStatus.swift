@@ -1,0 +1,86 @@
+public import Foundation
+import GRDB
+import TidemarkModel
+
+/// How one collection stands to the server; for a line above its list.
+public struct CollectionStatus: Hashable, Sendable {
+    /// Records with writes that the server has not settled.
+    public var pending: Int
+    /// Records with writes that got no answer too often, or stand behind such ones.
+    public var failed: Int
+    /// How many of the account's scopes are filled with the collection's records, as far back as the cache's policy says.
+    public var filled: SyncProgress
+    /// Server time up to which the records that are here are known to be current, also after a restart; `nil` before the
+    /// first time and while pages of the collection are to come. One time for all collections that are filled: the
+    /// server's changes are one order.
+    public var lastSync: Date?
+
+    static func fetch(_ db: Database, _ collection: String) throws -> CollectionStatus {
+        let counts = """
+            SELECT count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('queued', 'sending')),
+                count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('withdrawn', 'waiting'))
+            FROM tidemark_outbox_record AS r
+            JOIN tidemark_outbox AS o ON o.n = r.n
+            WHERE r.collection = ?
+            """
+        let filled = """
+            SELECT coalesce(sum(is_complete OR remaining = 0), 0), count(*) FROM tidemark_scope_page
+            WHERE collection = ?
+            """
+        guard let waiting = try db.first(counts, [collection]), let pages = try db.first(filled, [collection]) else {
+            throw StoreError(.corrupt, "\(collection): what waits cannot be counted")
+        }
+        let progress = SyncProgress(done: Int(try pages.integer(0)), total: Int(try pages.integer(1)))
+        let synced = try Meta.synced.integer(db)
+        return CollectionStatus(
+            pending: Int(try waiting.integer(0)), failed: Int(try waiting.integer(1)), filled: progress,
+            lastSync: progress.done == progress.total ? synced.map { Date(milliseconds: $0) } : nil)
+    }
+}
+
+extension SyncStore {
+    /// How a collection stands, now and after each change.
+    ///
+    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    public func status(of collection: String) throws -> LiveValues<CollectionStatus> {
+        _ = try database.table(collection)
+        return LiveValues(database.writer, fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
+    }
+
+    /// Syncs one collection now, before the others: sends what waits, takes in what is new, and fetches the collection's
+    /// pages. A call while another one waits joins it.
+    ///
+    ///     let status = try await store.syncNow("orders")
+    ///     if status.lastSync == nil { banner.show("no connection") }
+    ///
+    /// What waits is sent whatever it concerns, and so is what is new taken in: both are one order, which keeps a record
+    /// from being seen before what it refers to. Pages of other collections are not waited for. Like `syncNow()` it
+    /// returns at once when nothing can be done now.
+    ///
+    /// - Throws: `CancellationError`; what was under way goes on. `StoreError` with `refused(.unknownCollection)`.
+    @discardableResult
+    public func syncNow(_ collection: String) async throws -> CollectionStatus {
+        _ = try database.table(collection)
+        await syncing.round(of: database.names.stored(collection))
+        try Task.checkCancellation()
+        return try await database.writer.read { try CollectionStatus.fetch($0, collection) }
+    }
+}
+
+extension Repository {
+    /// How the collection stands, now and after each change: what waits, how much is here, and as of when.
+    public var status: LiveValues<CollectionStatus> {
+        LiveValues(store.database.writer, fetch: { try CollectionStatus.fetch($0, Model.collection) }, map: { $0 })
+    }
+
+    /// Syncs this collection now, before the others; see `SyncStore.syncNow(_:)`.
+    @discardableResult
+    public func syncNow() async throws -> CollectionStatus { try await store.syncNow(Model.collection) }
+}
+
+extension LocalDatabase {
+    /// Server time up to which the copy was last known to be complete; `nil` before the first time.
+    func lastSync() throws -> Date? {
+        try writer.read { try Meta.synced.integer($0) }.map { Date(milliseconds: $0) }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// Histories that are wanted when nobody can be asked.
+@Suite(.timeLimit(.minutes(1))) struct WantedHistoryTests {
+    private func asked(_ bench: MachineBench) -> [RecordKey] {
+        bench.sent.compactMap { if case .history(let request) = $0 { request.key } else { nil } }
+    }
+
+    @Test func `what is wanted without a connection is asked for with the next one, once`() {
+        var bench = MachineBench()
+        bench.on(.history(.note(1)))
+        bench.on(.history(.note(2)))
+        bench.on(.history(.note(1)))
+        bench.on(.start)
+        #expect(asked(bench).isEmpty)
+        bench.connect()
+        #expect(asked(bench) == [.note(1), .note(2)])
+        bench.on(.closed(code: 1006, reason: "cut"))
+        bench.pass(60_000)
+        bench.connect()
+        #expect(asked(bench) == [.note(1), .note(2), .note(1), .note(2)], "the answers were lost with the connection")
+    }
+
+    @Test func `more than may be asked for at the same time comes after the answers`() throws {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.connect()
+        let room = WireLimits().pagesInFlightMax
+        for number in 1...UInt64(room + 3) { bench.on(.history(.note(number))) }
+        #expect(asked(bench).count == room)
+        let first = try #require(
+            bench.sent.compactMap { if case .history(let request) = $0 { request } else { nil } }.first)
+        bench.receive(
+            .history(HistoryAnswer(id: first.id, scope: first.scope, key: first.key, entries: [], next: nil)))
+        #expect(asked(bench).count == room + 1)
+    }
+
+    @Test func `of too many the first are kept`() {
+        var bench = MachineBench()
+        for number in 1...200 { bench.on(.history(.note(UInt64(number)))) }
+        #expect(bench.machine.wantedHistories == (1...64).map { .note($0) })
+    }
+
+    @Test func `a history that an app asks for before it connects is here after it`() async throws {
+        let store = try SyncStore.test()
+        let note = Note(room: UUID(), text: "a")
+        try await store.repository(Note.self).create(note)
+        let bench = Bench(database: store.database)
+        try bench.join(ScopeID(record: UniqueID(note.room)))
+        var values = store.observeHistory(of: note.id, in: "notes").makeAsyncIterator()
+        #expect(try await values.next() == [])
+        try store.connect(to: "http://test", transport: ScriptedServer()) { "t" }
+        var seen: [HistoryEntry] = []
+        while seen.count < 2, let next = try await values.next() { seen = next }
+        #expect(seen.map(\.seq) == [9, 8])
+        await store.disconnect()
+    }
+}
