@@ -11,6 +11,8 @@ public struct Message: Hashable, Sendable, Identifiable {
     /// What the sender was called at the time.
     public let senderName: String?
     public let text: String
+    /// A picture or a file that goes with it.
+    public let attachment: MessageAttachment?
     /// By the sender's clock, moved after what the sender saw; the order of a conversation, with the id where two are
     /// equal. Never changes.
     public let sentAt: Date

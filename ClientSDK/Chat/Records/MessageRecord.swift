@@ -10,6 +10,8 @@ struct MessageRecord: SyncModel {
     var text: String?
     var senderName: String?
     var sentAt: Date
+    var kind: String?
+    var attachment: AttachmentField?
 
     // Filled by the store.
     var serverID: Int64?
@@ -33,6 +35,7 @@ extension Message {
         senderID = sender
         senderName = record.senderName
         text = record.text ?? ""
+        attachment = record.attachment?.attachment
         sentAt = record.sentAt
         created = record.createdTime ?? record.sentAt
         serverTime = record.serverTime

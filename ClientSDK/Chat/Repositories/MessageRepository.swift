@@ -28,8 +28,11 @@ public protocol MessageRepository: Sendable {
     ) -> LiveValues<[MessageHit]>
 
     /// Writes a message; durable and to be seen when this returns.
+    ///
+    /// - Parameter attachment: what goes with the text, which may be empty. Its bytes are for the app's storage to bring.
+    /// - Throws: `StoreError` when the attachment takes more than 8 KiB as JSON.
     @discardableResult
-    func send(_ text: String, to conversation: UUID) async throws -> Message
+    func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message
 
     /// Sends a message again that the server refused.
     ///
@@ -55,4 +58,12 @@ public protocol MessageRepository: Sendable {
 
     /// Tells the others that this device has these messages, and everything before them. `Chat.run` does so by itself.
     func markDelivered(_ messages: [Message]) async throws
+}
+
+extension MessageRepository {
+    /// Writes a message of nothing but text.
+    @discardableResult
+    public func send(_ text: String, to conversation: UUID) async throws -> Message {
+        try await send(text, to: conversation, attachment: nil)
+    }
 }

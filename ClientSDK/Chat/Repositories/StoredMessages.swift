@@ -53,7 +53,7 @@ final class StoredMessages: MessageRepository {
 
     // MARK: Sending
 
-    func send(_ text: String, to conversation: UUID) async throws -> Message {
+    func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message {
         let account = store.account
         let (name, newest) = try await store.read { snapshot in
             let profile = try snapshot.read(UserRecord.self, ChatID.profile(of: account))
@@ -62,7 +62,8 @@ final class StoredMessages: MessageRepository {
         let now = store.environment.now()
         let record = MessageRecord(
             id: UUID(store.environment.newID()), conversationId: conversation, text: text, senderName: name,
-            sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000))
+            sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000),
+            kind: attachment?.kind.rawValue, attachment: attachment.map { AttachmentField($0) })
         try await store.repository(MessageRecord.self).create(record)
         return Message(record, account: account)
     }

@@ -31,7 +31,8 @@ extension ChatLine {
         id = message.id
         isOwn = message.senderID == account
         sender = SafeText.line(isOwn ? "me" : name ?? message.senderName ?? message.senderID.text)
-        text = SafeText.of(message.text)
+        let attached = message.attachment.map { "[\($0.kind.rawValue): \(SafeText.line($0.name ?? $0.contentType))]" }
+        text = [SafeText.of(message.text), attached ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
         (day, time) = Self.clock(message.sentAt, in: zone)
         mark = isOwn ? Mark(message.status) : .none
         failure = message.failure.map { SafeText.line($0.message) }
