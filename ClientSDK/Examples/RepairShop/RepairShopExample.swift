@@ -36,6 +36,10 @@ import TidemarkTestKit
         try await shop.orders.updateOrderStatus(order.id, to: .ready)
         let status = try await store.syncNow()
         guard status.pending == 0 else { throw ExampleFailure("not sent: \(status.phase)") }
+        if let refused = try await store.outbox.parked().first {
+            throw ExampleFailure(
+                "refused: \(refused.rejection.message). Was the server started with the shop's schema?")
+        }
         try await show(shop, "On the server:")
         await store.disconnect()
     }

@@ -65,7 +65,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let token = try tokens()
+        let token = Self.checking(try tokens(), isOf: user)
         _ = try token()
         let chat = Chat(try await store())
         // Connections that the other side closes are errors of a call, not the end of the process.
@@ -124,6 +124,20 @@ struct ChatCommand: AsyncParsableCommand {
         let issuer = TokenIssuer(secret: try secret(), now: wallClock)
         return { [user, workspace] in
             try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
+        }
+    }
+
+    /// A token of somebody else would write in that one's name into this user's database.
+    private static func checking(
+        _ token: @escaping @Sendable () throws -> String, isOf user: String
+    ) -> @Sendable () throws -> String {
+        {
+            let text = try token()
+            if let other = TokenUser.claimed(by: text), other != user {
+                throw CommandFailure(
+                    "the token is that of \(other), not of \(user): give --user \(other) or another token")
+            }
+            return text
         }
     }
 

@@ -64,6 +64,20 @@ import Testing
         _ = try await server.process.stop()
     }
 
+    @Test func `a token of somebody else is refused with both names, before anything is written`() async throws {
+        let server = try await LiveServer.start()
+        let file = "\(server.folder.path)/stranger.sqlite"
+        let outcome = try await Binary.run([
+            "chat", "--user", "ann", "--conversation", "bob", "--server", "http://\(server.address)", "--database",
+            file,
+            "--token", try server.token("eve"),
+        ])
+        #expect(outcome.status == 1, "\(outcome.text)")
+        #expect(outcome.text.contains("the token is that of eve, not of ann: give --user eve"), "\(outcome.text)")
+        #expect(!FileManager.default.fileExists(atPath: file))
+        _ = try await server.process.stop()
+    }
+
     @Test func `without a token the command says how to get one`() async throws {
         let outcome = try await Binary.run(["chat", "--user", "ann", "--conversation", "bob"])
         #expect(outcome.status == 1 && outcome.text.contains("--token-file"), "\(outcome.text)")

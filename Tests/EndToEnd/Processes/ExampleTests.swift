@@ -20,6 +20,28 @@ import Testing
         #expect(outcome.text.contains("The screen is cracked: ready, 4900 EUR"))
     }
 
+    @Test func `the repair shop works on a server that has its schema, and says so when it has not`() async throws {
+        let schema = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "ClientSDK/RepairShop/Resources/repairshop.schema.json")
+        let server = try await LiveServer.start(schema: schema.path)
+        func run(on server: LiveServer, as user: String) async throws -> Binary.Outcome {
+            try await Binary.run(
+                ["--server", "http://\(server.address)", "--token", try server.token(user), "--user", user],
+                of: "RepairShopExample")
+        }
+        for user in ["ann", "bob"] {
+            let outcome = try await run(on: server, as: user)
+            #expect(outcome.status == 0, "\(outcome.text)")
+            #expect(outcome.text.contains("The screen is cracked: ready, no price"), "\(outcome.text)")
+        }
+        #expect(try await server.process.stop() == 0)
+        let chat = try await LiveServer.start()
+        let refused = try await run(on: chat, as: "ann")
+        #expect(refused.status != 0 && refused.text.contains("refused"), "\(refused.text)")
+        #expect(try await chat.process.stop() == 0)
+    }
+
     @Test func `two runs of the chat talk to each other over a server`() async throws {
         let server = try await LiveServer.start()
         func run(_ user: String, with friend: String, _ words: String) async throws -> Binary.Outcome {

@@ -19,12 +19,14 @@ struct LiveServer: Sendable {
     var address: ListenAddress { process.address }
     var database: String { settings.database }
 
-    static func start() async throws -> LiveServer {
+    /// - Parameter schema: the schema's file; the chat's when there is none.
+    static func start(schema: String? = nil) async throws -> LiveServer {
         let folder = try TemporaryFolder("tidemark-tests")
         let (secret, text) = try TokenSecret.random()
         var settings = ServerProcess.Settings(database: "sqlite:\(folder.path)/server.sqlite", secret: text)
         settings.program = try Binary.path
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
+        if let schema { settings.environment["TIDEMARK_SCHEMA"] = schema }
         let process = try await ServerProcess.start(settings)
         settings.listen = process.address.description
         return LiveServer(folder: folder, secret: secret, settings: settings, process: process)
