@@ -55,7 +55,11 @@ import TidemarkWire
 @Suite(.timeLimit(.minutes(1))) struct TypingTests {
     @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
         try await TestServer.running { server in
-            let (ann, bob, eve) = (try Messenger("ann"), try Messenger("bob"), try Messenger("eve"))
+            // Bob's time stands still: nothing ends by itself.
+            let still = StoreEnvironment(now: { 1_000_000 }, random: StoreEnvironment.system.random)
+            let bob = Messenger(
+                try .inMemory(account: UserID("bob"), schema: try ChatSchema.schema(), environment: still))
+            let (ann, eve) = (try Messenger("ann"), try Messenger("eve"))
             for device in [ann, bob, eve] {
                 try device.connect(server)
                 _ = try await device.chat.store.syncNow()

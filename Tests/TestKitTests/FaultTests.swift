@@ -65,7 +65,11 @@ import TidemarkTestKit
             #expect(try desk.texts().count == (point == .beforePush ? number - 1 : number))
             try await tablet.relaunch()
             try await desk.kit.settle()
-            #expect(try await tablet.store.receipt(for: receipt.id) != nil)
+            let found = try #require(try await tablet.store.receipt(for: receipt.id))
+            guard case .committed? = try await found.steps.first(where: { _ in true }) else {
+                Issue.record("\(number) is not told as committed")
+                return
+            }
         }
         #expect(try desk.texts() == (1...10).map { "\($0)" })
         try desk.kit.expectConverged()

@@ -10,10 +10,12 @@ import TidemarkWire
     private let room = RecordKey.room(1).scope
 
     /// A room with notes 1 to `count`, born 10, 20 and so on, of which everything is here.
-    private func bench(_ count: UInt64, _ limits: LocalLimits = LocalLimits()) throws -> Bench {
+    private func bench(
+        _ count: UInt64, _ limits: LocalLimits = LocalLimits(), schema: String = TestSchema.text
+    ) throws -> Bench {
         let bench = Bench(
             database: try .inMemory(
-                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+                account: Bench.user, schema: try TestSchema.schema(schema), newClient: Bench.client, limits: limits))
         try bench.join(room)
         for collection in ["rooms", "people"] { try bench.page(room, collection) }
         let notes = (1...count).reversed().map { number in
@@ -81,6 +83,27 @@ import TidemarkWire
         // The pending one goes once it is settled.
         try bench.apply(from: "c1", to: "c2", .note(3, seq: 900, born: 30), settled: .accepted(3, 3))
         #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 1)
+        try keepsWhatIsReferredTo()
+    }
+
+    /// Notes 1 and 2 are what a pending reply and a refused one are about.
+    private func keepsWhatIsReferredTo() throws {
+        let replies = """
+            "replies": {"scope": "room", "fields": {
+                "room": {"type": "reference", "required": true, "merge": "immutable"}, "about": "reference"}},
+            "people": {
+            """
+        let bench = try bench(
+            10, schema: TestSchema.text.replacing("\"people\": {\"scope\"", with: "\(replies)\"scope\""))
+        for number in [UInt64(1), 2] {
+            let fields: Fields = ["about": .string(RecordKey.note(number).id.description)]
+            let key = RecordKey(collection: "replies", id: UniqueID(high: 7, low: number))
+            try bench.write(number, .create(key, fields.inRoom(1)))
+        }
+        try bench.apply(settled: .outcomes([(1, 1, .forbidden)]))
+        #expect(try bench.database.parked().count == 1 && bench.database.pendingCount() == 1)
+        #expect(try bench.database.evict(policy { $0.rowsMax = 1 }, now: 0) == 7)
+        #expect(try bench.row(.note(1)) != nil && bench.row(.note(2)) != nil && bench.row(.note(3)) == nil)
     }
 
     @Test func `older ones come back when they are asked for, a page at a time`() throws {

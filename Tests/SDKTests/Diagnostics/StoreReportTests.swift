@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What an app asks its own store when something seems wrong.
+@Suite struct StoreReportTests {
+    private let store: SyncStore
+    private let room = RecordKey.room(1).scope
+    private var bench: Bench { Bench(database: store.database) }
+
+    init() throws {
+        store = try .test()
+        let bench = Bench(database: store.database)
+        try bench.join(room)
+        try bench.apply(.note(1, seq: 5, ["text": "from the server"]))
+    }
+
+    @Test func `a store's report is its diagnostics as JSON, and a record's story is told`() async throws {
+        try bench.write(1, .set(.note(1), "text", "mine"))
+        let diagnostics = try await store.diagnostics()
+        #expect(diagnostics.outbox.map(\.actions) == [["update \(RecordKey.note(1))"]])
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let report = try decoder.decode(Diagnostics.self, from: try await store.exportReport())
+        #expect(report.scopes == diagnostics.scopes && report.collections == diagnostics.collections)
+        let story = try await store.story(of: UUID(RecordKey.note(1).id), in: "notes")
+        #expect(story.differing == ["text"])
+        await #expect(throws: StoreError.self) { try await store.story(of: UUID(), in: "ghosts") }
+    }
+
+    @Test func `what got no answer is listed with what it does and when it was written`() async throws {
+        try bench.write(2_000, .note(2, ["text": "unheard"]))
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        try bench.database.withhold(1, reason: "no answer")
+        let failed = try #require(try await store.outbox.failed().first)
+        #expect(failed.id == UUID(UniqueID.transaction(2_000)) && failed.reason == "no answer")
+        #expect(failed.mutations.map(\.key) == [.note(2)])
+        #expect(failed.written == Date(timeIntervalSince1970: 2))
+    }
+
+    @Test func `an overwritten value says of which record it was, and when it went`() async throws {
+        try bench.write(1, .set(.note(1), "text", "mine"))
+        try store.database.apply(
+            .make(from: "c1", to: "c2", [.note(1, seq: 105, born: 5, ["text": "theirs"])], settled: .accepted(1, 1)),
+            now: 9_000)
+        let entries = try await store.history(of: UUID(RecordKey.note(1).id), in: "notes")
+        let entry = try #require(entries.first)
+        #expect(entry.collection == "notes" && entry.record == UUID(RecordKey.note(1).id))
+        #expect(entry.time.timeIntervalSince1970 > 0 && entry.id == entries.first?.id)
+        #expect(Set(entries.map(\.id)).count == entries.count)
+    }
+}
