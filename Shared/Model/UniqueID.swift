@@ -23,19 +23,44 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
 
     /// Reads the text form from bytes, without making a string of them.
     package init?(utf8 text: UnsafeBufferPointer<UInt8>) {
-        guard text.count == 36 else { return nil }
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for (index, byte) in text.enumerated() {
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            guard let nibble = Self.nibble(byte) else { return nil }
-            if digits < 16 { halves.0 = halves.0 << 4 | nibble } else { halves.1 = halves.1 << 4 | nibble }
-            digits += 1
+        guard text.count == 36, let start = text.baseAddress else { return nil }
+        // Eight digits at once: 8, then 4 and 4 around a hyphen, then 4 and 4, then 8. Each load stays within the 36 bytes.
+        let raw = UnsafeRawPointer(start)
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(bigEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        self.init(high: halves.0, low: halves.1)
+        func half(_ offset: Int) -> UInt64 {
+            UInt64(UInt32(bigEndian: raw.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
+        let hyphen = UInt8(ascii: "-")
+        guard start[8] == hyphen, start[13] == hyphen, start[18] == hyphen, start[23] == hyphen,
+            let first = Self.digits(word(0)), let second = Self.digits(half(9) << 32 | half(14)),
+            let third = Self.digits(half(19) << 32 | half(24)), let fourth = Self.digits(word(28))
+        else { return nil }
+        self.init(high: first << 32 | second, low: third << 32 | fourth)
+    }
+
+    /// The number that eight hexadecimal digits stand for, the first in the highest byte; `nil` for other bytes.
+    ///
+    /// All eight bytes go through each step together. A byte above 127 is no digit and is refused first, so that no
+    /// addition carries over into the next byte.
+    @inline(__always)
+    private static func digits(_ text: UInt64) -> UInt64? {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        let top = each &* 0x80
+        guard text & top == 0 else { return nil }
+        /// The top bit of each byte that is at least the bound; both are below 128.
+        func atLeast(_ bytes: UInt64, _ bound: UInt8) -> UInt64 { (bytes &+ (each &* UInt64(128 - bound))) & top }
+        let lower = text | (each &* 0x20)
+        // Upper-case letters have become lower-case ones; signs below 32 have become other signs, so digits are compared
+        // as they were.
+        let isDigit = atLeast(text, 48) & ~atLeast(text, 58)
+        let isLetter = atLeast(lower, 97) & ~atLeast(lower, 103) & atLeast(text, 65)
+        guard isDigit | isLetter == top else { return nil }
+        var nibbles = (text & (each &* 0x0f)) &+ ((isLetter >> 7) &* 9)
+        nibbles = (nibbles | nibbles >> 4) & 0x00ff_00ff_00ff_00ff
+        nibbles = (nibbles | nibbles >> 8) & 0x0000_ffff_0000_ffff
+        return (nibbles | nibbles >> 16) & 0xffff_ffff
     }
 
     /// A version 7 UUID: 48 bits of `milliseconds` since 1970, the rest from the two random words.
@@ -70,14 +95,6 @@ public struct UniqueID: Hashable, Comparable, Sendable, CustomStringConvertible 
         }
     }
 
-    private static func nibble(_ byte: UInt8) -> UInt64? {
-        switch byte {
-        case 48...57: UInt64(byte - 48)
-        case 97...102: UInt64(byte - 87)
-        case 65...70: UInt64(byte - 55)
-        default: nil
-        }
-    }
 }
 
 /// The device-made identity of a record, on every device from the first moment.

@@ -17,6 +17,22 @@ import TidemarkModel
         #expect(UniqueID(text) == nil)
     }
 
+    @Test func `each byte counts, at each place`() {
+        let text = Array("018f3a2b-00FF-7abc-8dEf-0123456789aB".utf8)
+        for place in text.indices {
+            for byte in UInt8.min ... .max {
+                var changed = text
+                changed[place] = byte
+                let isHyphen = [8, 13, 18, 23].contains(place)
+                let character = Character(Unicode.Scalar(byte))
+                let isFit = isHyphen ? byte == UInt8(ascii: "-") : byte < 128 && character.isHexDigit
+                let id = changed.withUnsafeBufferPointer { UniqueID(utf8: $0) }
+                #expect((id != nil) == isFit, "\(byte) at \(place)")
+                if isFit { #expect(id?.description == String(decoding: changed, as: UTF8.self).lowercased()) }
+            }
+        }
+    }
+
     @Test func `version 7 ids sort by their time and carry version and variant`() {
         let early = UniqueID.version7(milliseconds: 1_760_000_000_000, random: (.max, .max))
         let late = UniqueID.version7(milliseconds: 1_760_000_000_001, random: (0, 0))

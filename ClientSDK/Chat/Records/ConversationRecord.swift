@@ -20,3 +20,19 @@ struct ConversationRecord: SyncModel {
     var author: String?
     var syncState: RecordState?
 }
+
+extension ConversationRecord {
+    init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        kind = try record["kind"]
+        participantIds = try record["participantIds"]
+        adminIds = try record["adminIds"]
+        participantNames = try record["participantNames"]
+        name = try record["name"]
+        imageURL = try record["imageURL"]
+        serverTime = try record["serverTime"]
+        createdTime = try record["createdTime"]
+        author = try record["author"]
+        syncState = try record["syncState"]
+    }
+}

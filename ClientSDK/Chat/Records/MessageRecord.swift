@@ -21,6 +21,21 @@ struct MessageRecord: SyncModel {
     var syncState: RecordState?
 }
 
+extension MessageRecord {
+    init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        conversationId = try record["conversationId"]
+        text = try record["text"]
+        senderName = try record["senderName"]
+        sentAt = try record["sentAt"]
+        serverID = try record["serverID"]
+        serverTime = try record["serverTime"]
+        createdTime = try record["createdTime"]
+        author = try record["author"]
+        syncState = try record["syncState"]
+    }
+}
+
 extension Message {
     /// - Parameters:
     ///   - account: the author of what has none yet.

@@ -28,6 +28,18 @@ struct ReceiptRecord: SyncModel {
     }
 }
 
+extension ReceiptRecord {
+    init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        conversationId = try record["conversationId"]
+        deliveredThrough = try record["deliveredThrough"]
+        readThrough = try record["readThrough"]
+        deliveries = try record["deliveries"]
+        readings = try record["readings"]
+        author = try record["author"]
+    }
+}
+
 /// Which of the two marks is meant.
 enum ReceiptKind: Sendable {
     case delivered

@@ -19,6 +19,21 @@ struct UserRecord: SyncModel {
     var syncState: RecordState?
 }
 
+extension UserRecord {
+    init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        displayName = try record["displayName"]
+        email = try record["email"]
+        imageURL = try record["imageURL"]
+        presence = try record["presence"]
+        lastSeen = try record["lastSeen"]
+        serverTime = try record["serverTime"]
+        createdTime = try record["createdTime"]
+        author = try record["author"]
+        syncState = try record["syncState"]
+    }
+}
+
 extension User {
     /// `nil` for a record that is not its author's own: anybody may create records here, but only one id is theirs.
     init?(_ record: UserRecord) {

@@ -25,3 +25,17 @@ public struct Client: ShopRecord, Hashable {
         self.email = email
     }
 }
+
+extension Client {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        shopId = try record["shopId"]
+        name = try record["name"]
+        phone = try record["phone"]
+        email = try record["email"]
+        address = try record["address"]
+        notes = try record["notes"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}

@@ -26,3 +26,17 @@ public struct Device: ShopRecord, Hashable {
         self.model = model
     }
 }
+
+extension Device {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        shopId = try record["shopId"]
+        clientId = try record["clientId"]
+        brand = try record["brand"]
+        model = try record["model"]
+        serialNumber = try record["serialNumber"]
+        condition = try record["condition"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}

@@ -39,6 +39,25 @@ public struct Order: ShopRecord, Hashable {
     }
 }
 
+extension Order {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        shopId = try record["shopId"]
+        clientId = try record["clientId"]
+        deviceId = try record["deviceId"]
+        status = OrderStatus(rawValue: try record["status"])
+        problem = try record["problem"]
+        diagnosis = try record["diagnosis"]
+        technician = try record["technician"]
+        price = try record["price"]
+        deposit = try record["deposit"]
+        received = try record["received"]
+        promised = try record["promised"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}
+
 /// Where a repair stands. Open: a status from a newer version of the app is shown as it is.
 public struct OrderStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String

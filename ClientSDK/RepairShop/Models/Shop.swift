@@ -28,3 +28,15 @@ public struct Shop: SyncModel, Hashable {
         self.currency = currency
     }
 }
+
+extension Shop {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        name = try record["name"]
+        staffIds = try record["staffIds"]
+        adminIds = try record["adminIds"]
+        currency = try record["currency"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}

@@ -47,6 +47,23 @@ public struct Ticket: ShopRecord, Hashable {
     }
 }
 
+extension Ticket {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        shopId = try record["shopId"]
+        clientId = try record["clientId"]
+        orderId = try record["orderId"]
+        subject = try record["subject"]
+        status = TicketStatus(rawValue: try record["status"])
+        priority = try record["priority"]
+        assignee = try record["assignee"]
+        opened = try record["opened"]
+        serverID = try record["serverID"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}
+
 /// Where a ticket stands. Open: a status from a newer version of the app is shown as it is.
 public struct TicketStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String

@@ -24,3 +24,16 @@ public struct TicketMessage: ShopRecord, Hashable {
         self.sentAt = sentAt
     }
 }
+
+extension TicketMessage {
+    public init(reading record: inout RecordReader) throws {
+        id = try record["id"]
+        shopId = try record["shopId"]
+        ticketId = try record["ticketId"]
+        text = try record["text"]
+        sentAt = try record["sentAt"]
+        author = try record["author"]
+        serverTime = try record["serverTime"]
+        syncState = try record["syncState"]
+    }
+}

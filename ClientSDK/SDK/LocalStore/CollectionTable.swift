@@ -4,6 +4,8 @@ import TidemarkModel
 /// The readable table of one collection: its SQL, prepared once, and the way between records and rows.
 struct CollectionTable: Sendable {
     let collection: CollectionSchema
+    /// The table's name in SQL.
+    let quotedName: String
     /// Reads a whole row by `local_id`, in the order of `envelope` and then the fields.
     let selectSQL: String
     /// The select list of the same order.
@@ -28,6 +30,7 @@ struct CollectionTable: Sendable {
         self.collection = collection
         renames = collection.renames
         let table = Self.quoted(collection.name)
+        quotedName = table
         let columns = Self.envelope + collection.fields.map { Self.quoted($0.name) }
         columnsSQL = columns.joined(separator: ", ")
         selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"

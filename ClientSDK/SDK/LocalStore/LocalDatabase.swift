@@ -15,6 +15,8 @@ package final class LocalDatabase: Sendable {
     let limits: LocalLimits
     let tables: [String: CollectionTable]
     let names: CollectionNames
+    /// How the records of each model are read.
+    let plans = ReadPlans()
     /// `nil` in memory.
     let path: String?
 

@@ -16,6 +16,9 @@ package struct LocalLimits: Sendable {
     package var pageRows = 200
     /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.
     package var checkedBytesMax: Int64 = 16 << 20
+    /// Records that a read may have to take place on the caller's thread, a few tenths of a millisecond; more are read on
+    /// one of the database's.
+    package var recordsReadInPlace = 256
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
 

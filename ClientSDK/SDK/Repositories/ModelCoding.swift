@@ -38,7 +38,8 @@ struct ModelCoding<Model: SyncModel> {
 
     func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
 
-    private static func reason(_ error: any Error) -> String {
+    /// What is wrong, for the message of an error that names the record or the collection.
+    static func reason(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is not set, and the model requires it"
         case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),

@@ -1,52 +1,37 @@
 import GRDB
 import TidemarkModel
 
-/// A list of records as one SELECT, checked against the schema.
+/// A list of records as the clause of a SELECT, checked against the schema.
 struct RecordQuery: Sendable {
-    private let table: CollectionTable
-    private let sql: String
-    private let arguments: StatementArguments
+    /// What follows the name of the table.
+    let clause: String
+    let arguments: [DatabaseValue]
 
     /// - Throws: `StoreError` with `unknownName` for a field that the schema does not have, `coding` for a value of a
     ///   type that the field does not have.
     init(_ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?)
         throws
     {
-        self.table = table
         var writer = Writer(table: table)
-        var conditions: [String] = []
+        var clause = ""
         if let scope {
-            conditions.append("scope = ?")
+            clause = "WHERE scope = ?"
             writer.values.append(scope.text.databaseValue)
         }
-        if let filter { conditions.append(try writer.condition(filter.node)) }
-        var sql = "SELECT \(table.columnsSQL) FROM \(CollectionTable.quoted(table.collection.name))"
-        if !conditions.isEmpty { sql += " WHERE \(conditions.joined(separator: " AND "))" }
-        sql += try " ORDER BY \(writer.order(order))"
+        if let filter { clause += "\(clause.isEmpty ? "WHERE" : " AND") \(try writer.condition(filter.node))" }
+        clause += try " ORDER BY \(writer.order(order))"
         if let limit {
-            sql += " LIMIT ?"
+            clause += " LIMIT ?"
             writer.values.append(limit.databaseValue)
         }
-        self.sql = sql
-        arguments = StatementArguments(writer.values)
+        self.clause = clause
+        arguments = writer.values
     }
 
-    func fetch(_ db: Database) throws -> [StoredRow] {
-        var rows: [StoredRow] = []
-        let cursor = try Row.fetchCursor(try db.cachedStatement(sql: sql), arguments: arguments)
-        while let row = try cursor.next() {
-            let (record, state) = try table.record(row)
-            rows.append(StoredRow(record: record, state: state))
-        }
-        return rows
-    }
-
-    /// One record by its key.
-    static func one(_ key: RecordKey, _ db: Database, _ database: LocalDatabase) throws -> StoredRow? {
-        let table = try database.table(key.collection)
-        guard let row = try db.first(table.selectSQL, [key.id.description]) else { return nil }
-        let (record, state) = try table.record(row)
-        return StoredRow(record: record, state: state)
+    /// One record by its id.
+    init(_ id: UniqueID) {
+        clause = "WHERE local_id = ?"
+        arguments = [id.description.databaseValue]
     }
 
     /// Conditions and orders in SQL, with the values that go with them.

@@ -10,27 +10,23 @@ public struct Repository<Model: SyncModel>: Sendable {
     // MARK: Reading
 
     /// The record of that id.
-    public func read(_ id: UUID) async throws -> Model? {
-        let coding = try store.database.coding(Model.self)
-        let key = coding.key(id)
-        let row = try await store.database.writer.read { [database = store.database] db in
-            try RecordQuery.one(key, db, database)
-        }
-        return try row.map { try coding.model($0.record, $0.state) }
+    @concurrent public func read(_ id: UUID) async throws -> Model? {
+        let reader = try ModelReader<Model>(store.database)
+        let query = RecordQuery(UniqueID(id))
+        return try await store.database.select(atMost: 1) { db in try reader.models(query, db) }.first
     }
 
     /// The records that fit.
     ///
     /// - Parameter scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not fit the schema.
-    public func readAll(
+    @concurrent public func readAll(
         where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil,
         in scope: ScopeID? = nil
     ) async throws -> [Model] {
-        let coding = try store.database.coding(Model.self)
+        let reader = try ModelReader<Model>(store.database)
         let query = try query(filter, order, limit, scope)
-        let rows = try await store.database.writer.read { db in try query.fetch(db) }
-        return try rows.map { try coding.model($0.record, $0.state) }
+        return try await store.database.select(atMost: limit) { db in try reader.models(query, db) }
     }
 
     // MARK: Observing
@@ -40,24 +36,29 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// The record of that id, now and after each change; `nil` while there is none.
     public func observe(id: UUID) -> LiveValues<Model?> {
-        let database = store.database
-        let key = RecordKey(collection: Model.collection, id: UniqueID(id))
-        return LiveValues(
-            database.writer, fetch: { try RecordQuery.one(key, $0, database) },
-            map: { row in try row.map { try database.coding(Model.self).model($0.record, $0.state) } })
+        LiveValues(
+            store.database.writer,
+            observation { [database = store.database] db in
+                try ModelReader<Model>(database).page(RecordQuery(UniqueID(id)), db)
+            }, map: { $0.models.first })
     }
 
     /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil
     ) -> LiveValues<[Model]> {
-        let database = store.database
-        return LiveValues(
-            database.writer, fetch: { [self] db in try query(filter, order, limit, scope).fetch(db) },
-            map: { rows in
-                let coding = try database.coding(Model.self)
-                return try rows.map { try coding.model($0.record, $0.state) }
-            })
+        LiveValues(
+            store.database.writer,
+            observation { [self] db in
+                try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
+            }, map: { $0.models })
+    }
+
+    /// Of the whole table: which columns a model needs may turn out later.
+    private func observation(
+        _ fetch: @escaping @Sendable (Database) throws -> ModelPage<Model>
+    ) -> ValueObservation<ValueReducers.Fetch<ModelPage<Model>>> {
+        ValueObservation.tracking(region: Table(Model.collection), fetch: fetch)
     }
 
     // MARK: Writing

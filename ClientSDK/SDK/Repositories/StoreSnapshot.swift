@@ -17,9 +17,7 @@ public struct StoreSnapshot {
 
     /// The record of that id.
     public func read<Model: SyncModel>(_ model: Model.Type, _ id: UUID) throws -> Model? {
-        let coding = try store.database.coding(Model.self)
-        let row = try RecordQuery.one(coding.key(id), db, store.database)
-        return try row.map { try coding.model($0.record, $0.state) }
+        try ModelReader<Model>(store.database).models(RecordQuery(UniqueID(id)), db).first
     }
 
     /// The records that an SQL clause selects.
@@ -32,17 +30,7 @@ public struct StoreSnapshot {
     public func models<Model: SyncModel>(
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
-        let table = try store.database.table(Model.collection)
-        let coding = try store.database.coding(Model.self)
-        let sql = "SELECT \(table.columnsSQL) FROM \(CollectionTable.quoted(table.collection.name)) \(clause)"
-        let cursor = try Row.fetchCursor(
-            try db.cachedStatement(sql: sql), arguments: StatementArguments(arguments.map(\.argument)))
-        var models: [Model] = []
-        while let row = try cursor.next() {
-            let (record, state) = try table.record(row)
-            models.append(try coding.model(record, state))
-        }
-        return models
+        try ModelReader<Model>(store.database).models(clause, arguments.map { $0.argument }, db)
     }
 
     /// The rows of a query, by the names of its columns; `NULL` is absent.

@@ -20,4 +20,27 @@ public import Foundation
 public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
     /// The collection's name in the schema.
     static var collection: String { get }
+
+    /// Reads the record; `Decodable` does it unless the model does.
+    ///
+    /// Decoding asks a coder for each property. A model that is read a thousand at a time can name its fields itself and is
+    /// then read several times faster, nearly as fast as SQLite gives the rows:
+    ///
+    ///     init(reading record: inout RecordReader) throws {
+    ///         id = try record["id"]
+    ///         conversationId = try record["conversationId"]
+    ///         text = try record["text"]
+    ///         sentAt = try record["sentAt"]
+    ///         serverTime = try record["serverTime"]
+    ///     }
+    ///
+    /// An initial value beside the property, as in `var id = UUID()`, is made for every record that is read, too, and a
+    /// random UUID takes longer than all the rest: give it in an initializer instead.
+    ///
+    /// It must give the same as `init(from:)`: only reads use it, and what is written is compared with what decodes.
+    init(reading record: inout RecordReader) throws
+}
+
+extension SyncModel {
+    public init(reading record: inout RecordReader) throws { try self.init(from: record.decoder) }
 }

@@ -76,18 +76,13 @@ struct LocalRun {
     ) async throws {
         let scope = ScopeID(record: ground.long)
         let repository = chat.store.repository(DemoMessage.self)
-        let sql = """
-            SELECT local_id, server_id, scope, seq, server_time, created_time, author, state, extra, attachment,
-                conversationId, kind, senderName, sentAt, text
-            FROM messages WHERE scope = ? ORDER BY sentAt DESC, rowid DESC LIMIT ?
-            """
         for (size, key, limits) in [(50, "page", 1.5), (1_000, "thousand", 2.0)] {
             let figures = try await inTurns(rounds) {
                 let page = try await repository.readAll(orderBy: .descending("sentAt"), limit: size, in: scope)
                 guard page.count == min(size, messages) else { throw BenchError("\(page.count) of \(size) read") }
             } _: {
-                let rows = try raw.run(sql, [.text(scope.text), .integer(Int64(size))])
-                guard rows.count == min(size, messages) else { throw BenchError("\(rows.count) of \(size) read") }
+                let page = try raw.messages(in: scope.text, limit: size)
+                guard page.count == min(size, messages) else { throw BenchError("\(page.count) of \(size) read") }
             }
             table.add(
                 key, "\(size) messages of \(messages), repository", figures.sdk[0], raw: figures.raw[0],

@@ -54,7 +54,10 @@ final class RawSQLite {
         }
     }
 
-    private func statement(_ sql: String) throws -> OpaquePointer {
+    /// What SQLite said last.
+    var failure: BenchError { BenchError("SQLite: \(String(cString: sqlite3_errmsg(handle)))") }
+
+    func statement(_ sql: String) throws -> OpaquePointer {
         if let known = statements[sql] { return known }
         var made: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &made, nil) == SQLITE_OK, let made else {
@@ -64,7 +67,7 @@ final class RawSQLite {
         return made
     }
 
-    private func bind(_ value: Value, _ index: Int32, _ statement: OpaquePointer) {
+    func bind(_ value: Value, _ index: Int32, _ statement: OpaquePointer) {
         switch value {
         case .none: sqlite3_bind_null(statement, index)
         case .integer(let number): sqlite3_bind_int64(statement, index, number)

@@ -37,7 +37,9 @@ struct SDKRun {
         let clock = ContinuousClock()
         for index in 0..<writes {
             let message = DemoMessage(
-                conversationId: conversation.id, senderName: "bench", sentAt: wallClock() + Int64(index), text: text)
+                id: UUID(LoadTarget.newClient()), conversationId: conversation.id, senderName: "bench",
+                sentAt: wallClock() + Int64(index),
+                text: text)
             let began = clock.now
             try await messages.create(message)
             latencies.record(nanoseconds: UInt64((clock.now - began) / .nanoseconds(1)))

@@ -5,7 +5,7 @@ import Tidemark
 struct DemoMessage: SyncModel {
     static let collection = "messages"
 
-    var id = UUID()
+    var id: UUID
     var conversationId: UUID
     var senderName: String
     /// A millisecond more for each message of the script, so that the order of writing can be checked everywhere.
@@ -16,6 +16,15 @@ struct DemoMessage: SyncModel {
     var serverID: Int64?
     var author: String?
     var syncState: RecordState?
+}
+
+extension DemoMessage {
+    init(reading record: inout RecordReader) throws {
+        self.init(
+            id: try record["id"], conversationId: try record["conversationId"], senderName: try record["senderName"],
+            sentAt: try record["sentAt"], text: try record["text"], serverID: try record["serverID"],
+            author: try record["author"], syncState: try record["syncState"])
+    }
 }
 
 /// A conversation as the demo's devices have it.

@@ -1,0 +1,122 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+
+/// Swift types that a column's value becomes directly.
+protocol ColumnConvertible: Decodable {
+    /// `nil` when the value has to be looked at more closely: it is not set, or of another kind.
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Self?
+}
+
+extension String: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> String? {
+        guard slot.shape == .text, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT else { return nil }
+        // The text must be asked for before its length.
+        let text = sqlite3_column_text(statement, slot.column)
+        let length = Int(sqlite3_column_bytes(statement, slot.column))
+        return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
+    }
+}
+
+extension Int64: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Int64? {
+        guard slot.shape == .integer, sqlite3_column_type(statement, slot.column) == SQLITE_INTEGER else { return nil }
+        return sqlite3_column_int64(statement, slot.column)
+    }
+}
+
+extension Int: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Int? {
+        Int64.column(statement, slot).flatMap { Int(exactly: $0) }
+    }
+}
+
+extension Bool: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Bool? {
+        guard slot.shape == .boolean, sqlite3_column_type(statement, slot.column) == SQLITE_INTEGER else { return nil }
+        return sqlite3_column_int64(statement, slot.column) != 0
+    }
+}
+
+extension Double: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Double? {
+        guard slot.shape == .real, sqlite3_column_type(statement, slot.column) == SQLITE_FLOAT else { return nil }
+        return sqlite3_column_double(statement, slot.column)
+    }
+}
+
+extension Date: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Date? {
+        Int64.column(statement, slot).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+    }
+}
+
+extension UUID: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> UUID? {
+        guard slot.shape == .id || slot.shape == .text else { return nil }
+        return RecordSource.id(statement, slot.column).map { UUID($0) }
+    }
+}
+
+extension RecordState: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> RecordState? {
+        guard slot.shape == .state, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT,
+            let text = sqlite3_column_text(statement, slot.column)
+        else { return nil }
+        // The first letters differ; the rest is looked at because files can be damaged.
+        let (state, name): (RecordState, StaticString) =
+            switch text[0] {
+            case UInt8(ascii: "s"): (.synced, "synced")
+            case UInt8(ascii: "p"): (.pending, "pending")
+            case UInt8(ascii: "f"): (.failed, "failed")
+            default: (.conflict, "conflict")
+            }
+        let count = Int(sqlite3_column_bytes(statement, slot.column))
+        return count == name.utf8CodeUnitCount && memcmp(text, name.utf8Start, count) == 0 ? state : nil
+    }
+}
+
+extension Set<String>: ColumnConvertible {
+    @inline(__always)
+    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Set<String>? {
+        guard case .field(.set) = slot.origin, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT else {
+            return nil
+        }
+        let text = sqlite3_column_text(statement, slot.column)
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, slot.column)))
+        return SetText.elements(bytes)
+    }
+}
+
+/// The text of a set's column: a JSON array of strings.
+enum SetText {
+    /// The elements; `nil` when one of them needs a JSON reader, or is no string.
+    static func elements(_ text: UnsafeBufferPointer<UInt8>) -> Set<String>? {
+        guard text.count >= 2, text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") else { return nil }
+        var elements: Set<String> = []
+        var rest = text[1..<(text.count - 1)]
+        while let first = rest.first {
+            guard first == UInt8(ascii: "\"") else { return nil }
+            rest = rest.dropFirst()
+            guard let end = rest.firstIndex(of: UInt8(ascii: "\"")) else { return nil }
+            let element = rest[..<end]
+            // Escapes, what JSON does not allow to stand unescaped, and UTF-8 that has to be checked.
+            guard element.allSatisfy({ $0 != UInt8(ascii: "\\") && (32..<128).contains($0) }) else { return nil }
+            elements.insert(String(decoding: element, as: UTF8.self))
+            rest = rest[(end + 1)...]
+            guard let next = rest.first else { break }
+            guard next == UInt8(ascii: ","), rest.count > 1 else { return nil }
+            rest = rest.dropFirst()
+        }
+        return elements
+    }
+}

@@ -1,0 +1,124 @@
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+
+/// Reads the records of a collection as models, straight from SQLite's rows.
+struct ModelReader<Model: SyncModel>: Sendable {
+    private let database: LocalDatabase
+    private let table: CollectionTable
+
+    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    init(_ database: LocalDatabase) throws {
+        self.database = database
+        table = try database.table(Model.collection)
+    }
+
+    /// The models of the records that a clause selects.
+    ///
+    /// - Parameter clause: what follows the name of the collection's table.
+    func models(_ clause: String, _ arguments: [DatabaseValue], _ db: Database) throws -> [Model] {
+        var image: RowImage?
+        return try read(clause, arguments, db, &image)
+    }
+
+    /// The models of the records that a query means.
+    func models(_ query: RecordQuery, _ db: Database) throws -> [Model] {
+        try models(query.clause, query.arguments, db)
+    }
+
+    /// The same with what is needed to see later whether anything changed.
+    func page(_ query: RecordQuery, _ db: Database) throws -> ModelPage<Model> {
+        var image: RowImage? = RowImage()
+        let models = try read(query.clause, query.arguments, db, &image)
+        return ModelPage(models: models, image: image ?? RowImage())
+    }
+
+    private func read(
+        _ clause: String, _ arguments: [DatabaseValue], _ db: Database, _ image: inout RowImage?
+    ) throws -> [Model] {
+        // Each further turn has more columns than the last.
+        while true {
+            let plan = database.plans.plan(Model.self, table)
+            let sql = "SELECT \(plan.columnsSQL) FROM \(table.quotedName) \(clause)"
+            let rows = try RowCursor(try db.cachedStatement(sql: sql), arguments)
+            defer { rows.close() }
+            let source = RecordSource(table, plan, rows.statement)
+            defer { source.close() }
+            if let models = try all(rows, source, &image) { return models }
+            database.plans.widen(Model.self, by: source.missed, table)
+        }
+    }
+
+    /// `nil` when the models ask for more than the plan has.
+    private func all(_ rows: RowCursor, _ source: RecordSource, _ image: inout RowImage?) throws -> [Model]? {
+        var models = ModelBuffer<Model>()
+        var reader = RecordReader(source: source)
+        image?.clear()
+        do {
+            while try rows.step() {
+                try source.advance()
+                image?.add(rows.statement)
+                models.append(try model(&reader, source))
+            }
+        } catch is NarrowPlan {
+            return nil
+        }
+        return models.take()
+    }
+
+    /// - Throws: `NarrowPlan` when what was read does not count.
+    @inline(__always)
+    private func model(_ reader: inout RecordReader, _ source: RecordSource) throws -> Model {
+        do {
+            let model = try Model(reading: &reader)
+            guard !source.isSound else { return model }
+            throw source.corruption.map { $0 as any Error } ?? NarrowPlan()
+        } catch {
+            if source.needsMore || error is NarrowPlan { throw NarrowPlan() }
+            if let corruption = source.corruption { throw corruption }
+            throw StoreError(.coding, "\(try source.key()): \(ModelCoding<Model>.reason(error))")
+        }
+    }
+}
+
+/// A model asked for more than was read.
+private struct NarrowPlan: Error {}
+
+/// Models with the bytes of the rows that they were read from.
+///
+/// Two pages are equal when the rows are: models need not compare, and bytes do so faster.
+struct ModelPage<Model: Sendable>: Equatable, Sendable {
+    let models: [Model]
+    fileprivate let image: RowImage
+
+    static func == (left: ModelPage, right: ModelPage) -> Bool { left.image == right.image }
+}
+
+/// The columns of rows, one after the other: equal for rows that are equal.
+struct RowImage: Equatable, Sendable {
+    private var bytes: [UInt8] = []
+
+    mutating func clear() { bytes.removeAll(keepingCapacity: true) }
+
+    /// Adds the row that a statement stands at.
+    mutating func add(_ statement: SQLiteStatement) {
+        for column in 0..<sqlite3_column_count(statement) {
+            let type = sqlite3_column_type(statement, column)
+            bytes.append(UInt8(truncatingIfNeeded: type))
+            switch type {
+            case SQLITE_NULL: break
+            case SQLITE_INTEGER: add(UInt64(bitPattern: sqlite3_column_int64(statement, column)))
+            case SQLITE_FLOAT: add(sqlite3_column_double(statement, column).bitPattern)
+            default:
+                let start = sqlite3_column_blob(statement, column)
+                let count = Int(sqlite3_column_bytes(statement, column))
+                add(UInt64(count))
+                bytes.append(contentsOf: UnsafeRawBufferPointer(start: start, count: count))
+            }
+        }
+    }
+
+    private mutating func add(_ number: UInt64) {
+        withUnsafeBytes(of: number) { bytes.append(contentsOf: $0) }
+    }
+}

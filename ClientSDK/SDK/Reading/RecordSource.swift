@@ -1,0 +1,235 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+
+/// The current row of a query as the values of a record, by the names that a model asks for.
+///
+/// A model asks for the same names in the same order with every row, so that a name is found where it stood the last
+/// time. What is direct is read from SQLite's column into the Swift type; everything else takes the way of a field value,
+/// which also has all the errors.
+///
+/// Good for the thread that runs the query and until it ends: a decoder that somebody keeps throws from then on.
+final class RecordSource {
+    private let table: CollectionTable
+    private let plan: ReadPlan
+    private let slots: [RecordSlot]
+    private let addresses: [UInt]
+    private var statement: SQLiteStatement?
+    // One thread has the source, and no property is used while it is being changed; checking that for each field of each
+    // row would cost as much as the reading.
+    @exclusivity(unchecked) private var position = 0
+    /// Names without a column that this row was asked for and that have no place in the plan.
+    @exclusivity(unchecked) private var strays: [String] = []
+    /// What this row has besides its columns.
+    @exclusivity(unchecked) private var extra: Fields?
+    /// The row holds what this SDK never writes. It is said whatever a model makes of the error.
+    @exclusivity(unchecked) private(set) var corruption: StoreError? { didSet { isSound = false } }
+    /// Names that the plan does not have; the row was then not read rightly.
+    @exclusivity(unchecked) private(set) var missed = ReadPlan.Names() { didSet { isSound = false } }
+    /// False once there is corruption, or a name that was missed.
+    @exclusivity(unchecked) private(set) var isSound = true
+
+    /// True when a failure may only be that of a plan that is too narrow.
+    var needsMore: Bool { plan.asked != nil && !missed.isEmpty }
+
+    /// How many names a plan has at most besides those with a column.
+    private static let slotsMax = 256
+
+    init(_ table: CollectionTable, _ plan: ReadPlan, _ statement: SQLiteStatement) {
+        self.table = table
+        self.plan = plan
+        slots = plan.slots
+        // While the plan is being made, every name is looked for, and so noted.
+        addresses = plan.asked == nil ? [] : plan.names.map { $0.address == 0 ? .max : $0.address }
+        self.statement = statement
+    }
+
+    /// Goes over to the row that the statement now stands at.
+    func advance() throws {
+        position = 0
+        if !strays.isEmpty { strays = [] }
+        guard let statement else { throw ended }
+        guard sqlite3_column_type(statement, ReadPlan.extraColumn) != SQLITE_NULL else {
+            if extra != nil { extra = nil }
+            return
+        }
+        guard case .string(let json) = DatabaseValue(sqliteStatement: statement, index: ReadPlan.extraColumn).storage
+        else { throw StoreError(.corrupt, "\(table.collection.name): what is kept besides the fields is no text") }
+        extra = try JSONReader.read(Array(json.utf8)) { try $0.fields() }
+    }
+
+    /// The query is over.
+    func close() { statement = nil }
+
+    /// The record that is being read.
+    func key() throws -> RecordKey {
+        guard let statement, let id = Self.id(statement, ReadPlan.idColumn) else { throw noID }
+        return RecordKey(collection: table.collection.name, id: id)
+    }
+
+    // MARK: Values
+
+    /// The value that a model cannot do without.
+    @inline(__always)
+    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value {
+        if let value = direct(place) as Value? { return value }
+        return try requiredIndirectly(place)
+    }
+
+    /// The value, or `nil` when it is not set.
+    @inline(__always)
+    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value? {
+        if let value = direct(place) as Value? { return value }
+        return try optionalIndirectly(place)
+    }
+
+    @inline(__always)
+    private func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
+        guard let statement, place < slots.count else { return nil }
+        return Value.column(statement, slots[place])
+    }
+
+    /// A value that takes more than a column's, such as a nested struct.
+    @inline(never)
+    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value {
+        let name = FieldName(name(place))
+        guard let value = try value(place) else {
+            throw DecodingError.keyNotFound(name, .init(codingPath: [], debugDescription: "the field is not set"))
+        }
+        return try FieldDecoder(value: value, codingPath: [name]).decode(Value.self)
+    }
+
+    /// The same, or `nil` when it is not set.
+    @inline(never)
+    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value? {
+        guard let value = try value(place), value != .null else { return nil }
+        return try FieldDecoder(value: value, codingPath: [FieldName(name(place))]).decode(Value.self)
+    }
+
+    /// Everything that the record has.
+    func fields() throws -> Fields {
+        guard plan.isWhole else {
+            missed.isWhole = true
+            throw notRead
+        }
+        if plan.asked == nil { missed.isWhole = true }
+        var fields = extra ?? Fields()
+        for (place, name) in plan.names.enumerated() { fields[name.text] = try value(place) }
+        return fields
+    }
+
+    // MARK: Names
+
+    /// The place of a name that stands in the program's text.
+    @inline(__always)
+    func place(_ name: StaticString) throws -> Int {
+        let place = position
+        if place < addresses.count, addresses[place] == name.address {
+            position = place + 1
+            return place
+        }
+        return try search(RecordName(name))
+    }
+
+    /// The place of a coding key's name.
+    func place(_ name: String) throws -> Int {
+        let place = position
+        if place < plan.names.count, plan.names[place].text == name {
+            position = place + 1
+            if plan.asked == nil { missed.note(RecordName(name)) }
+            return place
+        }
+        return try search(RecordName(name))
+    }
+
+    @inline(never)
+    private func search(_ name: RecordName) throws -> Int {
+        if plan.asked == nil { missed.note(name) }
+        if let place = plan.names.firstIndex(where: { $0.text == name.text }) {
+            position = place + 1
+            return place
+        }
+        guard case .extra = table.origin(name.text) else {
+            missed.note(name)
+            throw notRead
+        }
+        if plan.asked != nil, slots.count + missed.list.count < Self.slotsMax { missed.note(name) }
+        strays.append(name.text)
+        return slots.count + strays.count - 1
+    }
+
+    private func name(_ place: Int) -> String {
+        place < slots.count ? plan.names[place].text : strays[place - slots.count]
+    }
+
+    // MARK: Columns
+
+    /// The value at a place; `nil` when it is not set.
+    func value(_ place: Int) throws -> FieldValue? {
+        guard let statement else { throw ended }
+        guard place < slots.count else { return extra?[name(place)] }
+        let slot = slots[place]
+        switch slot.origin {
+        case .extra: return extra?[name(place)]
+        case .field(let type):
+            if extra == nil, sqlite3_column_type(statement, slot.column) == SQLITE_NULL { return nil }
+            do {
+                return try type.fieldValue(DatabaseValue(sqliteStatement: statement, index: slot.column))
+                    ?? extra?[name(place)]
+            } catch let error as StoreError {
+                throw noted(error)
+            }
+        case .envelope(let envelope): return try value(envelope, slot, statement)
+        }
+    }
+
+    private func value(
+        _ envelope: EnvelopeColumn, _ slot: RecordSlot, _ statement: SQLiteStatement
+    ) throws -> FieldValue? {
+        let column = DatabaseValue(sqliteStatement: statement, index: slot.column).storage
+        switch (envelope, column) {
+        case (.id, _): return .string(try key().id.description)
+        case (.serverID, .null), (.serverTime, .null): return nil
+        case (.serverID, .int64(let number)), (.serverTime, .int64(let number)), (.createdTime, .int64(let number)):
+            return .integer(number)
+        case (.author, .string(let text)): return .string(text)
+        case (.syncState, .string(let text)) where RecordState(rawValue: text) != nil: return .string(text)
+        default:
+            throw noted(StoreError(.corrupt, "\(table.collection.name): unknown \(envelope.rawValue)"))
+        }
+    }
+
+    /// A UUID's text, without a string in between; `nil` for anything else.
+    static func id(_ statement: SQLiteStatement, _ column: CInt) -> UniqueID? {
+        guard sqlite3_column_type(statement, column) == SQLITE_TEXT else { return nil }
+        let text = sqlite3_column_text(statement, column)
+        return UniqueID(
+            utf8: UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
+    private func noted(_ error: StoreError) -> StoreError {
+        corruption = error
+        return error
+    }
+
+    private var notRead: DecodingError {
+        DecodingError.valueNotFound(Fields.self, .init(codingPath: [], debugDescription: "not read yet"))
+    }
+
+    private var noID: StoreError { noted(StoreError(.corrupt, "\(table.collection.name): an id is no UUID")) }
+
+    private var ended: StoreError {
+        StoreError(.coding, "\(table.collection.name): a decoder was used after its record had been read")
+    }
+}
+
+/// A field's name where Swift's errors want a coding key.
+struct FieldName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+}

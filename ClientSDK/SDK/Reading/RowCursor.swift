@@ -1,0 +1,50 @@
+import GRDB
+import GRDBSQLite
+
+/// The rows of one of the connection's cached statements, one after the other, without values.
+///
+/// The first step is GRDB's, so that an observation learns what is read and a cancelled task does not begin. The others go
+/// to SQLite directly.
+final class RowCursor: DatabaseCursor {
+    typealias Element = Void
+    let _statement: Statement
+    var _isDone = false
+    let statement: SQLiteStatement
+    private var isBegun = false
+
+    init(_ statement: Statement, _ arguments: [DatabaseValue]) throws {
+        _statement = statement
+        self.statement = statement.sqliteStatement
+        guard sqlite3_bind_parameter_count(self.statement) == arguments.count else {
+            // Tells what is wrong with the number.
+            try statement.setArguments(StatementArguments(arguments))
+            return
+        }
+        sqlite3_reset(self.statement)
+        for (index, argument) in arguments.enumerated() {
+            let code = argument.bind(to: self.statement, at: CInt(index + 1))
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+    }
+
+    func _element(sqliteStatement: SQLiteStatement) throws {}
+
+    /// Goes to the next row; false after the last one.
+    func step() throws -> Bool {
+        guard isBegun else {
+            isBegun = true
+            return try next() != nil
+        }
+        switch sqlite3_step(statement) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case SQLITE_INTERRUPT: throw CancellationError()
+        case let code:
+            let message = String(cString: sqlite3_errmsg(sqlite3_db_handle(statement)))
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: message)
+        }
+    }
+
+    /// Ends the query. What a failed step had to say was thrown by it.
+    func close() { sqlite3_reset(statement) }
+}

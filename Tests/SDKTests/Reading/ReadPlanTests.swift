@@ -1,0 +1,154 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+/// A model says nowhere which fields it has; what it was seen to ask for is read.
+@Suite(.timeLimit(.minutes(1))) struct ReadPlanTests {
+    /// Its text counts only while it is not done.
+    private struct Chore: SyncModel, Equatable {
+        static let collection = "notes"
+        var id: UUID
+        var done: Bool
+        var text: String?
+
+        enum CodingKeys: String, CodingKey { case id, done, text }
+
+        init(from decoder: any Decoder) throws {
+            let record = try decoder.container(keyedBy: CodingKeys.self)
+            id = try record.decode(UUID.self, forKey: .id)
+            done = try record.decodeIfPresent(Bool.self, forKey: .done) ?? false
+            if !done { text = try record.decodeIfPresent(String.self, forKey: .text) }
+        }
+    }
+
+    private struct HandChore: SyncModel, Equatable {
+        static let collection = "notes"
+        var id: UUID
+        var done: Bool
+        var text: String?
+
+        init(reading record: inout RecordReader) throws {
+            id = try record["id"]
+            done = try record["done"] ?? false
+            // Whatever goes wrong here is taken for a chore without text; the store must not count on the error.
+            if !done { text = (try? record["text"]) ?? "untitled" }
+        }
+    }
+
+    /// Whatever fields there are.
+    private struct Loose: SyncModel {
+        static let collection = "notes"
+        var id: UUID
+        var names: Set<String>
+
+        struct Key: CodingKey {
+            let stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        init(from decoder: any Decoder) throws {
+            let record = try decoder.container(keyedBy: Key.self)
+            id = try record.decode(UUID.self, forKey: Key(stringValue: "id"))
+            names = Set(record.allKeys.map(\.stringValue))
+        }
+
+        func encode(to encoder: any Encoder) throws {}
+    }
+
+    private func store(_ changes: Change...) throws -> SyncStore {
+        let bench = try Bench()
+        try bench.join(RecordKey.room(1).scope)
+        for (index, change) in changes.enumerated() {
+            try bench.apply(from: "c\(index)", to: "c\(index + 1)", change)
+        }
+        return SyncStore(database: bench.database, environment: .counting())
+    }
+
+    @Test func `a field that only later records need is read all the same`() async throws {
+        let store = try store(
+            .note(1, seq: 2, ["done": true, "text": "a"]), .note(2, seq: 3, ["text": "b"]),
+            .note(3, seq: 4, ["done": true]), .note(4, seq: 5))
+        #expect(try await store.repository(Chore.self).readAll().map(\.text) == [nil, "b", nil, nil])
+        #expect(
+            try await store.repository(HandChore.self).readAll().map(\.text) == [nil, "b", nil, "untitled"])
+        #expect(try await store.repository(HandChore.self).read(UUID(RecordKey.note(2).id))?.text == "b")
+    }
+
+    @Test func `an observer sees changes of a field that was needed later only`() async throws {
+        let store = try store(.note(1, seq: 2, ["done": true, "text": "a"]))
+        let id = UUID(RecordKey.note(1).id)
+        let notes = store.repository(Note.self)
+        var chores = store.repository(Chore.self).observe().makeAsyncIterator()
+        #expect(try await chores.next()?.map(\.text) == [nil])
+        try await notes.update(id) { $0.done = false }
+        #expect(try await chores.next()?.map(\.text) == ["a"])
+        try await notes.update(id) { $0.text = "b" }
+        #expect(try await chores.next()?.map(\.text) == ["b"])
+    }
+
+    @Test func `a snapshot's observer sees changes of what the models show`() async throws {
+        let store = try store(.note(1, seq: 2, ["text": "a"]))
+        let id = UUID(RecordKey.note(1).id)
+        let titles = store.observe { try $0.models(HandNote.self, "WHERE text IS NOT NULL").map(\.note.likes) }
+        var values = titles.makeAsyncIterator()
+        #expect(try await values.next() == [nil])
+        try await store.repository(Note.self).update(id) { $0.likes = 3 }
+        #expect(try await values.next() == [3])
+    }
+
+    @Test func `a model may ask which fields there are`() async throws {
+        let store = try store(.note(1, seq: 2, ["text": "a", "unheardOf": 1]), .note(2, seq: 3, ["likes": 2]))
+        let records = try await store.repository(Loose.self).readAll()
+        let envelope: Set = ["id", "serverID", "serverTime", "createdTime", "author", "syncState", "room"]
+        #expect(records.map(\.names) == [envelope.union(["text", "unheardOf"]), envelope.union(["likes"])])
+    }
+
+    @Test func `only the columns that a model shows are read`() async throws {
+        let store = try store(.note(1, seq: 2, ["text": "a"]))
+        #expect(try await store.repository(Title.self).readAll().map(\.text) == ["a"])
+        let plan = store.database.plans.plan(Title.self, try store.database.table("notes"))
+        #expect(plan.columnsSQL == #"local_id, extra, "room", "text""#)
+    }
+
+    @Test func `a decoder that is kept throws`() async throws {
+        // One read after the other uses it, and then this test.
+        final class Kept: @unchecked Sendable { var decoder: (any Decoder)? }
+        struct Keeper: SyncModel {
+            static let kept = Kept()
+            static let collection = "notes"
+            var id: UUID
+
+            init(from decoder: any Decoder) throws {
+                Keeper.kept.decoder = decoder
+                id = try decoder.container(keyedBy: ReadPlanTests.Loose.Key.self)
+                    .decode(UUID.self, forKey: .init(stringValue: "id"))
+            }
+
+            func encode(to encoder: any Encoder) throws {}
+        }
+        let store = try store(.note(1, seq: 2))
+        #expect(try await store.repository(Keeper.self).readAll(limit: 1).count == 1)
+        let decoder = try #require(Keeper.kept.decoder)
+        #expect(throws: StoreError.self) { try Keeper(from: decoder) }
+    }
+
+    @Test func `a read of a cancelled task is not begun`() async throws {
+        let store = try store(.note(1, seq: 2))
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await store.repository(Note.self).readAll(limit: 1).count
+        }
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `a wrong number of arguments is an error`() async throws {
+        let store = try store(.note(1, seq: 2))
+        await #expect(throws: (any Error).self) {
+            try await store.read { try $0.models(Note.self, "WHERE text = ?").count }
+        }
+    }
+}
