@@ -9,6 +9,11 @@ public struct Fields: Hashable, Sendable {
     public struct Entry: Hashable, Sendable {
         public let name: String
         public var value: FieldValue
+
+        package init(name: String, value: FieldValue) {
+            self.name = name
+            self.value = value
+        }
     }
 
     /// All entries, sorted by name, each name once.
@@ -16,6 +21,9 @@ public struct Fields: Hashable, Sendable {
 
     /// No fields.
     public init() {}
+
+    /// Takes entries that are in order already, each name once: misuse makes names that are not found.
+    package init(sorted: [Entry]) { entries = sorted }
 
     /// Sorts the entries; `nil` when a name occurs twice.
     package init?(unsorted: [Entry]) {
@@ -64,19 +72,33 @@ public struct Fields: Hashable, Sendable {
         var high = entries.count
         while low < high {
             let middle = (low + high) / 2
-            if entries[middle].name.hasSameBytes(as: name) { return (middle, true) }
-            if Self.precedes(entries[middle].name, name) { low = middle + 1 } else { high = middle }
+            let order = entries[middle].name.byteOrder(name)
+            if order == 0 { return (middle, true) }
+            if order < 0 { low = middle + 1 } else { high = middle }
         }
         return (low, false)
     }
 
     /// Swift compares strings by canonical equivalence; the wire orders by bytes.
-    private static func precedes(_ left: String, _ right: String) -> Bool {
-        left.utf8.lexicographicallyPrecedes(right.utf8)
-    }
+    private static func precedes(_ left: String, _ right: String) -> Bool { left.byteOrder(right) < 0 }
 }
 
 extension String {
+    /// Below zero when these bytes come before the other's, zero when they are the same.
+    package func byteOrder(_ other: String) -> Int {
+        let order = utf8.withContiguousStorageIfAvailable { left in
+            other.utf8.withContiguousStorageIfAvailable { right in
+                for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+                    return Int(left[index]) - Int(right[index])
+                }
+                return left.count - right.count
+            }
+        }
+        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
+        return order.flatMap { $0 }
+            ?? (utf8.elementsEqual(other.utf8) ? 0 : utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1)
+    }
+
     /// Stricter than `==`, which also holds for different spellings of one character.
     func hasSameBytes(as other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { left in

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 
 /// A conversation as the schema has it.
-struct ConversationRecord: SyncModel {
+struct ConversationRecord: SyncModel, Equatable {
     static let collection = "conversations"
 
     var id: UUID

@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 
 /// A message as the schema has it.
-struct MessageRecord: SyncModel {
+struct MessageRecord: SyncModel, Equatable {
     static let collection = "messages"
 
     var id: UUID

@@ -9,7 +9,7 @@ import Tidemark
 /// devices merge by `max`, times by element, so no order of arrival loses one; the id comes from the names, so that the
 /// user's devices write the same record without asking. Only its author may change it: nobody reads for somebody else.
 /// The times are bounded; of older messages it stays known that, and no later than when, they were read.
-struct ReceiptRecord: SyncModel {
+struct ReceiptRecord: SyncModel, Equatable {
     static let collection = "receipts"
 
     var id: UUID

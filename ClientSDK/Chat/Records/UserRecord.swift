@@ -2,7 +2,7 @@ import Foundation
 import Tidemark
 
 /// A user as the schema has it; its author is the user.
-struct UserRecord: SyncModel {
+struct UserRecord: SyncModel, Equatable {
     static let collection = "users"
 
     var id: UUID

@@ -41,14 +41,12 @@ public struct StoreSnapshot {
     /// records are here: all from `floor` on, by `server_id`.
     /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
     public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
-        let cursor = try Row.fetchCursor(
-            try db.cachedStatement(sql: sql), arguments: StatementArguments(arguments.map(\.argument)))
+        let statement = try db.cachedStatement(sql: sql)
+        let columns = NamedColumns(statement.columnNames)
+        let cursor = try RowCursor(statement, arguments.map { $0.argument })
+        defer { cursor.close() }
         var rows: [Fields] = []
-        while let row = try cursor.next() {
-            var fields = Fields()
-            for (name, value) in row { fields[name] = FieldValue(value) }
-            rows.append(fields)
-        }
+        while try cursor.step() { rows.append(columns.fields(cursor.statement)) }
         return rows
     }
 
@@ -148,16 +146,6 @@ extension FieldValue {
         case .double(let number): number.databaseValue
         case .string(let text): text.databaseValue
         case .array, .object: json.databaseValue
-        }
-    }
-
-    /// The value of a column; `nil` for `NULL` and for bytes, which no collection has.
-    fileprivate init?(_ value: DatabaseValue) {
-        switch value.storage {
-        case .null, .blob: return nil
-        case .int64(let number): self = .integer(number)
-        case .double(let number): self = .double(number)
-        case .string(let text): self = .string(text)
         }
     }
 }

@@ -12,6 +12,9 @@ struct SearchQuery: Sendable {
     private let table: CollectionTable
     private let index: String
     private let sql: String
+    /// Looks up what was found; `sql` may go through the records in their order until there are enough that were found,
+    /// which is long for words that few have.
+    private let rareSQL: String
     private let arguments: StatementArguments
     private let pattern: String?
 
@@ -60,6 +63,8 @@ struct SearchQuery: Sendable {
                 LIMIT ?
                 """
         }
+        // A term with a sign before it is no name of an index.
+        rareSQL = sql.replacing("AND scope = ?", with: "AND +scope = ?")
         writer.values.append(max(0, limit).databaseValue)
         arguments = StatementArguments(writer.values)
     }
@@ -71,13 +76,19 @@ struct SearchQuery: Sendable {
             return []
         }
         var found: [Found] = []
-        for row in try db.all(sql, arguments) {
+        for row in try db.all(try isRare(pattern, db) ? rareSQL : sql, arguments) {
             let (record, state) = try table.record(row)
             let place: Int64 = try row.integer(row.count - 1)
             found.append(
                 Found(row: StoredRow(record: record, state: state), snippet: try snippet(place, pattern, db)))
         }
         return found
+    }
+
+    /// Few enough for all of them to be looked at.
+    private func isRare(_ pattern: String, _ db: Database) throws -> Bool {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM \(index) WHERE \(index) MATCH ? LIMIT ?)"
+        return try db.first(sql, [pattern, SearchLimits.rareMax])?.integer(0) ?? 0 < SearchLimits.rareMax
     }
 
     /// Only of what is answered: cutting text is the expensive part.

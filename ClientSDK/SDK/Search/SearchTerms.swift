@@ -25,6 +25,8 @@ enum SearchLimits {
     static let charactersMax = 512
     /// Words that count.
     static let wordsMax = 16
+    /// Records with words that count as rare: they are looked at one by one.
+    static let rareMax: Int64 = 1_000
     /// Words of a snippet.
     static let snippetWords = 16
 }
