@@ -31,6 +31,10 @@ import Tidemark
             MessageRecord(
                 id: UUID(), conversationId: UUID(), text: "é\n", senderName: "Ann",
                 sentAt: Date(timeIntervalSince1970: 1_760_000_000.123)),
+            MessageRecord(
+                id: UUID(), conversationId: UUID(), sentAt: Date(timeIntervalSince1970: 1), kind: "image",
+                attachment: AttachmentField(
+                    MessageAttachment(.image, bytes: Data([1, 2]), contentType: "image/png", width: 1, height: 2))),
             MessageRecord(id: UUID(), conversationId: UUID(), sentAt: Date(timeIntervalSince1970: 0)))
     }
 

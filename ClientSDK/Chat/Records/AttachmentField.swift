@@ -2,7 +2,7 @@ import Tidemark
 
 /// An attachment as a record has it. The field takes any JSON, from any version of any app; what is none of ours is no
 /// attachment, and costs nobody the message.
-struct AttachmentField: Codable, Sendable {
+struct AttachmentField: Codable, Hashable, Sendable {
     let attachment: MessageAttachment?
 
     init(_ attachment: MessageAttachment) { self.attachment = attachment }

@@ -28,6 +28,8 @@ extension MessageRecord {
         text = try record["text"]
         senderName = try record["senderName"]
         sentAt = try record["sentAt"]
+        kind = try record["kind"]
+        attachment = try record["attachment"]
         serverID = try record["serverID"]
         serverTime = try record["serverTime"]
         createdTime = try record["createdTime"]
