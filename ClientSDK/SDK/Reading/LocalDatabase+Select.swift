@@ -9,7 +9,10 @@ extension LocalDatabase {
     func select<Value: Sendable>(
         atMost records: Int?, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        guard let records, records <= limits.recordsReadInPlace else { return try await writer.unsafeRead(body) }
+        // A limit below zero is none.
+        guard let records, (0...limits.recordsReadInPlace).contains(records) else {
+            return try await writer.unsafeRead(body)
+        }
         try Task.checkCancellation()
         return try here(body)
     }

@@ -78,12 +78,12 @@ private struct RecordDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProt
         return FieldDecoder(value: value, codingPath: [key])
     }
 
-    /// A value whose type was compared already.
+    /// A value as its own type by another name; a cast would look that up each time.
     private func same<Value, Same>(_ value: Value) throws -> Same {
-        guard let same = value as? Same else {
+        guard Value.self == Same.self else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "\(Value.self) is no \(Same.self)"))
         }
-        return same
+        return withUnsafePointer(to: value) { $0.withMemoryRebound(to: Same.self, capacity: 1) { $0.pointee } }
     }
 }

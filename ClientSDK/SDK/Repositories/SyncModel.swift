@@ -24,7 +24,7 @@ public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
     /// Reads the record; `Decodable` does it unless the model does.
     ///
     /// Decoding asks a coder for each property. A model that is read a thousand at a time can name its fields itself and is
-    /// then read several times faster, nearly as fast as SQLite gives the rows:
+    /// then read twice as fast, in not much more than SQLite takes to give the rows:
     ///
     ///     init(reading record: inout RecordReader) throws {
     ///         id = try record["id"]

@@ -133,7 +133,8 @@ import TidemarkModel
         let store = try store(.note(1, seq: 2))
         #expect(try await store.repository(Keeper.self).readAll(limit: 1).count == 1)
         let decoder = try #require(Keeper.kept.decoder)
-        #expect(throws: StoreError.self) { try Keeper(from: decoder) }
+        let error = #expect(throws: StoreError.self) { try Keeper(from: decoder) }
+        #expect(error?.message == "notes: a decoder was used after its record had been read")
     }
 
     @Test func `a read of a cancelled task is not begun`() async throws {
@@ -143,6 +144,12 @@ import TidemarkModel
             return try await store.repository(Note.self).readAll(limit: 1).count
         }
         await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func `a limit below zero is none`() async throws {
+        let store = try store(.note(1, seq: 2), .note(2, seq: 3))
+        #expect(try await store.repository(Note.self).readAll(limit: -1).count == 2)
+        #expect(try await store.repository(Note.self).readAll(limit: 0).isEmpty)
     }
 
     @Test func `a wrong number of arguments is an error`() async throws {
