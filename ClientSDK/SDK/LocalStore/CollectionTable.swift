@@ -2,7 +2,9 @@ import GRDB
 import TidemarkModel
 
 /// The readable table of one collection: its SQL, prepared once, and the way between records and rows.
-struct CollectionTable: Sendable {
+///
+/// One object that everyone shares: as a value with many parts it would be copied with every read.
+final class CollectionTable: Sendable {
     let collection: CollectionSchema
     /// The table's name in SQL.
     let quotedName: String

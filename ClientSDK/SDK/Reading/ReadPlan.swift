@@ -30,6 +30,9 @@ struct ReadPlan: Sendable {
     let columnsSQL: String
     let slots: [RecordSlot]
     let names: [RecordName]
+    /// The names' addresses, by which they are known again; none while the plan is being made, so that every name is looked
+    /// for and noted.
+    let addresses: [UInt]
 
     /// Places in the select list that every plan has.
     static let idColumn: CInt = 0
@@ -40,6 +43,7 @@ struct ReadPlan: Sendable {
         var all = asked ?? Names()
         if asked == nil || all.isWhole { for name in table.names { all.note(RecordName(name)) } }
         names = all.list
+        addresses = asked == nil ? [] : names.map { $0.address == 0 ? .max : $0.address }
         var columns = ["local_id", "extra"]
         slots = all.list.map { name in
             let origin = table.origin(name.text)

@@ -40,8 +40,7 @@ final class RecordSource {
         self.table = table
         self.plan = plan
         slots = plan.slots
-        // While the plan is being made, every name is looked for, and so noted.
-        addresses = plan.asked == nil ? [] : plan.names.map { $0.address == 0 ? .max : $0.address }
+        addresses = plan.addresses
         self.statement = statement
     }
 
