@@ -128,6 +128,20 @@ struct LocalRun {
         table.add(
             "memory", "MiB for \(held.count) messages held", Double(max(0, after - before)) / 1_048_576,
             .below(50, "S2.6"))
+        // What the first ones leave is the allocator's to keep.
+        try await observeAndCancel(chat, ground, times: 200)
+        let settled = try Self.memory()
+        try await observeAndCancel(chat, ground, times: 1_000)
+        let left = try Self.memory() - settled
+        table.add(
+            "leak", "MiB more after 1000 observations that ended", Double(max(0, left)) / 1_048_576, .below(4, "S2.6"))
+    }
+
+    private func observeAndCancel(_ chat: Chat, _ ground: LocalGround, times: Int) async throws {
+        for _ in 0..<times {
+            guard try await chat.messages.observe(UUID(ground.long), newest: 50).first(where: { !$0.isEmpty }) != nil
+            else { throw BenchError("an observation saw nothing") }
+        }
     }
 
     /// Bytes that this process occupies.
