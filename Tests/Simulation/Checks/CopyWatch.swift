@@ -100,6 +100,12 @@ struct CopyWatch {
         soloRevision = revision
     }
 
+    /// Whoever sends an older write again wants its revision back.
+    mutating func retried(_ transaction: Transaction, on device: Device) {
+        guard let solo, transaction.mutations.contains(where: { $0.key.id == solo }) else { return }
+        soloRevision = device.revision(of: solo) ?? 0
+    }
+
     /// I-22: of a lost scope nothing is left, whichever table one looks into.
     private func checkPurged(_ scopes: [ScopeID], _ device: Device) throws {
         guard !scopes.isEmpty else { return }

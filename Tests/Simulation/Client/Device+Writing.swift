@@ -34,6 +34,7 @@ extension Device {
                     return watch.released(id)
                 }
                 let sent = try database.retryParked(id, newID: newID)
+                watch.retried(transaction, on: self)
                 guard sent != id else { return }
                 watch.released(id)
                 transaction.id = sent
