@@ -31,7 +31,7 @@ extension LocalDatabase {
     }
 
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
-    /// already, is dropped (R-62): tombstones that would guard against it may be gone.
+    /// already, or of which no more is wanted, is dropped (R-62): tombstones that would guard against it may be gone.
     ///
     /// - Parameters:
     ///   - request: what it answers. A page that does not go on where the copy ends now is dropped as well: the copy may
@@ -45,9 +45,11 @@ extension LocalDatabase {
         let page = names.local(page)
         let events: [SyncLogEvent]? = try change { db in
             let scopes = ScopeTable(db: db)
-            let progress = "SELECT is_complete, floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
+            let progress = """
+                SELECT \(ScopeTable.isToCome), floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?
+                """
             guard let held = try scopes.held(page.scope), held.since == page.since,
-                let row = try db.first(progress, [page.scope.text, page.collection]), try row.integer(0) == 0,
+                let row = try db.first(progress, [page.scope.text, page.collection]), try row.integer(0) != 0,
                 try request.map({ try $0.before == row.optionalInteger(1) }) ?? true
             else { return nil }
             let records = RecordTable(db, self)

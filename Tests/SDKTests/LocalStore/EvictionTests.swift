@@ -162,6 +162,25 @@ import TidemarkWire
         #expect(try history(bench).hasOlder)
     }
 
+    @Test func `a page that comes again when no more is wanted is dropped: what would guard against it is gone`() throws
+    {
+        var limits = LocalLimits()
+        limits.cache.filling = .newest(2)
+        let bench = Bench(
+            database: try .inMemory(
+                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+        try bench.join(room)
+        try bench.page(room, "rooms")
+        let page = PageAnswer(
+            id: 1, scope: room, since: 1, collection: "notes", changes: [.note(2, seq: 20), .note(1, seq: 10)], next: 10
+        )
+        #expect(try bench.database.apply(page))
+        try bench.apply(.note(1, seq: 30, born: 10, deleted: true))
+        #expect(try bench.row(.note(1)) == nil)
+        #expect(try !bench.database.apply(page))
+        #expect(try bench.row(.note(1)) == nil && bench.row(.note(2)) != nil)
+    }
+
     @Test func `the size of the file costs the oldest, but not the newest of each scope`() throws {
         let folder = try TemporaryFolder()
         let database = try LocalDatabase.open(
