@@ -78,6 +78,7 @@ import TidemarkModel
                 try await pair.copy.chat.store.diagnostics().client != pair.original.chat.store.diagnostics().client)
             for device in [bob, pair.original, pair.copy] { await device.disconnect() }
         }
-        try FileManager.default.removeItem(at: folder)
+        // SQLite may be taking files of its own away at the same moment.
+        try? FileManager.default.removeItem(at: folder)
     }
 }

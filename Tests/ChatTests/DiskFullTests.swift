@@ -31,7 +31,8 @@ import TidemarkModel
             await ann.disconnect()
             await bob.disconnect()
         }
-        try FileManager.default.removeItem(at: folder)
+        // SQLite may be taking files of its own away at the same moment.
+        try? FileManager.default.removeItem(at: folder)
     }
 
     /// Lets the file grow by so many pages and no more.

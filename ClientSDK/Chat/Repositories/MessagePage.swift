@@ -32,9 +32,8 @@ struct MessagePage: Sendable {
         let records = try snapshot.models(MessageRecord.self, clause, arguments)
         let tracks = try snapshot.models(ReceiptRecord.self, "WHERE scope = ?", [.id(conversation)])
             .compactMap { ReceiptTrack($0) }
-        let pending =
-            records.contains { $0.syncState == .pending }
-            ? try snapshot.pendingWrites(in: ScopeID(record: conversation)) : [:]
+        let unsent = records.filter { $0.syncState == .pending }.map(\.id)
+        let pending = try snapshot.pendingWrites(to: unsent, of: MessageRecord.collection)
         let account = snapshot.account
         let messages = records.map { record in
             let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(record.id))

@@ -81,14 +81,35 @@ public struct StoreSnapshot {
     /// several.
     public func pendingWrites(in scope: ScopeID) throws -> [RecordKey: PendingWrite] {
         let sql = """
-            SELECT r.collection, r.local_id, o.created, o.attempts, o.state, o.last_error, o.attempted
+            SELECT \(Self.writeColumns)
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n
             WHERE r.scope = ?
             ORDER BY r.n
             """
+        return try writes(try db.all(sql, [scope.text]))
+    }
+
+    /// The same for some records of a collection, whatever else waits: for a page of a list.
+    public func pendingWrites(to ids: [UUID], of collection: String) throws -> [RecordKey: PendingWrite] {
+        guard !ids.isEmpty else { return [:] }
+        let sql = """
+            SELECT \(Self.writeColumns)
+            FROM json_each(?) AS k
+            CROSS JOIN tidemark_outbox_record AS r ON r.collection = ? AND r.local_id = k.value
+            JOIN tidemark_outbox AS o ON o.n = r.n
+            ORDER BY r.n
+            """
+        let keys = FieldValue.array(ids.map { .string(UniqueID($0).description) }).json
+        return try writes(try db.all(sql, [keys, collection]))
+    }
+
+    private static let writeColumns =
+        "r.collection, r.local_id, o.created, o.attempts, o.state, o.last_error, o.attempted"
+
+    private func writes(_ rows: [Row]) throws -> [RecordKey: PendingWrite] {
         var writes: [RecordKey: PendingWrite] = [:]
-        for row in try db.all(sql, [scope.text]) {
+        for row in rows {
             writes[try row.key(0)] = PendingWrite(
                 written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
                 attempts: Int(try row.integer(3)), isSending: try row.text(4) == OutboxEntry.State.sending.rawValue,

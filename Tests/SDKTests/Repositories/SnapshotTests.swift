@@ -70,6 +70,25 @@ import TidemarkWire
         #expect(try await progress.next() == [["floor": 9, "is_complete": 1]])
     }
 
+    @Test func `what waits to be sent is found by its records, the last write of each`() async throws {
+        let store = try SyncStore.test()
+        let notes = (1...4).map { Note(room: room, text: "\($0)") }
+        for note in notes { try await store.repository(Note.self).create(note) }
+        _ = try store.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 99_999, now: 7_000)
+        try await store.repository(Note.self).update(notes[2].id) { $0.text = "again" }
+        let asked = [notes[1].id, notes[2].id, UUID()]
+        let (some, all) = try await store.read { [room] snapshot in
+            (
+                try snapshot.pendingWrites(to: asked, of: Note.collection),
+                try snapshot.pendingWrites(in: ScopeID(record: room))
+            )
+        }
+        #expect(Set(some.keys.map { UUID($0.id) }) == Set(asked.prefix(2)))
+        #expect(some.allSatisfy { all[$0.key] == $0.value })
+        #expect(some.values.map(\.attempts).sorted() == [0, 1])
+        #expect(try await store.read { try $0.pendingWrites(to: [], of: Note.collection) }.isEmpty)
+    }
+
     @Test func `a creation that was refused is found with its transaction`() async throws {
         let store = try SyncStore.test()
         let bench = Bench(database: store.database)
