@@ -74,7 +74,7 @@ pgbench_tps=$(as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j
     -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
     | awk '/^tps/ { print $3 }')
 
-for in_flight in 4 2 1; do
+for in_flight in 1 2 4; do
     measure writes-postgres-$in_flight writes --in-flight $in_flight --database "$postgres" --seconds "$seconds"
     measure writes-embedded-$in_flight writes --in-flight $in_flight --seconds "$seconds"
 done
@@ -94,7 +94,7 @@ ratio() { awk -v w="$1" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) pri
 
 row "figure" "here" "aim"
 row "pgbench INSERT commits/s, 32 connections" "$pgbench_tps"
-for in_flight in 4 2 1; do
+for in_flight in 1 2 4; do
     writes=$(figure writes-postgres-$in_flight writes_per_s)
     row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)"
     row "  p50 ms / p99 ms" \

@@ -31,7 +31,7 @@ public struct CachePolicy: Hashable, Sendable {
     public var filling = Filling.everything
     /// The same for single collections, by name.
     public var fillings: [String: Filling] = [:]
-    /// Between two looks at the size while connected.
+    /// Between two looks at the size while connected; at least a second.
     public var pause = Duration.seconds(60)
 
     public init() {}

@@ -51,7 +51,7 @@ extension SyncStore {
             while true {
                 let count = try await evict()
                 if count > 0 { log(count) }
-                try await clock.sleep(for: database.limits.cache.pause)
+                try await clock.sleep(for: max(database.limits.cache.pause, .seconds(1)))
             }
         } catch is CancellationError {
             return
@@ -63,7 +63,7 @@ extension SyncStore {
 
     /// A store in memory that holds these records as if the server had sent them: for previews and tests of views.
     ///
-    ///     #Preview { ChatView(store: try! .preview(schema: schema, records: [Message(text: "hi")])) }
+    ///     let store = try SyncStore.preview(schema: schema, records: [Message(text: "hi")])
     ///
     /// - Throws: `StoreError` for a record that does not fit the schema.
     public static func preview(

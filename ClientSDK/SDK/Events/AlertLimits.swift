@@ -8,7 +8,7 @@ import TidemarkModel
 public struct AlertLimits: Hashable, Sendable {
     /// How long a write may wait for its settlement while the store wants to be connected; `nil` for ever.
     public var pendingAge: Duration? = .seconds(3_600)
-    /// Between two looks at what waits.
+    /// Between two looks at what waits; at least a second.
     public var pause = Duration.seconds(60)
 
     public init() {}
@@ -51,7 +51,7 @@ extension SyncStore {
                 if let event { journal.note(event) }
             }
             // Throws only when cancelled.
-            try? await environment.clock.sleep(for: limits.pause)
+            try? await environment.clock.sleep(for: max(limits.pause, .seconds(1)))
         }
     }
 }

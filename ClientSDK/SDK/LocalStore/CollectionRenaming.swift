@@ -49,14 +49,9 @@ struct CollectionRenaming {
         for table in try tablesOfKeys() {
             try db.run("UPDATE \(table) SET collection = ? WHERE collection = ?", [new, old])
         }
-        for table in ["tidemark_outbox", "tidemark_parked"] {
-            for row in try db.all("SELECT id, body FROM \(table)") {
-                let transaction = try OutboxEntry.transaction(try row.text(1))
-                let renamed = transaction.renamingCollections { key in
-                    key.collection == old ? RecordKey(collection: new, id: key.id) : key
-                }
-                guard renamed != transaction else { continue }
-                try db.run("UPDATE \(table) SET body = ? WHERE id = ?", [OutboxEntry.text(renamed), try row.text(0)])
+        try OutboxEntry.rewriteBodies(db) { transaction in
+            transaction.renamingCollections { key in
+                key.collection == old ? RecordKey(collection: new, id: key.id) : key
             }
         }
     }

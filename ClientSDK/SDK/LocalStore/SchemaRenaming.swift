@@ -15,17 +15,10 @@ struct SchemaRenaming {
                 "UPDATE tidemark_base SET fields = ? WHERE collection = ? AND local_id = ?",
                 [FieldValue.object(fields.renamed(collection.renames)).json, collection.name, try row.text(0)])
         }
-        for table in ["tidemark_outbox", "tidemark_parked"] {
-            for row in try db.all("SELECT id, body FROM \(table)") {
-                let transaction = try OutboxEntry.transaction(try row.text(1))
-                let mutations = transaction.mutations.map(renamed)
-                guard mutations != transaction.mutations else { continue }
-                let body = Transaction(
-                    id: transaction.id, mutations: mutations, clientTime: transaction.clientTime,
-                    ifSeq: transaction.ifSeq)
-                try db.run(
-                    "UPDATE \(table) SET body = ? WHERE id = ?", [OutboxEntry.text(body), try row.text(0)])
-            }
+        try OutboxEntry.rewriteBodies(db) { transaction in
+            var transaction = transaction
+            transaction.mutations = transaction.mutations.map(renamed)
+            return transaction
         }
     }
 

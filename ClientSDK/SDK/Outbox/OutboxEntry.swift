@@ -62,6 +62,18 @@ struct OutboxEntry: Sendable {
     static func text(_ transaction: Transaction) -> String {
         String(decoding: TransactionCoding.encode(transaction), as: UTF8.self)
     }
+
+    /// Writes what waits and what was refused anew, where that changes it: after the schema gave things other names.
+    static func rewriteBodies(_ db: Database, _ change: (Transaction) -> Transaction) throws {
+        for table in ["tidemark_outbox", "tidemark_parked"] {
+            for row in try db.all("SELECT id, body FROM \(table)") {
+                let before = try transaction(try row.text(1))
+                let after = change(before)
+                guard after != before else { continue }
+                try db.run("UPDATE \(table) SET body = ? WHERE id = ?", [text(after), try row.text(0)])
+            }
+        }
+    }
 }
 
 extension ModelLimits {
