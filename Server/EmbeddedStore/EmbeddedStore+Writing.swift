@@ -4,18 +4,44 @@ package import TidemarkModel
 package import TidemarkStore
 
 extension EmbeddedStore {
-    /// One write transaction on the writer: `BEGIN IMMEDIATE` is the workspace lock.
+    /// See `Store.sequence`: one write transaction on the writer, where `BEGIN IMMEDIATE` is the workspace's lock. A batch
+    /// of what the node remembers is planned before its turn there.
     package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
-        try await onWriter { [self] db in
+        let guess = try guess(workspace, reads, plan)
+        guard guess != nil || !ahead else { throw .overtaken }
+        return try await onWriter { [self] db in
+            // Read here, where no follower can register meanwhile.
             let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
-            var memory = memories.take(workspace)
-            let batch = try SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
-                .run(reads, &memory, plan: plan)
-            memories.put(memory, workspace)
+            let step = SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
+            if let guess {
+                do {
+                    if try step.commit(guess, births: reads.births) { return guess.batch }
+                } catch {
+                    memories.forget(workspace)
+                    throw error
+                }
+                memories.forget(workspace)
+                guard !ahead else { throw StoreError.overtaken }
+            }
+            var loan = memories.take(workspace)
+            let batch = try step.run(guess == nil ? reads : reads.lookingAtBirths, &loan.memory, plan: plan)
+            memories.put(loan, workspace)
             return batch
         }
+    }
+
+    private func guess(
+        _ workspace: WorkspaceID, _ reads: ReadSet, _ plan: (ReadResult) -> CommittedBatch?
+    ) throws(StoreError) -> Guess? {
+        var loan = memories.take(workspace)
+        let time = loan.memory.head?.time ?? 0
+        let hasListeners = listeners.withLock { $0[workspace]?.isHeard(at: time) ?? false }
+        let guess = try loan.memory.guess(reads, hasListeners: hasListeners, plan: plan)
+        memories.put(loan, workspace)
+        return guess
     }
 
     /// One write transaction.

@@ -20,7 +20,7 @@ package final class EmbeddedStore: Store {
         package var cacheBytes = 64 * 1024 * 1024
         /// Size of the log at which it is copied into the file. A page changed by many batches is copied once, so
         /// that a larger log writes less.
-        package var checkpointBytes: Int64 = 16 * 1024 * 1024
+        package var checkpointBytes: Int64 = 64 * 1024 * 1024
         package var limits = StoreLimits()
 
         package init() {}

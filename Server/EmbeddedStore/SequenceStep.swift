@@ -23,6 +23,31 @@ struct SequenceStep {
         }
     }
 
+    /// Commits a batch that was planned from memory, if the workspace stands where the memory did.
+    ///
+    /// - Parameter births: what the plan took for absent.
+    /// - Returns: false when it does not, or one of the births is there: nothing was written.
+    func commit(_ guess: Guess, births: [ReadSet.RecordSeat]) throws -> Bool {
+        do {
+            try db.beginTransaction(.immediate)
+            guard try head() ?? .start == guess.ground else {
+                try db.rollback()
+                return false
+            }
+            try write(guess.batch, guess.clients, births: Set(births.map(\.record)))
+            try db.commit()
+            return true
+        } catch is Collision {
+            leaveTransaction()
+            return false
+        } catch {
+            leaveTransaction()
+            // A commit that failed half-way may have happened: the nonce tells.
+            guard try head() == guess.batch.head else { throw error }
+            return true
+        }
+    }
+
     private func attempt(
         _ reads: ReadSet, _ memory: inout OrderMemory, _ plan: (ReadResult) -> CommittedBatch?
     ) throws -> CommittedBatch? {

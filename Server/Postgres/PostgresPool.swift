@@ -15,6 +15,9 @@ package final class PostgresPool: Sendable {
         package let leased: Int
         /// Callers waiting for a connection.
         package let waiting: Int
+
+        /// Connections that would be lent at once.
+        package var idle: Int { connected - leased }
     }
 
     private enum Life {

@@ -7,14 +7,22 @@ extension PostgresStore {
     /// See `Store.sequence`: one round trip while this node alone writes the workspace and records are only created;
     /// else two, and one more for the first batch of a workspace.
     ///
-    /// Cancelling the task while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
+    /// A step ahead goes out on a connection of its own, where it waits for the workspace's lock. Cancelling the task
+    /// while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
     package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
+        // One that waits for the lock keeps its connection from other workspaces: only what is idle.
+        if ahead, sequencing.snapshot.idle == 0 { throw .overtaken }
         do {
-            var memory = memories.take(workspace)
-            let batch = try await step(workspace, reads, &memory, plan)
-            memories.put(memory, workspace)
+            if let guess = try guess(workspace, reads, plan) {
+                if try await commit(guess, in: workspace, ahead: ahead) { return guess.batch }
+            }
+            guard !ahead else { throw StoreError.overtaken }
+            var loan = memories.take(workspace)
+            let batch = try await onStep(workspace) { try await $0.look(reads, &loan.memory, plan: plan) }
+            memories.put(loan, workspace)
             return batch
         } catch let unknown as SequenceStep.OutcomeUnknown {
             logger.info(
@@ -29,15 +37,27 @@ extension PostgresStore {
         }
     }
 
-    private func step(
-        _ workspace: WorkspaceID, _ reads: ReadSet, _ memory: inout OrderMemory,
-        _ plan: (ReadResult) -> CommittedBatch?
-    ) async throws -> CommittedBatch? {
-        if let found = memory.answer(reads) {
-            let batch = try await onStep(workspace) { try await $0.guess(found, &memory, plan: plan) }
-            if let batch { return batch }
+    private func guess(
+        _ workspace: WorkspaceID, _ reads: ReadSet, _ plan: (ReadResult) -> CommittedBatch?
+    ) throws(StoreError) -> Guess? {
+        var loan = memories.take(workspace)
+        let isHeard = options.limits.isHeard(loan.memory.heard, at: loan.memory.head?.time ?? 0)
+        let guess = try loan.memory.guess(reads, hasListeners: isHeard, plan: plan)
+        memories.put(loan, workspace)
+        return guess
+    }
+
+    /// False when the database says otherwise than the node remembers: nothing was written.
+    private func commit(_ guess: Guess, in workspace: WorkspaceID, ahead: Bool) async throws -> Bool {
+        do {
+            if try await onStep(workspace, { try await $0.commit(guess) }) { return true }
+        } catch {
+            memories.forget(workspace)
+            throw error
         }
-        return try await onStep(workspace) { try await $0.look(reads, &memory, plan: plan) }
+        // Ahead, it may be no more than that the step before found the memory wrong, or came later to the lock.
+        memories.forget(workspace, doubting: !ahead)
+        return false
     }
 
     private func onStep<Value>(

@@ -17,41 +17,27 @@ struct SequenceStep {
         let cause: any Error
     }
 
-    /// Plans from what the node remembers and commits, if the database still stands where the memory does.
+    /// Commits a batch that was planned from memory, if the database still stands where the memory did.
     ///
-    /// - Returns: `nil` when nothing was written and the plan must see what is stored. What is refused here is not
+    /// - Returns: false when nothing was written and the plan must see what is stored. What is refused here is not
     ///   looked into: the memory may be wrong, a record may be there already. The lease's end then rolls back.
-    func guess(
-        _ remembered: ReadResult, _ memory: inout OrderMemory, plan: (ReadResult) -> CommittedBatch?
-    ) async throws -> CommittedBatch? {
-        var found = remembered
-        found.hasListeners = isHeard(memory.heard, at: found.head.time)
-        // No batch: the outcomes are repetitions and refusals of whole pushes, which only the stored state may decide.
-        guard let batch = plan(found) else { return nil }
-        try batch.check(after: found.head)
-        var settled: [StoredClient] = []
-        settled.reserveCapacity(batch.settlements.count)
-        for settlement in batch.settlements {
-            guard let client = memory.client(settlement.client.id) else { return nil }
-            settled.append(try client.settled(by: settlement))
-        }
+    func commit(_ guess: Guess) async throws -> Bool {
         let write = try BatchWrite(
-            batch: batch, workspace: workspace, from: .remembered(head: found.head, heard: memory.heard, node: node),
-            clients: settled, limits: limits, isHeard: isHeard(memory.heard, at: batch.head.time))
+            batch: guess.batch, workspace: workspace,
+            from: .remembered(head: guess.ground, heard: guess.heard, node: node), clients: guess.clients,
+            limits: limits, isHeard: limits.isHeard(guess.heard, at: guess.batch.head.time))
         let lock = Statement(SequencingSQL.lock, workspace)
         do {
             _ = try await connection.run(
                 transactions.beginWrite + [lock] + write.statements + [Transactions.commit])
+            return true
         } catch let error as PostgresError where error.isData {
-            memory.doubt()
-            return nil
+            return false
         } catch let error as PostgresError where error.provesRollback {
             throw error
         } catch {
-            throw OutcomeUnknown(batch: batch, cause: error)
+            throw OutcomeUnknown(batch: guess.batch, cause: error)
         }
-        memory.committed(batch, clients: settled)
-        return batch
     }
 
     /// Reads under the lock, plans and commits. When this returns without a batch or throws, the lease's end rolls the
@@ -71,7 +57,7 @@ struct SequenceStep {
         }
         memory.found(
             at: answer.found.head, heard: answer.heard, clients: answer.clients.values, grants: answer.found.grants)
-        answer.found.hasListeners = isHeard(answer.heard, at: answer.found.head.time)
+        answer.found.hasListeners = limits.isHeard(answer.heard, at: answer.found.head.time)
         guard let batch = plan(answer.found) else { return nil }
         try batch.check(after: answer.found.head)
         var stored = answer.clients
@@ -81,7 +67,7 @@ struct SequenceStep {
         let write = try BatchWrite(
             batch: batch, workspace: workspace,
             from: .read(absent: Set(questions.reads.records).subtracting(answer.found.records.keys)),
-            clients: settled, limits: limits, isHeard: isHeard(answer.heard, at: batch.head.time))
+            clients: settled, limits: limits, isHeard: limits.isHeard(answer.heard, at: batch.head.time))
         do {
             _ = try await connection.run(write.statements + [Transactions.commit])
         } catch let error as PostgresError where error.provesRollback {
@@ -91,12 +77,6 @@ struct SequenceStep {
         }
         memory.committed(batch, clients: settled)
         return batch
-    }
-
-    private func isHeard(_ heard: Milliseconds?, at time: Milliseconds) -> Bool {
-        guard let heard else { return false }
-        let (lapse, overflows) = heard.addingReportingOverflow(limits.followLifetime)
-        return overflows || lapse > time
     }
 
     /// Clients that the batch settles and the step did not ask for. A planner that settles only those that it asked for
@@ -124,5 +104,14 @@ struct SequenceStep {
             settled.append(try client.settled(by: settlement))
         }
         return settled
+    }
+}
+
+extension StoreLimits {
+    /// Whether a node that was last heard at `heard` still listens at `time`.
+    func isHeard(_ heard: Milliseconds?, at time: Milliseconds) -> Bool {
+        guard let heard else { return false }
+        let (lapse, overflows) = heard.addingReportingOverflow(followLifetime)
+        return overflows || lapse > time
     }
 }

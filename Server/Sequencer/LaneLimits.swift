@@ -6,6 +6,8 @@ package struct LaneLimits: Hashable, Sendable {
     package var batchBytesMax = 1_048_576
     /// Clients in one batch.
     package var batchClientsMax = 256
+    /// Waiting transactions at which the next batch is taken while one is still being committed.
+    package var aheadTransactionsMin = 48
     /// Transactions that wait in the queue; more are refused as `overloaded`.
     package var queueTransactionsMax = 50_000
     /// Wire bytes that wait in the queue.

@@ -15,7 +15,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     /// In the order of their turns.
     private var lines: [Line] = []
     private var places: [ClientID: Int] = [:]
-    private var transactions = 0
+    /// Transactions that wait.
+    package private(set) var transactions = 0
     private var bytes = 0
     private let limits: LaneLimits
 

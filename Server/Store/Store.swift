@@ -8,10 +8,15 @@ package import TidemarkModel
 package protocol Store: Sendable {
     /// Runs one step of the order: locks the workspace, reads `reads`, asks `plan`, writes its batch and commits.
     ///
-    /// When `plan` gives no batch nothing is written. `plan` is pure and may be called again after a transient
-    /// failure. A commit whose outcome is unknown is looked up by its nonce before this returns.
+    /// When `plan` gives no batch nothing is written. `plan` may be called again after a failure, and must choose
+    /// another nonce each time. A commit whose outcome is unknown is looked up by its nonce before this returns.
+    ///
+    /// - Parameter ahead: the step before this one may still be under way. The batch is then planned on top of what that
+    ///   one is expected to leave, and committed only if it did.
+    /// - Throws: kind `overtaken` if it is `ahead` and there is nothing to expect, or it came out otherwise: nothing was
+    ///   written, and the step is to be tried again when the one before has ended.
     func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet,
+        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
         plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch?
 
@@ -59,6 +64,16 @@ package protocol Store: Sendable {
 
     /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them.
     func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> [TailBatch]
+}
+
+extension Store {
+    /// A step that begins when no other of this node is under way in the workspace.
+    package func sequence(
+        _ workspace: WorkspaceID, reading reads: ReadSet,
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch? {
+        try await sequence(workspace, reading: reads, ahead: false, plan: plan)
+    }
 }
 
 /// What a connection starts from.

@@ -8,6 +8,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case data
         /// The plan broke an invariant (a batch that does not tile, a row that went backwards): nothing was written.
         case invariant
+        /// Planned ahead of a step that did not end as expected: nothing was written. Try again when that one has ended.
+        case overtaken
     }
 
     package let kind: Kind
@@ -18,6 +20,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.kind = kind
         self.reason = reason
     }
+
+    /// A step ahead that has nothing to stand on, or no longer.
+    package static let overtaken = StoreError(.overtaken, "the step before has not ended as expected")
 
     package var description: String { "\(kind.rawValue): \(reason)" }
 }

@@ -25,6 +25,40 @@ import TidemarkStore
         return reads
     }
 
+    @Test func `a memory that was told to forget while it was out stays forgotten`() {
+        let (memories, workspace) = (OrderMemories(), WorkspaceID("w"))
+        var loan = memories.take(workspace)
+        loan.memory = memory()
+        memories.put(loan, workspace)
+        let kept = memories.take(workspace)
+        #expect(kept.memory.head == head(5))
+        #expect(memories.take(workspace).memory.head == nil)
+        memories.forget(workspace)
+        memories.put(kept, workspace)
+        #expect(memories.take(workspace).memory.head == nil)
+    }
+
+    @Test func `a guess is remembered as committed before it is`() throws {
+        var memory = memory()
+        let (found, client) = (reads, client)
+        let guess = try memory.guess(found, hasListeners: true) { asked in
+            #expect(asked.hasListeners)
+            var draft = BatchDraft(after: asked.head)
+            draft.settle(client, through: 1)
+            return draft.batch
+        }
+        #expect(guess?.ground == head(5) && guess?.batch.low == 6)
+        #expect(guess?.clients.map(\.row.settledThrough) == [1])
+        #expect(memory.head == guess?.batch.head)
+        #expect(memory.client(client.id)?.row.settledThrough == 1)
+    }
+
+    @Test func `no guess comes of a plan without a batch, and the memory stays as it was`() throws {
+        var memory = memory()
+        #expect(try memory.guess(reads, hasListeners: false) { _ in nil } == nil)
+        #expect(memory.head == head(5))
+    }
+
     @Test func `it answers what it knows, with births absent`() throws {
         let found = try #require(memory().answer(reads))
         #expect(found.head == head(5) && found.records.isEmpty)

@@ -4,65 +4,80 @@ import TidemarkModel
 import TidemarkStore
 
 extension GroupCommit {
-    /// What is on disk and not yet told to anyone.
-    private struct Told: Sendable {
-        var batch: [LaneQueue<Completion>.Element]
-        var written: Written
-    }
+    typealias Batch = [LaneQueue<Completion>.Element]
 
     /// One batch as the store took it.
-    private struct Written: Sendable {
+    struct Written: Sendable {
         var batch: CommittedBatch?
         var isHeard = false
         var outcomes: [PushOutcome] = []
     }
 
-    /// Commits a workspace's queue batch by batch until it is empty. While one batch is being committed, the last one is
-    /// told to sessions and submitters.
+    /// Commits a workspace's queue batch by batch until it is empty. While batches are being committed, the last one is
+    /// told to sessions and submitters, and another is planned.
     func serve(_ workspace: WorkspaceID) async {
-        var untold: Told?
-        while true {
-            // Closing the lane lets another one open, so there must be nothing left to tell.
-            guard let batch = takeBatch(workspace, closes: untold == nil) else {
-                guard let last = untold else { return }
-                tell(last, workspace)
-                untold = nil
-                continue
-            }
-            let submissions = batch.map(\.submission)
-            let earlier = untold
-            async let told: Void = tell(earlier, workspace)
-            let attempt = await attempt(submissions, in: workspace)
-            await told
-            switch attempt {
-            case .success(let written):
-                untold = Told(batch: batch, written: written)
-            case .failure(let error):
-                untold = nil
-                let outcomes = await settle(submissions, after: error, in: workspace)
-                for (element, outcome) in zip(batch, outcomes) { element.ticket(outcome) }
+        var flights = Flights<Batch, Written>(aheadMin: limits.aheadTransactionsMin)
+        let mailbox = LaneMailbox<Written>()
+        await withDiscardingTaskGroup { group in
+            while true {
+                switch next(&flights, workspace, mailbox) {
+                case .launch(let number, let batch, let isAhead):
+                    launch(number, batch, ahead: isAhead, workspace, mailbox, &group)
+                case .move(.relaunch(let number, let batch)):
+                    launch(number, batch, ahead: false, workspace, mailbox, &group)
+                case .move(.tell(let batch, let written)): tell(batch, written, workspace)
+                case .move(.takeApart(let batch, let error)):
+                    let outcomes = await settle(batch.map(\.submission), after: error, in: workspace)
+                    for (element, outcome) in zip(batch, outcomes) { element.ticket(outcome) }
+                case .move(.rest): return
+                case .move(.launchNext), .move(.wait):
+                    if case .ended(let number, let result) = await mailbox.next() { flights.ended(number, result) }
+                }
             }
         }
     }
 
-    /// The next batch; without one the lane is closed, if it may be, so that the next submission opens it again.
-    private func takeBatch(_ workspace: WorkspaceID, closes: Bool) -> [LaneQueue<Completion>.Element]? {
-        state.withLock { state in
-            guard let batch = state.lanes[workspace]?.queue.take(), !batch.isEmpty else {
-                guard closes else { return nil }
+    private func launch(
+        _ number: Int, _ batch: Batch, ahead: Bool, _ workspace: WorkspaceID, _ mailbox: LaneMailbox<Written>,
+        _ group: inout DiscardingTaskGroup
+    ) {
+        let submissions = batch.map(\.submission)
+        group.addTask {
+            mailbox.put(.ended(number, await self.attempt(submissions, ahead: ahead, in: workspace)))
+        }
+    }
+
+    private enum Turn: Sendable {
+        case launch(Int, Batch, isAhead: Bool)
+        case move(Flights<Batch, Written>.Move)
+    }
+
+    /// The lane's next move; a batch to launch is taken with it, and a lane at rest is closed with it, so that the next
+    /// submission opens another.
+    private func next(
+        _ flights: inout Flights<Batch, Written>, _ workspace: WorkspaceID, _ mailbox: LaneMailbox<Written>
+    ) -> Turn {
+        state.withLock { state -> Turn in
+            let move = flights.next(waiting: state.lanes[workspace]?.queue.transactions ?? 0)
+            switch move {
+            case .launchNext(let isAhead):
+                guard let batch = state.lanes[workspace]?.queue.take() else { return .move(.rest) }
+                return .launch(flights.launched(batch, isAhead: isAhead), batch, isAhead: isAhead)
+            case .wait(isOpen: true): state.lanes[workspace]?.wake = { mailbox.put(.filled) }
+            case .wait(isOpen: false): state.lanes[workspace]?.wake = nil
+            case .rest:
                 state.lanes[workspace] = nil
                 if state.isClosed, state.lanes.isEmpty { waking.finish() }
-                return nil
+            case .relaunch, .tell, .takeApart: break
             }
-            return batch
+            return .move(move)
         }
     }
 
     /// Delivers a batch, then answers its submitters: what they hear next is behind it.
-    private func tell(_ told: Told?, _ workspace: WorkspaceID) {
-        guard let told else { return }
-        publish(told.written, workspace)
-        for (element, outcome) in zip(told.batch, told.written.outcomes) { element.ticket(outcome) }
+    private func tell(_ batch: Batch, _ written: Written, _ workspace: WorkspaceID) {
+        publish(written, workspace)
+        for (element, outcome) in zip(batch, written.outcomes) { element.ticket(outcome) }
     }
 
     private func publish(_ written: Written, _ workspace: WorkspaceID) {
@@ -70,10 +85,10 @@ extension GroupCommit {
     }
 
     private func attempt(
-        _ submissions: [Submission], in workspace: WorkspaceID
+        _ submissions: [Submission], ahead: Bool, in workspace: WorkspaceID
     ) async -> Result<Written, StoreError> {
         do throws(StoreError) {
-            return .success(try await write(submissions, refusing: false, in: workspace))
+            return .success(try await write(submissions, ahead: ahead, refusing: false, in: workspace))
         } catch {
             return .failure(error)
         }
@@ -93,13 +108,14 @@ extension GroupCommit {
                     pending = nil
                     throw error
                 }
-                let written = try await write(piece.submissions, refusing: piece.refuses, in: workspace)
+                let written = try await write(
+                    piece.submissions, ahead: false, refusing: piece.refuses, in: workspace)
                 publish(written, workspace)
                 bisection.committed(piece, written.outcomes)
                 failures = 0
             } catch {
                 switch error.kind {
-                case .unavailable:
+                case .unavailable, .overtaken:
                     failures += 1
                     guard failures < limits.attemptsMax, await pause(afterFailures: failures) else {
                         environment.logger.error(
@@ -118,13 +134,16 @@ extension GroupCommit {
     }
 
     private func write(
-        _ submissions: [Submission], refusing: Bool, in workspace: WorkspaceID
+        _ submissions: [Submission], ahead: Bool, refusing: Bool, in workspace: WorkspaceID
     ) async throws(StoreError) -> Written {
         let planned = Planned()
-        let sequencer = sequencer
-        let (now, nonce) = (environment.now(), environment.nonce())
-        let batch = try await store.sequence(workspace, reading: sequencer.reads(for: submissions)) { reads in
-            let plan = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce, refusing: refusing)
+        let (sequencer, environment) = (sequencer, environment)
+        let now = environment.now()
+        let reads = sequencer.reads(for: submissions)
+        let batch = try await store.sequence(workspace, reading: reads, ahead: ahead) { reads in
+            // Another nonce for another plan: what was planned on top of the first must not stand on the second.
+            let plan = sequencer.plan(
+                submissions, reads: reads, now: now, nonce: environment.nonce(), refusing: refusing)
             planned.last.withLock { $0 = (plan.outcomes, reads.hasListeners) }
             return plan.batch
         }

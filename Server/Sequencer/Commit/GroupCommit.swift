@@ -4,7 +4,8 @@ import Synchronization
 package import TidemarkModel
 package import TidemarkStore
 
-/// Runs the sequencer over a store: while one batch of a workspace is being committed, the next one gathers.
+/// Runs the sequencer over a store: while one batch of a workspace is being committed, the next one gathers, and
+/// a large one is planned and sent ahead.
 ///
 /// Each workspace that has something to do is a lane: one child task that takes batch after batch from the queue and
 /// ends when it is empty. Nothing here waits for a timer, except between two tries of an unavailable store.
@@ -36,6 +37,8 @@ package final class GroupCommit: Service {
 
     struct Lane {
         var queue: LaneQueue<Completion>
+        /// Called once when there is enough for a batch ahead; set while the lane waits for that.
+        var wake: (@Sendable () -> Void)?
     }
 
     struct State {
@@ -82,6 +85,12 @@ package final class GroupCommit: Service {
                     .queue.append(submission, ticket: completion)
             else { return .overloaded }
             if opens { waking.yield(workspace) }
+            if let wake = state.lanes[workspace]?.wake,
+                state.lanes[workspace]?.queue.transactions ?? 0 >= limits.aheadTransactionsMin
+            {
+                state.lanes[workspace]?.wake = nil
+                wake()
+            }
             return nil
         }
         if let refusal { completion(refusal) }

@@ -12,10 +12,13 @@ package final class InMemoryStore: Store {
     /// The tables as they are now.
     package var snapshot: MemoryTables { tables.withLock { $0 } }
 
+    /// See `Store.sequence`: expects nothing of a step that is under way, so that one `ahead` is always overtaken.
     package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
-        try tables.withLock { tables throws(StoreError) in
+        guard !ahead else { throw .overtaken }
+        return try tables.withLock { tables throws(StoreError) in
             guard let batch = plan(tables.read(reads, in: workspace)) else { return nil }
             try tables.write(batch, in: workspace)
             return batch

@@ -15,6 +15,11 @@ package struct MemoryTables: Sendable {
         workspaces[workspace]?.read(reads) ?? ReadResult(head: .start)
     }
 
+    /// Those of the clients that are registered, as they are kept.
+    package func storedClients(_ ids: [ClientID], in workspace: WorkspaceID) -> [StoredClient] {
+        ids.compactMap { workspaces[workspace]?.clients[$0] }
+    }
+
     /// Writes a whole batch, or nothing when it throws.
     ///
     /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or

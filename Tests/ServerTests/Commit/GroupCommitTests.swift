@@ -43,14 +43,16 @@ final class NotingClock: Clock, Sendable {
         let batches = Mutex<[CommittedBatch]>([])
     }
 
-    private func commits(_ limits: LaneLimits = LaneLimits()) throws -> GroupCommit {
+    private func commits(
+        _ limits: LaneLimits = LaneLimits(), nonce: @escaping @Sendable () -> UInt64 = { 7 }
+    ) throws -> GroupCommit {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         let published = published
         return GroupCommit(
             store: store,
             sequencer: Sequencer(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits()),
-            limits: limits, environment: .init(now: { 1 }, nonce: { 7 }, clock: clock, logger: logger)
+            limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
         ) { _, batch, _ in published.batches.withLock { $0.append(batch) } }
     }
 
@@ -110,6 +112,47 @@ final class NotingClock: Clock, Sendable {
         #expect(store.faults.withLock { $0.tried } == [1, 3])
         #expect(published.batches.withLock { $0.map(\.records.count) } == [1, 3])
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
+    }
+
+    @Test func `enough of a queue goes ahead, and again in its turn when it was overtaken`() async throws {
+        try await register(1, 2, 3)
+        var limits = LaneLimits()
+        limits.aheadTransactionsMin = 2
+        let commits = try commits(limits)
+        store.faults.withLock { $0.isHeld = true }
+        try await running(commits) {
+            async let first = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
+            await store.tried(1)
+            let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
+            for client in [UInt64(2), 3] {
+                commits.submit(try submission(client, from: 1, [Sample.profile(client * 10)]), in: workspace) {
+                    settle.yield($0)
+                }
+            }
+            while store.faults.withLock({ $0.overtaken }) == 0, !Task.isCancelled { await Task.yield() }
+            store.release()
+            #expect(try await first.isSettled)
+            var iterator = outcomes.makeAsyncIterator()
+            for _ in 0..<2 { #expect(await iterator.next()?.isSettled == true) }
+        }
+        #expect(store.faults.withLock { $0.tried } == [1, 2])
+        #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
+    }
+
+    @Test func `a batch that is planned again gets another nonce`() async throws {
+        let nonces = Mutex<UInt64>(0)
+        let commits = try commits {
+            nonces.withLock {
+                $0 += 1; return $0
+            }
+        }
+        try await register(1)
+        store.faults.withLock { $0.commitsRepeated = 1 }
+        try await running(commits) {
+            let push = try submission(1, from: 1, [Sample.profile(11)])
+            #expect(await outcome(of: push, by: commits).isSettled)
+        }
+        #expect(published.batches.withLock { $0.map(\.head.nonce) } == [2])
     }
 
     @Test func `an unavailable store is tried again without anyone noticing`() async throws {

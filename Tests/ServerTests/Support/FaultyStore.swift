@@ -7,6 +7,8 @@ final class FaultyStore: Store {
     struct Faults {
         /// So many next commits find the store unavailable.
         var commitsLost = 0
+        /// So many next plans are asked for twice.
+        var commitsRepeated = 0
         /// So many next sessions find the store unavailable.
         var sessionsLost = 0
         /// Batches in which one of these takes effect are refused as data.
@@ -15,6 +17,8 @@ final class FaultyStore: Store {
         var isPoisonDeadly = false
         /// Commits wait while this is set.
         var isHeld = false
+        /// Steps that came ahead of another.
+        var overtaken = 0
         /// Transactions of each commit that was tried.
         var tried: [Int] = []
         fileprivate var held: [CheckedContinuation<Void, Never>] = []
@@ -47,13 +51,19 @@ final class FaultyStore: Store {
     }
 
     func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
+        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
+        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
+        guard !ahead else {
+            faults.withLock { $0.overtaken += 1 }
+            throw .overtaken
+        }
         note(reads)
         await hold()
         if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }
         let isPoisoned = Flag()
         let batch = try await inner.sequence(workspace, reading: reads) { [self] found in
+            if faults.withLock({ take(&$0.commitsRepeated) }) { _ = plan(found) }
             let batch = plan(found)
             guard let batch, isPoison(batch) else { return batch }
             isPoisoned.value.withLock { $0 = true }

@@ -9,6 +9,12 @@ import TidemarkWire
 extension ServerNode {
     typealias Element = LaneQueue<Ticket>.Element
 
+    /// A batch as the database took it.
+    struct Written {
+        var batch: CommittedBatch?
+        var outcomes: [PushOutcome]
+    }
+
     /// A push over HTTP; `answer` hears of each submission's outcome unless the node dies first.
     func received(_ call: PushCall, from user: UserID, answer: @escaping (PushOutcome) -> Void) {
         let principal = Principal(user: user)
@@ -22,51 +28,79 @@ extension ServerNode {
         sequence()
     }
 
-    /// Group commit: while one batch is in the database, the next one gathers.
+    /// Group commit: while batches are on their way, the next one gathers.
     func sequence() {
-        guard !isSequencing, !lane.isEmpty else { return }
-        isSequencing = true
+        guard !isTakingApart else { return }
+        while isUp {
+            switch flights.next(waiting: lane.transactions) {
+            case .launchNext(let isAhead):
+                let batch = lane.take()
+                launch(flights.launched(batch, isAhead: isAhead), batch, isAhead: isAhead)
+            case .relaunch(let number, let batch): launch(number, batch, isAhead: false)
+            case .tell(let batch, let written): finish(batch, written)
+            case .takeApart(let batch, let error):
+                isTakingApart = true
+                return recover(batch, 1, error) {
+                    self.isTakingApart = false
+                    self.sequence()
+                }
+            case .wait, .rest: return
+            }
+        }
+    }
+
+    private func launch(_ number: Int, _ batch: [Element], isAhead: Bool) {
         let lease = lease
         world.after(0) {
             guard lease.isHeld else { return }
-            self.commit(self.lane.take(), attempt: 1) {
-                self.isSequencing = false
+            self.write(batch, isAhead: isAhead) { result in
+                self.flights.ended(number, result)
                 self.sequence()
             }
         }
     }
 
-    private func commit(
-        _ elements: [Element], attempt: Int, refusing: Bool = false, then next: @escaping () -> Void
+    /// One step of the order; `done` does not hear of it when the node dies.
+    private func write(
+        _ elements: [Element], isAhead: Bool = false, refusing: Bool = false,
+        done: @escaping (Result<Written, StoreError>) -> Void
     ) {
         let submissions = elements.map(\.submission)
         var outcomes: [PushOutcome] = []
-        let step = ModelDatabase.Step(
-            lease: lease, reads: sequencer.reads(for: submissions),
-            steps: SubmittedStep.steps(of: submissions, refusing: refusing),
-            plan: { [self] reads in
-                let planned = sequencer.plan(
-                    submissions, reads: reads, now: clock, nonce: random.next(), refusing: refusing)
-                outcomes = planned.outcomes
-                return planned.batch
-            },
-            done: { [self] result in
-                if perhapsCrash() { return }
-                switch result {
-                case .success(let batch):
-                    finish(elements, outcomes, batch)
-                    if isUp { next() }
-                case .failure(let error):
-                    recover(elements, attempt, error, then: next)
-                }
-            })
-        world.database.sequence(step)
+        world.database.sequence(
+            ModelDatabase.Step(
+                lease: lease, reads: sequencer.reads(for: submissions), isAhead: isAhead, memories: memories,
+                steps: SubmittedStep.steps(of: submissions, refusing: refusing),
+                plan: { [self] reads in
+                    let planned = sequencer.plan(
+                        submissions, reads: reads, now: clock, nonce: random.next(), refusing: refusing)
+                    outcomes = planned.outcomes
+                    return planned.batch
+                },
+                done: { [self] result in
+                    if perhapsCrash() { return }
+                    done(result.map { Written(batch: $0, outcomes: outcomes) })
+                }))
+    }
+
+    /// A batch by itself, with nothing else on its way.
+    private func commit(
+        _ elements: [Element], attempt: Int, refusing: Bool = false, then next: @escaping () -> Void
+    ) {
+        write(elements, refusing: refusing) { [self] result in
+            switch result {
+            case .success(let written):
+                finish(elements, written)
+                if isUp { next() }
+            case .failure(let error): recover(elements, attempt, error, then: next)
+            }
+        }
     }
 
     private func recover(_ elements: [Element], _ attempt: Int, _ error: StoreError, then next: @escaping () -> Void) {
         switch error.kind {
         case .invariant: world.broke(.tiling, error.description)
-        case .unavailable:
+        case .unavailable, .overtaken:
             guard attempt < world.plan.lane.attemptsMax else {
                 for element in elements { settle(element, .unavailable) }
                 return next()
@@ -105,11 +139,12 @@ extension ServerNode {
         }
     }
 
-    private func finish(_ elements: [Element], _ outcomes: [PushOutcome], _ batch: CommittedBatch?) {
+    private func finish(_ elements: [Element], _ written: Written) {
+        let outcomes = written.outcomes
         // Sessions may hear of the outcome before or after the rows reach them.
         let settlesFirst = random.chance(500)
         if settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
-        if isUp, let batch { delivered(batch) }
+        if isUp, let batch = written.batch { delivered(batch) }
         if isUp, !settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
     }
 

@@ -1,9 +1,10 @@
 import TidemarkFanOut
 import TidemarkModel
-import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
 import TidemarkWire
+
+@testable import TidemarkSequencer
 
 /// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
 final class ServerNode {
@@ -25,7 +26,9 @@ final class ServerNode {
     var fanOut: FanOut
     var tail: Tail?
     var lane: LaneQueue<Ticket>
-    var isSequencing = false
+    var flights: Flights<[LaneQueue<Ticket>.Element], Written>
+    var isTakingApart = false
+    var memories = OrderMemories()
     var isReadingTail = false
     var mustReadAgain = false
     /// What waits until the workspace is followed.
@@ -45,12 +48,15 @@ final class ServerNode {
         sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model)
         fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
+        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
     }
 
     var clock: Milliseconds { world.now + clockOffset }
     var lease: Lease { Lease(node: self, incarnation: incarnation) }
     /// Nothing to sequence, and everything that was committed delivered.
-    var isIdle: Bool { isUp && !isSequencing && lane.isEmpty && tail?.head.seq == world.oracle.head.seq }
+    var isIdle: Bool {
+        isUp && flights.isEmpty && !isTakingApart && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
+    }
 
     // MARK: Life
 
@@ -62,7 +68,9 @@ final class ServerNode {
         fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
-        isSequencing = false
+        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
+        isTakingApart = false
+        memories = OrderMemories()
         isReadingTail = false
         mustReadAgain = false
         whenFollowed = []

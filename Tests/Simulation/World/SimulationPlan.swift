@@ -64,6 +64,8 @@ struct SimulationPlan {
         tiny(&lane.submissionTransactionsMax, 2)
         tiny(&lane.batchClientsMax, 1)
         tiny(&lane.attemptsMax, 2)
+        // Few writers: most batches fly ahead or none does.
+        if random.chance(700) { lane.aheadTransactionsMin = 1 + random.below(3) }
         tiny(&fanOut.ringBytesMax, 2_000)
         tiny(&store.readBytesMax, 400)
         tiny(&wire.windowBytesMax, 3_000)
