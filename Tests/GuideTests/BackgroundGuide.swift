@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import Tidemark
 import TidemarkTestKit
@@ -22,7 +23,29 @@ import TidemarkTestKit
             #expect(store.isPaused)
         }
         #expect(try kit.rows(of: TaskList.self).count == 1)
-        store.resume()
+    }
+
+    @Test func `a system that grants a task gets a round`() async throws {
+        let kit = try TestKit(schema: try GuideSchema.schema())
+        let store = try await kit.client("ann").store
+        try await kit.settle()
+        let scheduler = OneTask()
+        let refresh = BackgroundRefresh("com.example.sync", of: store, by: scheduler)
+        try refresh.register()
+        try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
+        let ended = try await kit.whileRunning {
+            // Cancelled at the end of its scope, as by an app that ends.
+            async let _: Void = refresh.run()
+            return await scheduler.ended()
+        }
+        #expect(ended)
+        #expect(try kit.rows(of: TaskList.self).count == 1)
+    }
+
+    @Test func `sync now is a round, and the diagnostics say what is left`() async throws {
+        let kit = try TestKit(schema: try GuideSchema.schema())
+        let store = try await kit.client("ann").store
+        try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
         try await kit.whileRunning {
             let current = try await store.syncNow()
             print(current.phase, current.pending)
@@ -30,5 +53,35 @@ import TidemarkTestKit
             for write in diagnostics.outbox { print(write.number, write.state, write.lastError ?? "") }
             #expect(diagnostics.outbox.isEmpty)
         }
+    }
+}
+
+/// A scheduler that grants one task as soon as it is asked.
+private final class OneTask: RefreshScheduler, RefreshTask {
+    private let launch = Mutex<(@Sendable (any RefreshTask) -> Void)?>(nil)
+    private let (ends, end) = AsyncStream.makeStream(of: Bool.self)
+
+    func register(_ identifier: String, _ launch: @escaping @Sendable (any RefreshTask) -> Void) {
+        self.launch.withLock { $0 = launch }
+    }
+
+    func request(_ identifier: String, after delay: Duration) {
+        let launch = launch.withLock { launch in
+            defer { launch = nil }
+            return launch
+        }
+        launch?(self)
+    }
+
+    func cancel(_ identifier: String) {}
+
+    func onExpiration(_ expire: @escaping @Sendable () -> Void) {}
+
+    func complete(success: Bool) { end.yield(success) }
+
+    /// How the task ended.
+    func ended() async -> Bool {
+        for await success in ends { return success }
+        return false
     }
 }

@@ -1,0 +1,90 @@
+public import Logging
+
+/// Syncs a store in the background: asks the system for a task every quarter of an hour and runs one round in each.
+///
+///     let refresh = BackgroundRefresh("com.example.sync", of: store, by: .system)
+///     try refresh.register()            // at launch
+///     await refresh.run()               // for as long as the app lives
+///
+/// A task that expires cancels its round. Nothing is lost by that: what was written is on disk before the write returns,
+/// and goes out with the next round, once.
+public final class BackgroundRefresh: Sendable {
+    private let identifier: String
+    private let interval: Duration
+    private let deadline: Duration
+    private let scheduler: any RefreshScheduler
+    private let store: SyncStore
+    private let logger: Logger
+    private let granted: AsyncStream<any RefreshTask>
+    private let grants: AsyncStream<any RefreshTask>.Continuation
+
+    /// - Parameters:
+    ///   - identifier: as in `BGTaskSchedulerPermittedIdentifiers` of the app's property list.
+    ///   - interval: between two tasks, at least; the system decides. 15 minutes unless told.
+    ///   - deadline: of one round; below the half minute that iOS grants.
+    public init(
+        _ identifier: String, of store: SyncStore, by scheduler: any RefreshScheduler,
+        every interval: Duration = .seconds(900), deadline: Duration = .seconds(25),
+        logger: Logger = Logger(label: "tidemark.background")
+    ) {
+        self.identifier = identifier
+        self.store = store
+        self.scheduler = scheduler
+        self.interval = interval
+        self.deadline = deadline
+        self.logger = logger
+        // The system grants one at a time; a second one would only repeat the first.
+        (granted, grants) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Registers with the system and asks for the first task. On iOS before the app has finished launching.
+    ///
+    /// - Throws: what the system says about the identifier. That no task is granted now is logged and asked for again with
+    ///   the next `register`.
+    public func register() throws {
+        try scheduler.register(identifier) { [grants] task in
+            switch grants.yield(task) {
+            case .dropped(let earlier): earlier.complete(success: false)
+            case .terminated: task.complete(success: false)
+            default: break
+            }
+        }
+        request()
+    }
+
+    /// Runs a round in each task that the system grants, until it is cancelled. Call it once.
+    public func run() async {
+        for await task in granted {
+            // First of all: whatever becomes of this one, there will be another.
+            request()
+            await run(task)
+        }
+        scheduler.cancel(identifier)
+    }
+
+    private func run(_ task: any RefreshTask) async {
+        let (expired, expire) = AsyncStream.makeStream(of: Void.self)
+        task.onExpiration { expire.finish() }
+        let status = await withTaskGroup(of: SyncStatus?.self) { [store, deadline] group in
+            group.addTask { await store.runOnce(deadline: deadline) }
+            group.addTask {
+                for await _ in expired {}
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            return first
+        }
+        task.complete(success: status?.activity == .completed)
+    }
+
+    private func request() {
+        do {
+            try scheduler.request(identifier, after: interval)
+        } catch {
+            logger.warning(
+                "The system grants no background refresh",
+                metadata: ["identifier": "\(identifier)", "error": "\(error)"])
+        }
+    }
+}

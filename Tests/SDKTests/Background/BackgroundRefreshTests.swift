@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkModel
+
+@Suite(.timeLimit(.minutes(1))) struct BackgroundRefreshTests {
+    private let server = ScriptedServer()
+    private let scheduler = ScriptedScheduler()
+    private let store: SyncStore
+    private let refresh: BackgroundRefresh
+
+    init() throws {
+        store = try .test()
+        refresh = BackgroundRefresh("app.sync", of: store, by: scheduler)
+        store.pause()
+        try store.connect(to: "http://test", transport: server) { "t" }
+    }
+
+    private func write() async throws {
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+    }
+
+    /// Runs `body` in an app that registered at its launch.
+    private func launched(_ body: () async throws -> Void) async throws {
+        try refresh.register()
+        try await withThrowingDiscardingTaskGroup { app in
+            app.addTask { [refresh] in await refresh.run() }
+            try await body()
+            app.cancelAll()
+        }
+        await store.disconnect()
+    }
+
+    @Test func `a launch asks for a task in a quarter of an hour, and each task for another one before it works`()
+        async throws
+    {
+        try await launched {
+            #expect(scheduler.log == ["register app.sync", "request app.sync after 900 s"])
+            server.set(mute: true)
+            let task = scheduler.grant()
+            while server.connections == 0 { await Task.yield() }
+            #expect(scheduler.log.count == 3 && scheduler.log.last == "request app.sync after 900 s")
+            task.expire()
+            #expect(await task.success() == false)
+        }
+        #expect(scheduler.log.last == "cancel app.sync")
+    }
+
+    @Test func `a task sends what was written while the app was away, and leaves the store paused`() async throws {
+        try await launched {
+            try await write()
+            #expect(server.accepted.isEmpty)
+            #expect(await scheduler.grant().success() == true)
+            #expect(server.accepted.count == 1)
+            #expect(store.isPaused)
+        }
+    }
+
+    @Test func `a task that expires cancels its round, and the next one sends the write once`() async throws {
+        try await launched {
+            try await write()
+            server.set(mute: true)
+            let task = scheduler.grant()
+            while server.connections == 0 { await Task.yield() }
+            task.expire()
+            #expect(await task.success() == false)
+            while server.openConnections > 0 { await Task.yield() }
+            #expect(store.isPaused)
+            server.set(mute: false)
+            #expect(await scheduler.grant().success() == true)
+            #expect(server.accepted.count == 1)
+        }
+    }
+
+    @Test func `without a server a task ends without success, and the write stays`() async throws {
+        try await launched {
+            try await write()
+            server.set(away: true)
+            #expect(await scheduler.grant().success() == false)
+            #expect(store.currentStatus.pending == 1)
+        }
+    }
+
+    @Test func `a system that grants nothing now is asked again with the next task`() async throws {
+        scheduler.set(refuses: true)
+        try await launched {
+            #expect(scheduler.log == ["register app.sync"])
+            scheduler.set(refuses: false)
+            #expect(await scheduler.grant().success() == true)
+            #expect(scheduler.log == ["register app.sync", "request app.sync after 900 s"])
+        }
+    }
+
+    @Test func `a task that comes when the app no longer runs rounds is ended at once`() async throws {
+        try await launched {}
+        #expect(await scheduler.grant().success() == false)
+    }
+}
