@@ -11,7 +11,8 @@ import TidemarkModel
 
     init() throws {
         store = try .test()
-        refresh = BackgroundRefresh("app.sync", of: store, by: scheduler)
+        // No deadline that would end a round before what the test does to it.
+        refresh = BackgroundRefresh("app.sync", of: store, by: scheduler, deadline: .seconds(600))
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
     }
