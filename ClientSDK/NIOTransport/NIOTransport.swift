@@ -9,7 +9,7 @@ public struct NIOTransport: Transport {
     /// Bytes of one inbound message; longer ones end the connection.
     private let messageBytesMax: Int
     /// PEM file of the authorities to trust instead of the system's.
-    private let trustRootsFile: String?
+    let trustRootsFile: String?
 
     /// - Parameter trustRootsFile: PEM file of the authorities to trust instead of the system's.
     public init(messageBytesMax: Int = 4 * 1_048_576, trustRootsFile: String? = nil) {

@@ -21,6 +21,11 @@ public struct Faults: Sendable {
         kit.loopback.arm(.duplicate, times: times, on: client.number)
     }
 
+    /// What becomes of the client's next calls for blobs, each `times` times, in their order.
+    public func blobs(_ fault: BlobFault, of client: TestClient, times: Int = 1) {
+        kit.loopback.blobs.arm(fault, times: times, on: client.number)
+    }
+
     /// Ends the client's process at a point of its next push; `TestClient.relaunch()` starts it again.
     public func kill(_ client: TestClient, at point: KillPoint) {
         kit.loopback.arm(.kill(point), times: 1, on: client.number)

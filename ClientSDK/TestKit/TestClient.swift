@@ -133,7 +133,10 @@ public final class TestClient: Sendable {
             }
             let work = try store.openWork()
             guard work.isDone else {
-                return "\(account) #\(number) is live, unsent \(work.unsent), unfilled \(work.unfilled)"
+                return """
+                    \(account) #\(number) is live, unsent \(work.unsent), unfilled \(work.unfilled), \
+                    blobs \(work.unsentBlobs)
+                    """
             }
             return nil
         } catch {
@@ -148,4 +151,8 @@ private struct Way: Transport {
     let port: Int
 
     func connect(to url: String) async throws -> any TransportConnection { try loopback.connect(port) }
+
+    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+        try await loopback.exchange(request, from: port)
+    }
 }

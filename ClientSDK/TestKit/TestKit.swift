@@ -103,7 +103,8 @@ public final class TestKit: Sendable {
         repeat { executor.drain() } while timeline.runNext(through: timeline.now)
         let count = executor.jobCount
         let idle = count == seen ? idleRounds + 1 : 0
-        let isTimeToGo = idle >= Self.idleRoundsMin && !clients.compactMap(\.unrest).isEmpty
+        let isAwaited = !clients.compactMap(\.unrest).isEmpty || clients.contains { $0.store.isLookedAt }
+        let isTimeToGo = idle >= Self.idleRoundsMin && isAwaited
         if isTimeToGo { _ = timeline.runNext(through: timeline.now + limits.settleMax.wholeMilliseconds) }
         executor.post(after: Self.roundLength) {
             self.runFreely(seen: count, idleRounds: isTimeToGo ? 0 : idle)

@@ -26,6 +26,7 @@ struct ScopeChange {
             try records.forget(scope)
         }
         try filling.start(scope, since: since, role: role)
+        try BlobTable(db: records.db).regain(scope)
     }
 
     /// Deletes all that is held of a scope and parks what is pending in it with `revoked`.
@@ -48,6 +49,7 @@ struct ScopeChange {
         for name in records.tables.keys.sorted() {
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }
+        try BlobTable(db: records.db).lose(scope)
         try ScopeTable(db: records.db).delete(scope)
     }
 

@@ -31,6 +31,8 @@ public struct CachePolicy: Hashable, Sendable {
     public var filling = Filling.everything
     /// The same for single collections, by name.
     public var fillings: [String: Filling] = [:]
+    /// What is kept of the bytes that records name; they do not count towards `bytesMax`.
+    public var blobs = BlobPolicy()
     /// Between two looks at the size while connected; at least a second.
     public var pause = Duration.seconds(60)
 

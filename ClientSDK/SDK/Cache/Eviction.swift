@@ -150,8 +150,11 @@ struct FileSize {
 
     func total() throws -> Int64 { try pragma("page_count") * pragma("page_size") }
 
-    /// Without what is free for the next rows.
-    func used() throws -> Int64 { try total() - pragma("freelist_count") * pragma("page_size") }
+    /// Without what is free for the next rows, and without blobs, which have limits of their own.
+    func used() throws -> Int64 {
+        let blobs = try db.first("SELECT coalesce(sum(length(bytes)), 0) FROM tidemark_blob_bytes")?.integer(0) ?? 0
+        return try max(0, total() - pragma("freelist_count") * pragma("page_size") - blobs)
+    }
 
     private func pragma(_ name: String) throws -> Int64 { try db.first("PRAGMA \(name)")?.integer(0) ?? 0 }
 }

@@ -39,6 +39,7 @@ extension LocalDatabase {
         try change { db in
             let records = RecordTable(db, self)
             for held in try ScopeTable(db: db).all() { try records.forget(held.scope) }
+            try BlobTable(db: db).clearHeld()
             try db.run("UPDATE tidemark_scope SET is_complete = 0")
             for collection in schema.collections {
                 try db.run(

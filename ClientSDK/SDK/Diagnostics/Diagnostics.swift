@@ -33,6 +33,8 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var scopes: [ScopeState]
     /// The app's collections, by name.
     public var collections: [CollectionState]
+    /// The bytes that records name.
+    public var blobs: BlobState
 
     /// A transaction of the outbox.
     public struct QueuedWrite: Codable, Hashable, Sendable {

@@ -16,7 +16,7 @@ struct DiagnosticsReader {
             acknowledgedThrough: try Meta.ackedThrough.integer(db) ?? 0,
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),
-            collections: try collectionNames().map(collection))
+            collections: try collectionNames().map(collection), blobs: try blobs())
     }
 
     /// The collections that the file has tables for.
@@ -51,6 +51,23 @@ struct DiagnosticsReader {
                 id: try row.text(0), code: try row.text(1), message: try row.text(2),
                 parked: Date(milliseconds: try row.integer(3)), actions: try actions(row.text(4)))
         }
+    }
+
+    private func blobs() throws -> Diagnostics.BlobState {
+        // Files of older formats have none.
+        guard try db.tableExists("tidemark_blob") else {
+            return Diagnostics.BlobState(held: 0, heldBytes: 0, unsent: [])
+        }
+        let table = BlobTable(db: db)
+        let held = try db.first("SELECT count(*) FROM tidemark_blob WHERE state = 'held'")?.integer(0) ?? 0
+        return Diagnostics.BlobState(
+            held: held, heldBytes: try table.bytes(in: .held),
+            unsent: try table.unsent().map { blob in
+                Diagnostics.BlobState.Unsent(
+                    digest: String(blob.digest.text.prefix(12)), scope: blob.scope.text, bytes: Int64(blob.byteCount),
+                    since: blob.since, attempts: Int64(blob.attempts), failure: blob.failure?.rawValue,
+                    lastError: blob.lastError)
+            })
     }
 
     private func actions(_ body: String) throws -> [String] {

@@ -17,8 +17,11 @@ package struct OpenWork: Hashable, Sendable {
     /// Collections of scopes whose pages are not all here.
     package var unfilled = 0
 
+    /// Blobs that can be sent; those that were refused do not count.
+    package var unsentBlobs = 0
+
     /// True when there is none.
-    package var isDone: Bool { unsent == 0 && unfilled == 0 }
+    package var isDone: Bool { unsent == 0 && unfilled == 0 && unsentBlobs == 0 }
 }
 
 extension SyncStore {
@@ -36,7 +39,7 @@ extension SyncStore {
         }
     }
 
-    /// What is left to do, as the database knows it. Blocks for two short reads.
+    /// What is left to do, as the database knows it. Blocks for three short reads.
     package func openWork() throws -> OpenWork {
         try database.writer.read { db in
             var work = OpenWork()
@@ -44,6 +47,7 @@ extension SyncStore {
             work.unsent = Int(try db.first(unsent)?.integer(0) ?? 0)
             let unfilled = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"
             work.unfilled = Int(try db.first(unfilled)?.integer(0) ?? 0)
+            work.unsentBlobs = try BlobTable(db: db).next(limit: .max).count
             return work
         }
     }

@@ -38,6 +38,7 @@ final class SyncControl: Sendable {
             self?.update {
                 ($0.pending, $0.failed) = (counts.pending, counts.failed)
                 ($0.parked, $0.filled) = (counts.parked, counts.filled)
+                ($0.unsentBlobs, $0.failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
             }
         }
         // What an earlier launch knew; a database that cannot be read has nothing to say.

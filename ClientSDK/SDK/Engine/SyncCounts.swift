@@ -7,6 +7,8 @@ struct SyncCounts: Hashable, Sendable {
     var pending = 0
     var failed = 0
     var parked = 0
+    var unsentBlobs = 0
+    var failedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
 
     static func fetch(_ db: Database) throws -> SyncCounts {
@@ -20,6 +22,10 @@ struct SyncCounts: Hashable, Sendable {
             }
         }
         counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)
+        if let row = try db.first("SELECT count(*), count(failure) FROM tidemark_blob WHERE state = 'waiting'") {
+            counts.failedBlobs = Int(try row.integer(1))
+            counts.unsentBlobs = Int(try row.integer(0)) - counts.failedBlobs
+        }
         let sql = "SELECT count(*), coalesce(sum(is_complete OR remaining = 0), 0) FROM tidemark_scope_page"
         if let row = try db.first(sql) {
             counts.filled = SyncProgress(done: Int(try row.integer(1)), total: Int(try row.integer(0)))

@@ -15,6 +15,10 @@ public struct SyncStatus: Hashable, Sendable {
     public var failed = 0
     /// Transactions that the server refused for good; see `Outbox.parked()`.
     public var parked = 0
+    /// Blobs that are kept here and not at the server yet.
+    public var unsentBlobs = 0
+    /// Blobs that the server refused; see `Blobs.unsent()`.
+    public var failedBlobs = 0
     /// How much of what the account may see is here.
     public var filled = SyncProgress(done: 0, total: 0)
     /// There is no room on the device: nothing is taken in, and writes throw `StoreError` with `diskFull`. Tried again by

@@ -19,9 +19,9 @@ extension SyncStore {
     ) throws {
         _ = try ServerAddress(url)
         if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
-        let engine = engine(url, transport, logger, token)
+        let (engine, courier) = engine(url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
-        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, logger) }
+        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, courier) }
         _ = syncing.replace(engine: engine, task: task)
     }
 
@@ -31,9 +31,9 @@ extension SyncStore {
         token: @escaping @Sendable () async throws -> String
     ) async throws {
         _ = try ServerAddress(url)
-        let engine = engine(url, transport, logger, token)
+        let (engine, courier) = engine(url, transport, logger, token)
         _ = syncing.replace(engine: engine, task: nil)
-        await withTaskExecutorPreference(environment.executor) { await run(engine, logger) }
+        await withTaskExecutorPreference(environment.executor) { await run(engine, courier) }
     }
 
     /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
@@ -59,15 +59,21 @@ extension SyncStore {
     private func engine(
         _ url: String, _ transport: any Transport, _ logger: Logger,
         _ token: @escaping @Sendable () async throws -> String
-    ) -> SyncEngine {
+    ) -> (SyncEngine, BlobCourier) {
         let syncing = syncing
         let (environment, journal) = (environment, journal)
+        let tokens = BlobTokens(token)
+        let server = BlobServer(url: url, transport: transport, tokens: tokens, limits: BlobLimits())
+        let courier = BlobCourier(database, server, environment, logger: logger)
+        couriers.replace(with: courier)
         var configuration = EngineConfiguration(
-            url: url, transport: transport, token: token, now: environment.now, newClient: environment.newID,
+            url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,
+            newClient: environment.newID,
             seed: environment.random().0,
             report: { [presence] phase in
                 syncing.update { $0.phase = phase }
                 if !phase.isConnected { presence.lost() }
+                courier.linked(phase.isConnected)
                 journal.entered(phase, now: environment.now())
             },
             synced: { time in
@@ -89,10 +95,10 @@ extension SyncStore {
         }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
         configuration.collectionRoundEnded = { syncing.endRounds(through: $1, of: $0) }
-        return SyncEngine(database: database, configuration: configuration, logger: logger)
+        return (SyncEngine(database: database, configuration: configuration, logger: logger), courier)
     }
 
-    private func run(_ engine: SyncEngine, _ logger: Logger) async {
+    private func run(_ engine: SyncEngine, _ courier: BlobCourier) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [localWrites] in
                 for await _ in localWrites.values() { engine.wrote() }
@@ -101,6 +107,7 @@ extension SyncStore {
                 await trim { journal.note(.evicted(records: $0)) }
             }
             group.addTask { [self] in await watchOverdue() }
+            group.addTask { await courier.run() }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }
             }
@@ -108,6 +115,7 @@ extension SyncStore {
             group.cancelAll()
         }
         presence.lost()
+        couriers.ended(courier)
         syncing.ended(engine)
         syncing.update { $0.phase = .stopped }
         journal.entered(.stopped, now: environment.now())

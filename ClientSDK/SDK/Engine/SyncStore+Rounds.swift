@@ -1,6 +1,6 @@
 extension SyncStore {
-    /// Syncs now: connects without waiting for the next attempt's time, sends all that is pending and takes in all that
-    /// is new. A call while another one waits joins it.
+    /// Syncs now: connects without waiting for the next attempt's time, sends all that is pending, blobs as well, and takes
+    /// in all that is new. A call while another one waits joins it.
     ///
     ///     let status = try await store.syncNow()
     ///     if status.activity != .completed { banner.show(status.activity) }
@@ -12,6 +12,7 @@ extension SyncStore {
     @discardableResult
     public func syncNow() async throws -> SyncStatus {
         await syncing.round()
+        await couriers.round()
         try Task.checkCancellation()
         return currentStatus
     }
@@ -41,7 +42,10 @@ extension SyncStore {
         let wasPaused = isPaused
         if wasPaused { resume() }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [syncing] in await syncing.round() }
+            group.addTask { [syncing, couriers] in
+                await syncing.round()
+                await couriers.round()
+            }
             // Throws only when the round was faster.
             group.addTask { try? await clock.sleep(for: deadline) }
             await group.next()

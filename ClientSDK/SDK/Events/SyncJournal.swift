@@ -47,6 +47,14 @@ package final class SyncJournal: Sendable {
         }
     }
 
+    /// A blob was looked at.
+    func askedBlob(isHere: Bool) {
+        state.withLock { state in
+            state.metrics.blobsAsked += 1
+            if !isHere { state.metrics.blobsMissed += 1 }
+        }
+    }
+
     /// The engine is in another phase.
     func entered(_ phase: SyncPhase, now: Milliseconds) {
         if let event = state.withLock({ $0.rounds.on(phase, now: now) }) { note(event) }

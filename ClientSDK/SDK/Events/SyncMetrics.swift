@@ -27,6 +27,10 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var olderAsked = 0
     /// Of these, those that the server had to be asked for.
     public var olderMissed = 0
+    /// Times that the bytes of a blob were asked for.
+    public var blobsAsked = 0
+    /// Of these, those that were not on the device.
+    public var blobsMissed = 0
 
     public init() {}
 
@@ -39,6 +43,9 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     /// The share of requests for older records that the device could answer itself, 0 to 1; `nil` before the first one.
     /// Everything else is always read from the device.
     public var cacheHitRate: Double? { Self.share(olderAsked - olderMissed, of: olderAsked) }
+
+    /// The share of looks at blobs that the device could answer itself, 0 to 1; `nil` before the first one.
+    public var blobHitRate: Double? { Self.share(blobsAsked - blobsMissed, of: blobsAsked) }
 
     /// Milliseconds that coming in step takes on average; `nil` before the first time.
     public var averageMilliseconds: Double? { succeeded == 0 ? nil : Double(milliseconds) / Double(succeeded) }

@@ -46,14 +46,20 @@ struct DatabaseOpening {
         }
         let database = try load(isSuspect: false)
         _ = try database.adopt(install, newClient: environment.newID())
-        let salvaged = Salvage(path: damaged, account: account).read()
+        let salvage = Salvage(path: damaged, account: account)
+        let salvaged = salvage.read()
         try database.restore(salvaged, newClient: environment.newID())
+        var blobs = 0
+        let unreadableBlobs = try salvage.readBlobs { blob in
+            try database.restore(blob)
+            blobs += 1
+        }
         let (pending, parked) = try database.writer.read { db in
             (try OutboxTable(db: db).pendingCount(), try Parking(db: db).parked().count)
         }
         let recovery = StoreRecovery(
             damaged: URL(fileURLWithPath: damaged), reason: reason, pending: pending, parked: parked,
-            unreadable: salvaged.unreadable)
+            unreadable: salvaged.unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
         return (database, .recovered(recovery))
     }
 }

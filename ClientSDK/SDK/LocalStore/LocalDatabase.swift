@@ -82,6 +82,7 @@ package final class LocalDatabase: Sendable {
     private func prepare(_ db: Database, newClient: ClientID) throws {
         try db.execute(sql: LocalTables.sql)
         try db.execute(sql: ConflictTables.sql)
+        try db.execute(sql: BlobTables.sql)
         let format = try Meta.format.integer(db) ?? LocalTables.format
         guard format <= LocalTables.format else {
             throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")

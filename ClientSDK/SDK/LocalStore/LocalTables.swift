@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 3
+    static let format: Int64 = 4
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 

@@ -22,4 +22,8 @@ public struct StoreRecovery: Hashable, Sendable {
     public var parked: Int
     /// Transactions of which something could be read, and not enough.
     public var unreadable: Int
+    /// Blobs that were not sent yet, and will be.
+    public var blobs: Int
+    /// Blobs that were not sent yet, of which not all bytes could be read.
+    public var unreadableBlobs: Int
 }

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TidemarkModel
 
@@ -47,6 +48,11 @@ struct WriteDraft {
         try OutboxTable(db: records.db).link(mutation.key, scope: next.scope, number: number)
         try records.show(next, state: .pending)
         mutations.append(mutation)
+    }
+
+    /// Keeps bytes to be sent, in the same SQLite transaction.
+    func keep(_ bytes: Data, as key: BlobKey) throws {
+        try BlobTable(db: records.db).keep(bytes, as: key, policy: database.limits.cache.blobs, now: time)
     }
 
     /// Appends the transaction to the outbox; answers its number. Behind what is withheld it waits without one.

@@ -17,6 +17,7 @@ public final class SyncStore: Sendable {
     let listeners = EphemeralListeners()
     package let journal: SyncJournal
     let presence = PresenceBoard()
+    let couriers = CurrentCourier()
 
     /// What happened to the file when it was opened; `nil` when nothing did.
     public let notice: StoreNotice?
@@ -104,6 +105,7 @@ public final class SyncStore: Sendable {
             return true
         }
         if isWritten { localWrites.send() }
+        if batch.hasBlobs { couriers.wrote() }
         return WriteReceipt(id, database)
     }
 

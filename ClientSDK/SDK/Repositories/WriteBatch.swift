@@ -6,6 +6,8 @@ public import TidemarkModel
 public struct WriteBatch: Sendable {
     typealias Step = @Sendable (inout WriteDraft, LocalDatabase) throws -> Void
     private(set) var steps: [Step] = []
+    /// Bytes are to be sent besides.
+    private(set) var hasBlobs = false
 
     /// Creates the record under the model's id.
     public mutating func create<Model: SyncModel>(_ model: Model) {
@@ -89,6 +91,19 @@ public struct WriteBatch: Sendable {
             let coding = try database.coding(Model.self)
             try draft.stage(Mutation(key: coding.key(model.id), action: .undelete(try coding.fields(model))))
         }
+    }
+
+    /// Keeps bytes to be sent, durable together with the batch's records: one of them names the bytes by their digest. No
+    /// record waits for them; who sees it before they are at the server sees it without them.
+    ///
+    /// What is larger than `BlobPolicy` allows is thrown by `SyncStore.write(_:)`.
+    /// - Parameter scope: the scope of the record: who may read it may fetch the bytes.
+    @discardableResult
+    public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
+        let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
+        hasBlobs = true
+        steps.append { draft, _ in try draft.keep(bytes, as: key) }
+        return key.digest
     }
 
     /// Any mutation, for records without a model.

@@ -10,21 +10,27 @@ struct Salvage {
     let account: UserID
 
     func read() -> Salvaged {
-        var salvaged = Salvaged()
-        var configuration = Configuration()
-        configuration.readonly = true
-        // A file that cannot even be opened has nothing to give.
-        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return salvaged }
-        queue.unsafeRead { db in
-            // An owner that cannot be read is taken for the one whose file name it is.
-            if let owner = try? Meta.account.text(db), owner != account.text { return }
+        inDamaged(orElse: Salvaged()) { db in
+            var salvaged = Salvaged()
             readOutbox(db, &salvaged)
             readParked(db, &salvaged)
             for entry in salvaged.entries {
                 for mutation in entry.transaction.mutations { readBase(mutation.key, db, &salvaged) }
             }
+            return salvaged
         }
-        return salvaged
+    }
+
+    func inDamaged<Result>(orElse nothing: Result, _ body: (Database) throws -> Result) rethrows -> Result {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // A file that cannot even be opened has nothing to give.
+        guard let queue = try? DatabaseQueue(path: path, configuration: configuration) else { return nothing }
+        return try queue.unsafeRead { db in
+            // An owner that cannot be read is taken for the one whose file name it is.
+            if let owner = try? Meta.account.text(db), owner != account.text { return nothing }
+            return try body(db)
+        }
     }
 
     private func readOutbox(_ db: Database, _ salvaged: inout Salvaged) {
@@ -56,7 +62,7 @@ struct Salvage {
     }
 
     /// All rows that can be read, by rowid: upwards to the first that cannot, then downwards to the last that cannot.
-    private func rows(of table: String, _ columns: String, _ db: Database) -> [Row] {
+    func rows(of table: String, _ columns: String, _ db: Database) -> [Row] {
         var upwards: [Row] = []
         var last = Int64.min
         while let (row, place) = next("> ? ORDER BY rowid", last) {

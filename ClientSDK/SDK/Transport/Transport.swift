@@ -5,6 +5,12 @@ public protocol Transport: Sendable {
     /// - Parameter url: `http://host:port` or `https://…`; the path of the sync endpoint is the transport's to add.
     /// - Throws: any error when the server cannot be reached; the engine tries again.
     func connect(to url: String) async throws -> any TransportConnection
+
+    /// Carries one call for a blob, beside the connection. Redirects are not followed.
+    ///
+    /// - Parameter url: as for `connect`.
+    /// - Throws: `BlobAnswerTooLong`, `BlobsUnsupported`, or any other error when there is no answer; the engine tries again.
+    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer
 }
 
 /// One open connection that carries whole messages.

@@ -25,6 +25,35 @@ public struct URLSessionTransport: Transport {
         task.resume()
         return URLSessionConnection(task: task)
     }
+
+    /// Carries one call for a blob.
+    public func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+        let address = try ServerAddress(url)
+        var components = URLComponents()
+        components.scheme = address.usesTLS ? "https" : "http"
+        components.host = address.host
+        components.port = address.port
+        guard let start = components.string, let target = URL(string: start + address.path + request.target) else {
+            throw URLError(.badURL)
+        }
+        var call = URLRequest(url: target, timeoutInterval: request.timeout / .seconds(1))
+        call.setValue("Bearer \(request.token)", forHTTPHeaderField: "Authorization")
+        let (body, response): (Data, URLResponse)
+        switch request.call {
+        case .get:
+            // What is kept, is kept by the store.
+            call.cachePolicy = .reloadIgnoringLocalCacheData
+            (body, response) = try await session.data(for: call)
+        case .put(let bytes):
+            call.httpMethod = "PUT"
+            call.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+            (body, response) = try await session.upload(for: call, from: bytes)
+        }
+        guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
+        guard body.count <= request.answerBytesMax else { throw BlobAnswerTooLong() }
+        return BlobAnswer(
+            status: answer.statusCode, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"), body: body)
+    }
 }
 
 private final class URLSessionConnection: TransportConnection {

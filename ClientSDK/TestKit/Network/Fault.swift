@@ -16,6 +16,20 @@ public enum KillPoint: Hashable, Sendable {
     case beforeApply
 }
 
+/// What becomes of a call for a blob.
+public enum BlobFault: Hashable, Sendable {
+    /// The call never reaches the server.
+    case callLost
+    /// The server does what is asked, and its answer is lost.
+    case answerLost
+    /// The call reaches the server twice.
+    case doubled
+    /// The server answers with this HTTP status and does nothing; seconds to wait, where it names some.
+    case refused(status: Int, retryAfter: Int? = nil)
+    /// What the server gives is changed on the way.
+    case falsified
+}
+
 /// What is armed for one client's next pushes.
 struct ArmedFaults: Sendable {
     enum Fault: Sendable {

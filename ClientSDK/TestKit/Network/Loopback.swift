@@ -37,10 +37,13 @@ final class Loopback: Sendable {
 
     private static let tickInterval: Int64 = 1_000
     let timeline: Timeline
+    /// Calls for blobs, beside the connections.
+    let blobs: BlobRoad
     private let state: Mutex<State>
 
     init(_ timeline: Timeline, _ server: ServerMachines) {
         self.timeline = timeline
+        blobs = BlobRoad(timeline)
         state = Mutex(State(server: server))
     }
 
@@ -74,6 +77,22 @@ final class Loopback: Sendable {
             return lines
         }
         for line in lines { line.ended(code: 1006, reason: "the connection is lost") }
+        blobs.cut(port)
+    }
+
+    /// How long a message of this client is on its way.
+    ///
+    /// - Throws: `Unreachable` when there is none.
+    func latency(from port: Int) throws -> Int64 {
+        try state.withLock { state in
+            guard state.ports[port]?.isOnline == true else { throw Unreachable() }
+            return state.latency
+        }
+    }
+
+    /// Lets the server do something that sends nothing over connections.
+    func serve<Answer: Sendable>(_ call: (inout ServerMachines) -> Answer) -> Answer {
+        state.withLock { call(&$0.server) }
     }
 
     // MARK: Connections
@@ -215,7 +234,8 @@ final class Loopback: Sendable {
 
     /// Nothing is on its way, and this client has been told everything.
     func isQuiet(_ port: Int) -> Bool {
-        state.withLock { state in
+        guard blobs.isQuiet(port) else { return false }
+        return state.withLock { state in
             state.inFlight == 0
                 && state.links.values.contains { $0.line.port == port && state.server.isLive($0.line.id) }
         }

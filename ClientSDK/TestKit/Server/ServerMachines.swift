@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import Tidemark
 import TidemarkFanOut
 import TidemarkModel
@@ -27,6 +28,8 @@ struct ServerMachines: Sendable {
     private let sequencer: Sequencer
     private var fanOut: FanOut
     private(set) var tables = MemoryTables()
+    /// The blobs of each scope.
+    var shelf: [ScopeID: [BlobDigest: Data]] = [:]
     private var lane: LaneQueue<SessionID?>
     private var lastNonce: UInt64 = 0
     private var lastWrite: Int64 = 0

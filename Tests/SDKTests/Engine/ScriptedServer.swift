@@ -15,6 +15,8 @@ final class ScriptedServer: Transport {
         var open: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
         var accepted: [TransactionID] = []
         var frames = 0
+        /// `nil`: nothing is said about scopes.
+        var scopes: Set<ScopeID>?
     }
 
     private let state = Mutex(State())
@@ -32,6 +34,9 @@ final class ScriptedServer: Transport {
         }
         for continuation in cut { continuation.finish() }
     }
+
+    /// Everybody who connects from now on may see these scopes.
+    func grant(_ scopes: Set<ScopeID>) { state.withLock { $0.scopes = scopes } }
 
     /// Mute: takes connections and says nothing.
     func set(mute: Bool) { state.withLock { $0.isMute = mute } }
@@ -57,6 +62,12 @@ final class ScriptedServer: Transport {
                 let settled = Int64(state.accepted.count)
                 var welcome = Welcome.make(
                     state: hello.cursor == nil ? .none : .ok, cursor: cursor, settledThrough: settled)
+                if let scopes = state.scopes {
+                    let held = Set(hello.scopes.map(\.scope))
+                    welcome.kept = hello.scopes.filter { scopes.contains($0.scope) }
+                    welcome.purged = held.subtracting(scopes).sorted()
+                    welcome.added = scopes.subtracting(held).sorted().map { .init(scope: $0, since: 1, role: .member) }
+                }
                 welcome.ephemerals = hello.takesEphemerals ? EphemeralLimits() : nil
                 welcome.tokenExpires = welcome.now + 3_600_000
                 out.yield(ServerMessage.welcome(welcome).encode())

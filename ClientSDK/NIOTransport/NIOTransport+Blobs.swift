@@ -1,0 +1,32 @@
+import Foundation
+import NIOPosix
+public import Tidemark
+
+extension NIOTransport {
+    /// Carries one call for a blob over a connection of its own.
+    ///
+    /// - Throws: `BlobAnswerTooLong`; `ServerAddress.Malformed` for an unusable address; otherwise why there is no answer.
+    public func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+        let address = try ServerAddress(url)
+        var headers = [("Authorization", "Bearer \(request.token)")]
+        let (method, body): (String, [UInt8])
+        switch request.call {
+        case .get: (method, body) = ("GET", [])
+        case .put(let bytes):
+            (method, body) = ("PUT", [UInt8](bytes))
+            headers.append(("Content-Type", "application/octet-stream"))
+        }
+        let answer: NIOHTTPAnswer
+        do {
+            answer = try await NIOHTTPClient.request(
+                method: method, host: address.host, port: address.port, path: address.path + request.target,
+                useTLS: address.usesTLS, headers: headers, body: body, timeout: request.timeout,
+                maxBodyBytes: request.answerBytesMax, group: MultiThreadedEventLoopGroup.singleton,
+                trustRootsFile: trustRootsFile)
+        } catch let error as NIOTransportError where error.code == .tooLarge {
+            throw BlobAnswerTooLong()
+        }
+        return BlobAnswer(
+            status: answer.status, retryAfter: answer.header("Retry-After"), body: Data(answer.body))
+    }
+}

@@ -1,0 +1,242 @@
+import Foundation
+import Logging
+import Synchronization
+import TidemarkModel
+
+/// Carries blobs between the local database and the server while an engine runs: carries out what `BlobUploads` decides,
+/// and fetches what somebody looks at.
+final class BlobCourier: Sendable {
+    private struct State {
+        var downloads: BlobDownloads
+        var waiting: [Int64: CheckedContinuation<Data, any Error>] = [:]
+        var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
+        var lastNumber: Int64 = 0
+        var isLinked = false
+        var isOver = false
+    }
+
+    private let database: LocalDatabase
+    private let server: BlobServer
+    private let environment: StoreEnvironment
+    private let limits: BlobLimits
+    private let lane: DatabaseLane
+    private let inbox = BlobInbox()
+    private let logger: Logger
+    private let state: Mutex<State>
+
+    init(_ database: LocalDatabase, _ server: BlobServer, _ environment: StoreEnvironment, logger: Logger) {
+        self.database = database
+        self.server = server
+        self.environment = environment
+        self.logger = logger
+        limits = server.limits
+        lane = DatabaseLane(isInline: environment.executor != nil)
+        state = Mutex(State(downloads: BlobDownloads(limits: server.limits)))
+    }
+
+    /// The server hears what is said, or does not any more. Also told when scopes may have come.
+    func linked(_ isLinked: Bool) {
+        state.withLock { $0.isLinked = isLinked }
+        inbox.linked(isLinked)
+    }
+
+    /// There is something to send.
+    func wrote() { inbox.wrote() }
+
+    // MARK: Running
+
+    /// Carries until the task is cancelled; whoever waits then is told so.
+    func run() async {
+        var uploads = BlobUploads(limits: limits, seed: environment.random().0)
+        await withDiscardingTaskGroup { group in
+            await retryRefused()
+            var alarm = Alarm()
+            for await _ in inbox.signals {
+                let taken = inbox.take()
+                if taken.hasRung { alarm.rang() }
+                for key in taken.downloads { group.addTask { await self.fetch(key) } }
+                var pending = taken.events
+                while !pending.isEmpty {
+                    for effect in uploads.on(pending.removeFirst(), now: environment.now()) {
+                        if let answer = await execute(effect, &alarm, in: &group) { pending.append(answer) }
+                    }
+                }
+                if Task.isCancelled { break }
+            }
+            group.cancelAll()
+        }
+        end()
+    }
+
+    private func execute(
+        _ effect: BlobUploads.Effect, _ alarm: inout Alarm, in group: inout DiscardingTaskGroup
+    ) async -> BlobUploads.Event? {
+        switch effect {
+        case .load(let limit):
+            do {
+                return .loaded(try await lane.run { [database] in try database.nextBlobs(limit: limit) })
+            } catch {
+                logger.error("the local database refused", metadata: ["error": "\(error)"])
+                return .loaded([])
+            }
+        case .send(let key): group.addTask { await self.send(key) }
+        case .note(let key, let end):
+            do {
+                try await lane.run { [database] in try database.note(end, of: key) }
+            } catch {
+                // It is sent again, which changes nothing at the server.
+                logger.error("the local database refused", metadata: ["error": "\(error)"])
+            }
+        case .wake(let time):
+            guard let wait = alarm.set(time, now: environment.now()) else { return nil }
+            group.addTask { [inbox, clock = environment.clock] in
+                // Cancelled only together with the courier.
+                try? await clock.sleep(for: .milliseconds(wait))
+                inbox.rang()
+            }
+        case .roundEnded(let last): endRounds { $0 <= last }
+        }
+        return nil
+    }
+
+    private func retryRefused() async {
+        do {
+            try await lane.run { [database] in try database.change { db in _ = try BlobTable(db: db).retry() } }
+        } catch {
+            // A disk that is full; what was refused stays so until the next launch.
+            logger.error("the local database refused", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func send(_ key: BlobKey) async {
+        let bytes: Data?
+        do {
+            bytes = try await lane.run { [database] in try database.unsentBlob(key) }
+        } catch {
+            return inbox.ended(key, .later("\(error)", after: nil))
+        }
+        guard let bytes else { return inbox.ended(key, .gone) }
+        inbox.ended(key, await server.put(bytes, as: key))
+    }
+
+    private func end() {
+        let (waiting, rounds) = state.withLock { state in
+            defer {
+                state.waiting = [:]
+                state.rounds = [:]
+                state.isOver = true
+            }
+            return (state.waiting.values.map { $0 }, state.rounds.values.map { $0 })
+        }
+        for continuation in waiting { continuation.resume(throwing: BlobError(.offline, "the connection was ended")) }
+        for continuation in rounds { continuation.resume() }
+    }
+
+    // MARK: Rounds
+
+    /// Waits until all is sent that can be sent now, or the task is cancelled.
+    func round() async {
+        let round = number()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    if !state.isOver { state.rounds[round] = continuation }
+                    return state.isOver
+                }
+                if isOver { return continuation.resume() }
+                // Cancelled before there was something to end: the handler found nothing.
+                if Task.isCancelled { return endRounds { $0 == round } }
+                inbox.round(round)
+            }
+        } onCancel: {
+            endRounds { $0 == round }
+        }
+    }
+
+    private func endRounds(where isOver: (Int64) -> Bool) {
+        let ended = state.withLock { state in
+            let ended = state.rounds.filter { isOver($0.key) }
+            for round in ended.keys { state.rounds[round] = nil }
+            return ended
+        }
+        for continuation in ended.values { continuation.resume() }
+    }
+
+    private func number() -> Int64 {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+    }
+
+    // MARK: Fetching
+
+    /// Fetches a blob, together with whoever else wants it.
+    ///
+    /// - Throws: `BlobError`; `CancellationError` for this caller alone.
+    func read(_ key: BlobKey) async throws -> Data {
+        let waiter = number()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                let answer: BlobDownloads.Answer? = state.withLock { state in
+                    if state.isOver || !state.isLinked { return nil }
+                    let answer = state.downloads.ask(key, by: waiter)
+                    if answer != .busy { state.waiting[waiter] = continuation }
+                    return answer
+                }
+                switch answer {
+                case nil: continuation.resume(throwing: BlobError(.offline, "there is no connection"))
+                case .busy: continuation.resume(throwing: BlobError(.busy, "too many downloads are asked for"))
+                case .start: inbox.fetch([key])
+                case .wait: break
+                }
+                // Cancelled before there was somebody who waits: the handler found nobody.
+                if Task.isCancelled { leave(key, waiter) }
+            }
+        } onCancel: {
+            leave(key, waiter)
+        }
+    }
+
+    private func leave(_ key: BlobKey, _ waiter: Int64) {
+        let continuation = state.withLock { state in
+            state.downloads.leave(key, waiter)
+            return state.waiting.removeValue(forKey: waiter)
+        }
+        continuation?.resume(throwing: CancellationError())
+    }
+
+    private func fetch(_ key: BlobKey) async {
+        let result = await fetched(key)
+        let (waiting, next) = state.withLock { state in
+            let (waiters, next) = state.downloads.ended(key)
+            return (waiters.compactMap { state.waiting.removeValue(forKey: $0) }, next)
+        }
+        if !next.isEmpty { inbox.fetch(next) }
+        for continuation in waiting { continuation.resume(with: result) }
+    }
+
+    private func fetched(_ key: BlobKey) async -> Result<Data, any Error> {
+        let policy = database.limits.cache.blobs
+        do {
+            let bytes = try await server.get(key, bytesMax: policy.bytesMax)
+            guard try await hold(bytes, key) else {
+                throw BlobError(.notThere, "\(key): the account does not hold the scope")
+            }
+            return .success(bytes)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func hold(_ bytes: Data, _ key: BlobKey) async throws -> Bool {
+        do {
+            return try await lane.run { [database, now = environment.now()] in
+                try database.hold(bytes, as: key, now: now)
+            }
+        } catch let error as StoreError where error.code == .diskFull {
+            // It can be looked at all the same, and is fetched again the next time.
+            return true
+        }
+    }
+}

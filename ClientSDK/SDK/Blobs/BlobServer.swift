@@ -1,0 +1,96 @@
+import Foundation
+import TidemarkModel
+
+/// The server's blobs, as calls over a transport (PROTOCOL.md, "Blobs"). A refused token is renewed once.
+struct BlobServer: Sendable {
+    let url: String
+    let transport: any Transport
+    let tokens: BlobTokens
+    let limits: BlobLimits
+
+    /// Sends bytes; every failure is an answer.
+    func put(_ bytes: Data, as key: BlobKey) async -> BlobUploadEnd {
+        let answer: BlobAnswer
+        do {
+            answer = try await exchange(.put(bytes), key, answerBytesMax: Self.refusalBytesMax)
+        } catch is BlobsUnsupported {
+            return .refused(.unsupported, "the transport carries no blobs")
+        } catch is BlobAnswerTooLong {
+            return .later("the server's answer is too long", after: nil)
+        } catch {
+            return .later(limits.clipped("\(error)"), after: nil)
+        }
+        let words = limits.clipped("\(answer.status) \(String(decoding: answer.body, as: UTF8.self))")
+        return switch answer.status {
+        case 200, 201: .sent
+        case 404: .refused(.notThere, words)
+        case 413: .refused(.tooLarge, words)
+        case 507: .refused(.quota, words)
+        case 400, 411, 422: .refused(.invalid, words)
+        case 405, 501: .refused(.unsupported, words)
+        default: .later(words, after: answer.retryMilliseconds)
+        }
+    }
+
+    /// Fetches bytes and checks them.
+    func get(_ key: BlobKey, bytesMax: Int) async throws(BlobError) -> Data {
+        let answer: BlobAnswer
+        do {
+            answer = try await exchange(.get, key, answerBytesMax: bytesMax)
+        } catch is BlobsUnsupported {
+            throw BlobError(.unsupported, "the transport carries no blobs")
+        } catch is BlobAnswerTooLong {
+            throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
+        } catch {
+            throw BlobError(.offline, limits.clipped("\(error)"))
+        }
+        switch answer.status {
+        case 200:
+            guard answer.body.count <= bytesMax else {
+                throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
+            }
+            guard BlobDigest(of: answer.body) == key.digest else {
+                throw BlobError(.damaged, "\(key): the server gave \(answer.body.count) bytes of another digest")
+            }
+            return answer.body
+        case 404: throw BlobError(.notThere, "\(key): the server has it not, or not for this account")
+        case 405, 501: throw BlobError(.unsupported, "the server has no blobs")
+        default: throw BlobError(.unavailable, "\(key): the server answered \(answer.status)")
+        }
+    }
+
+    /// Bytes of a refusal that are read.
+    private static let refusalBytesMax = 16 * 1_024
+
+    private func exchange(_ call: BlobRequest.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> BlobAnswer {
+        let token = try await tokens.current()
+        func request(_ token: String) -> BlobRequest {
+            BlobRequest(
+                call: call, target: Self.target(key), token: token, answerBytesMax: answerBytesMax,
+                timeout: limits.exchangeMax)
+        }
+        let answer = try await transport.exchange(request(token), with: url)
+        guard answer.status == 401 else { return answer }
+        return try await transport.exchange(request(try await tokens.another(than: token)), with: url)
+    }
+
+    /// Path and query; everything but unreserved characters of the scope is encoded.
+    static func target(_ key: BlobKey) -> String {
+        let unreserved = CharacterSet(
+            charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+        let scope = key.scope.text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
+        return "/v1/blobs/\(key.digest)?scope=\(scope)"
+    }
+}
+
+extension BlobAnswer {
+    /// `nil` for none, and for a date: the servers of this protocol say seconds.
+    fileprivate var retryMilliseconds: Int64? {
+        guard let seconds = retryAfter.flatMap({ Int64($0) }), seconds >= 0, seconds < 1 << 40 else { return nil }
+        return seconds * 1_000
+    }
+}
+
+extension BlobLimits {
+    fileprivate func clipped(_ text: String) -> String { String(text.prefix(errorLengthMax)) }
+}

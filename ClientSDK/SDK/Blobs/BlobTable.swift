@@ -1,0 +1,128 @@
+import Foundation
+import GRDB
+import TidemarkModel
+
+/// The blobs on the device, inside one SQLite transaction.
+struct BlobTable {
+    enum State: String {
+        /// To be sent; never evicted.
+        case waiting
+        /// At the server too.
+        case held
+    }
+
+    let db: Database
+
+    // MARK: Keeping
+
+    /// Notes bytes of this device's own, to be sent. What is at the server already is not sent again.
+    ///
+    /// - Throws: `StoreError` with `tooLarge` or `quota` refused; nothing is then kept.
+    func keep(_ bytes: Data, as key: BlobKey, policy: BlobPolicy, now: Milliseconds) throws {
+        guard bytes.count <= policy.bytesMax else {
+            throw StoreError(Rejection(.tooLarge, "a blob of \(bytes.count) bytes; the limit is \(policy.bytesMax)"))
+        }
+        // Keeping again what was refused is a wish to have it sent.
+        try db.run(
+            "UPDATE tidemark_blob SET used = ?, failure = NULL WHERE scope = ? AND digest = ?",
+            [now, key.scope.text, key.digest.text])
+        guard db.changesCount == 0 else { return }
+        let waiting = try self.bytes(in: .waiting)
+        guard waiting + Int64(bytes.count) <= policy.waitingBytesMax else {
+            throw StoreError(
+                Rejection(.quota, "\(waiting) bytes wait to be sent; the limit is \(policy.waitingBytesMax)"))
+        }
+        try insert(bytes, key, .waiting, now)
+    }
+
+    /// Keeps what came from the server, if the scope is still held.
+    ///
+    /// - Returns: false when it is not: the access may have ended while the bytes were on their way.
+    func hold(_ bytes: Data, as key: BlobKey, now: Milliseconds) throws -> Bool {
+        guard try db.exists("SELECT 1 FROM tidemark_scope WHERE scope = ?", [key.scope.text]) else { return false }
+        if try state(key) == nil { try insert(bytes, key, .held, now) }
+        return true
+    }
+
+    private func insert(_ bytes: Data, _ key: BlobKey, _ state: State, _ now: Milliseconds) throws {
+        try db.run(
+            "INSERT INTO tidemark_blob (scope, digest, state, size, created, used) VALUES (?, ?, ?, ?, ?, ?)",
+            [key.scope.text, key.digest.text, state.rawValue, bytes.count, now, now])
+        try db.run(
+            "INSERT OR IGNORE INTO tidemark_blob_bytes (digest, bytes) VALUES (?, ?)", [key.digest.text, bytes])
+    }
+
+    // MARK: Reading
+
+    /// The bytes, when they are here for this scope.
+    func bytes(_ key: BlobKey) throws -> Data? {
+        let sql = """
+            SELECT t.bytes FROM tidemark_blob AS b JOIN tidemark_blob_bytes AS t ON t.digest = b.digest
+            WHERE b.scope = ? AND b.digest = ?
+            """
+        guard let row = try db.first(sql, [key.scope.text, key.digest.text]) else { return nil }
+        return try row.blob(0)
+    }
+
+    /// What is not at the server yet, oldest first.
+    func unsent() throws -> [UnsentBlob] {
+        let sql = """
+            SELECT scope, digest, size, created, attempts, failure, last_error FROM tidemark_blob
+            WHERE state = 'waiting' ORDER BY created, rowid
+            """
+        return try db.all(sql).map { row in
+            let key = try row.blobKey(0)
+            return UnsentBlob(
+                digest: key.digest, scope: key.scope, byteCount: Int(try row.integer(2)),
+                since: Date(milliseconds: try row.integer(3)), attempts: Int(try row.integer(4)),
+                failure: try row.optionalText(5).map { BlobFailure(rawValue: $0) ?? .invalid },
+                lastError: try row.optionalText(6))
+        }
+    }
+
+    func state(_ key: BlobKey) throws -> State? {
+        let sql = "SELECT state FROM tidemark_blob WHERE scope = ? AND digest = ?"
+        return try db.first(sql, [key.scope.text, key.digest.text]).flatMap { State(rawValue: try $0.text(0)) }
+    }
+
+    func status(_ key: BlobKey) throws -> BlobStatus {
+        let sql = "SELECT state, failure FROM tidemark_blob WHERE scope = ? AND digest = ?"
+        guard let row = try db.first(sql, [key.scope.text, key.digest.text]) else { return .absent }
+        guard try row.text(0) == State.waiting.rawValue else { return .held }
+        return try row.optionalText(1).map { .failed(BlobFailure(rawValue: $0) ?? .invalid) } ?? .waiting
+    }
+
+    /// Bytes of the blobs in that state, each counted once however many scopes it is in.
+    func bytes(in state: State) throws -> Int64 {
+        let sql = "SELECT coalesce(sum(size), 0) FROM (SELECT DISTINCT digest, size FROM tidemark_blob WHERE state = ?)"
+        return try db.first(sql, [state.rawValue])?.integer(0) ?? 0
+    }
+
+    /// What is to be sent next: in scopes that the server gave this account, what was tried least often first.
+    func next(limit: Int) throws -> [BlobKey] {
+        let sql = """
+            SELECT scope, digest FROM tidemark_blob
+            WHERE state = 'waiting' AND failure IS NULL AND scope IN (SELECT scope FROM tidemark_scope)
+            ORDER BY attempts, created, rowid
+            LIMIT ?
+            """
+        return try db.all(sql, [limit]).map { try $0.blobKey(0) }
+    }
+}
+
+extension Row {
+    func blob(_ index: Int) throws -> Data {
+        switch (self[index] as DatabaseValue).storage {
+        case .blob(let bytes): return bytes
+        case .null, .int64, .double, .string: throw StoreError(.corrupt, "column \(index) holds no bytes")
+        }
+    }
+
+    /// Scope and digest, beside each other.
+    func blobKey(_ index: Int) throws -> BlobKey {
+        guard let digest = BlobDigest(checking: try text(index + 1)) else {
+            throw StoreError(.corrupt, "column \(index + 1) holds no digest")
+        }
+        return BlobKey(scope: ScopeID(try text(index)), digest: digest)
+    }
+}

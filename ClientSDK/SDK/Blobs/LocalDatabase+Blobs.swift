@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+import TidemarkModel
+
+/// Blobs as single operations. They block until the one writer is free.
+extension LocalDatabase {
+    /// The bytes, when they are to be sent.
+    func unsentBlob(_ key: BlobKey) throws -> Data? {
+        try writer.read { db in
+            let table = BlobTable(db: db)
+            return try table.state(key) == .waiting ? table.bytes(key) : nil
+        }
+    }
+
+    /// The bytes, when they are here for this scope.
+    func blob(_ key: BlobKey) throws -> Data? { try writer.read { try BlobTable(db: $0).bytes(key) } }
+
+    func nextBlobs(limit: Int) throws -> [BlobKey] { try writer.read { try BlobTable(db: $0).next(limit: limit) } }
+
+    /// What became of an attempt to send a blob. What is held now may be evicted at once, when it does not fit.
+    func note(_ end: BlobUploadEnd, of key: BlobKey) throws {
+        try change { [policy = limits.cache.blobs] db in
+            let table = BlobTable(db: db)
+            switch end {
+            case .gone: break
+            case .sent:
+                try table.sent(key)
+                try table.evict(above: policy.heldBytesMax)
+            case .refused(let failure, let error): try table.notSent(key, failure, error: error)
+            case .later(let error, _): try table.notSent(key, nil, error: error)
+            }
+        }
+    }
+
+    /// Keeps what came from the server; what nobody looked at for longest makes room.
+    ///
+    /// - Returns: false when the scope is not held (any more); nothing is then kept.
+    func hold(_ bytes: Data, as key: BlobKey, now: Milliseconds) throws -> Bool {
+        try change { [policy = limits.cache.blobs] db in
+            let table = BlobTable(db: db)
+            guard try table.hold(bytes, as: key, now: now) else { return false }
+            try table.evict(above: policy.heldBytesMax)
+            return true
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Synchronization
+import Tidemark
+import TidemarkModel
+
+/// Calls for blobs on their way between the clients of a kit and its server, beside their connections.
+final class BlobRoad: Sendable {
+    private struct State {
+        var calls: [Int64: (port: Int, continuation: CheckedContinuation<BlobAnswer, any Error>)] = [:]
+        var lastCall: Int64 = 0
+        var faults: [Int: [BlobFault]] = [:]
+        var carried: [Int: Int] = [:]
+    }
+
+    private let timeline: Timeline
+    private let state = Mutex(State())
+
+    init(_ timeline: Timeline) { self.timeline = timeline }
+
+    func arm(_ fault: BlobFault, times: Int, on port: Int) {
+        let faults = Array(repeating: fault, count: max(0, times))
+        state.withLock { $0.faults[port, default: []] += faults }
+    }
+
+    /// Calls of a client that reached the server.
+    func carried(from port: Int) -> Int { state.withLock { $0.carried[port] ?? 0 } }
+
+    func isQuiet(_ port: Int) -> Bool { state.withLock { state in !state.calls.values.contains { $0.port == port } } }
+
+    /// Everything on its way from or to a client is lost.
+    func cut(_ port: Int) {
+        let lost = state.withLock { state in
+            let lost = state.calls.filter { $0.value.port == port }
+            for id in lost.keys { state.calls[id] = nil }
+            return lost.sorted { $0.key < $1.key }.map(\.value.continuation)
+        }
+        for continuation in lost { continuation.resume(throwing: Loopback.Unreachable()) }
+    }
+
+    /// Carries a call; the server is asked when it arrives.
+    func carry(
+        from port: Int, latency: Int64, _ server: @escaping @Sendable () -> BlobAnswer
+    ) async throws -> BlobAnswer {
+        try await withCheckedThrowingContinuation { continuation in
+            let (id, fault) = state.withLock { state in
+                state.lastCall += 1
+                state.calls[state.lastCall] = (port, continuation)
+                let fault = state.faults[port]?.isEmpty == false ? state.faults[port]?.removeFirst() : nil
+                return (state.lastCall, fault)
+            }
+            timeline.schedule(after: latency) { self.arrive(id, fault, latency, server) }
+        }
+    }
+
+    private func arrive(
+        _ id: Int64, _ fault: BlobFault?, _ latency: Int64, _ server: @Sendable () -> BlobAnswer
+    ) {
+        let isOnItsWay = state.withLock { state in
+            guard let port = state.calls[id]?.port else { return false }
+            if fault != .callLost { state.carried[port, default: 0] += 1 }
+            return true
+        }
+        guard isOnItsWay else { return }
+        let answer: BlobAnswer?
+        switch fault {
+        case nil: answer = server()
+        case .callLost: answer = nil
+        case .answerLost:
+            _ = server()
+            answer = nil
+        case .doubled:
+            _ = server()
+            answer = server()
+        case .refused(let status, let retryAfter):
+            answer = BlobAnswer(status: status, retryAfter: retryAfter.map { "\($0)" }, body: Data())
+        case .falsified:
+            let real = server()
+            answer = BlobAnswer(status: real.status, retryAfter: nil, body: real.body + [0])
+        }
+        timeline.schedule(after: latency) {
+            let continuation = self.state.withLock { $0.calls.removeValue(forKey: id) }?.continuation
+            if let answer {
+                continuation?.resume(returning: answer)
+            } else {
+                continuation?.resume(throwing: Loopback.Unreachable())
+            }
+        }
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+@Suite(.timeLimit(.minutes(1))) struct BlobTrafficTests {
+    private let server = BlobShelf()
+    private let store: SyncStore
+    private let room = ScopeID(record: RecordKey.room(1).id)
+    private let photo = Data((0..<5_000).map { UInt8($0 % 251) })
+
+    init() throws {
+        store = try .test()
+        server.messages.grant([room])
+    }
+
+    private func connect(token: @escaping @Sendable () async throws -> String = { "t" }) async throws {
+        try store.connect(to: "http://test", transport: server, token: token)
+        for await status in store.status where status.phase == .live { break }
+    }
+
+    private func waiting(_ digest: BlobDigest, for status: BlobStatus) async throws {
+        for try await now in store.blobs.status(of: digest, in: room) where now == status { break }
+    }
+
+    // MARK: Sending
+
+    @Test func `what was kept offline is sent with the connection, and syncNow returns when it is there`()
+        async throws
+    {
+        let digest = try await store.blobs.keep(photo, in: room)
+        try store.connect(to: "http://test", transport: server) { "t" }
+        let status = try await store.syncNow()
+        #expect(status.phase == .live && status.unsentBlobs == 0)
+        #expect(server.shelf == ["/v1/blobs/\(digest)?scope=\(room)": photo])
+        #expect(server.calls.map(\.token) == ["t"])
+        try await waiting(digest, for: .held)
+        #expect(try await store.blobs.read(digest, in: room) == photo)
+        #expect(server.gets == 0)
+        await store.disconnect()
+    }
+
+    @Test func `while connected it is sent at once, two at a time, and each once`() async throws {
+        try await connect()
+        server.holdBack()
+        var digests: [BlobDigest] = []
+        for seed in 0..<6 {
+            digests.append(try await store.blobs.keep(Data(repeating: UInt8(seed), count: 9), in: room))
+        }
+        while server.waiting < 2 { await Task.yield() }
+        server.letGo()
+        for digest in digests { try await waiting(digest, for: .held) }
+        #expect(server.puts == 6 && server.inFlightMax == 2)
+        await store.disconnect()
+    }
+
+    @Test func `a put whose answer was lost is put again, and is one blob`() async throws {
+        server.loseAnswers(1)
+        let digest = try await store.blobs.keep(photo, in: room)
+        try store.connect(to: "http://test", transport: server) { "t" }
+        #expect(try await store.syncNow().unsentBlobs == 1)
+        let unsent = try #require(try await store.blobs.unsent().first)
+        #expect(unsent.attempts == 1 && unsent.failure == nil && unsent.lastError != nil)
+        #expect(server.shelf.count == 1)
+        store.pause()
+        while server.messages.openConnections > 0 { await Task.yield() }
+        store.resume()
+        try await waiting(digest, for: .held)
+        #expect(server.puts == 2 && server.shelf.count == 1)
+        await store.disconnect()
+    }
+
+    @Test(arguments: [
+        (404, BlobFailure.notThere), (413, .tooLarge), (422, .invalid), (507, .quota), (501, .unsupported),
+    ])
+    func `a refusal is shown, costs no other blob, and is tried again by hand and at the next launch`(
+        _ status: Int, _ failure: BlobFailure
+    ) async throws {
+        server.answer(status, body: Data("{\"msg\":\"why\"}".utf8))
+        let refused = try await store.blobs.keep(photo, in: room)
+        let other = try await store.blobs.keep(Data("other".utf8), in: room)
+        try store.connect(to: "http://test", transport: server) { "t" }
+        let seen = try await store.syncNow()
+        // Which of the two was first at the server is the network's to say.
+        let unsent = try await store.blobs.unsent()
+        #expect(unsent.map(\.failure) == [failure] && seen.failedBlobs == 1)
+        #expect(unsent.first?.lastError?.contains("why") == true)
+        let digest = try #require(unsent.first?.digest)
+        #expect(server.puts == 2)
+        #expect(try await store.syncNow().failedBlobs == 1)
+        #expect(server.puts == 2)
+        server.answer(status)
+        try await store.blobs.retry(digest, in: room)
+        _ = try await store.syncNow()
+        #expect(server.puts == 3 && server.shelf.count == 1)
+        await store.disconnect()
+        try await connect()
+        for digest in [refused, other] { try await waiting(digest, for: .held) }
+        #expect(server.shelf.count == 2)
+        let error = await #expect(throws: StoreError.self) { try await store.blobs.retry(digest, in: room) }
+        #expect(error?.code == .notFound)
+        await store.disconnect()
+    }
+
+    @Test func `a token that is refused is renewed once, and by one call for all`() async throws {
+        let tokens = TokenSource()
+        try await connect { tokens.next() }
+        #expect(tokens.given == 1)
+        server.take(tokens: ["token 2"])
+        server.holdBack()
+        let keys = try await [
+            store.blobs.keep(photo, in: room), store.blobs.keep(Data("other".utf8), in: room),
+        ]
+        while server.waiting < 2 { await Task.yield() }
+        server.letGo()
+        for key in keys { try await waiting(key, for: .held) }
+        #expect(tokens.given <= 3 && server.calls.count == 4)
+        // One that stays refused is no loop.
+        server.take(tokens: [])
+        let calls = server.calls.count
+        let digest = try await store.blobs.keep(Data("third".utf8), in: room)
+        _ = try await store.syncNow()
+        #expect(server.calls.count == calls + 2)
+        #expect(try await store.blobs.unsent().map(\.digest) == [digest])
+        await store.disconnect()
+    }
+
+    @Test func `a transport that carries messages only says so, and nothing is lost`() async throws {
+        server.stopCarrying()
+        let digest = try await store.blobs.keep(photo, in: room)
+        try await connect()
+        try await waiting(digest, for: .failed(.unsupported))
+        let other = BlobDigest(of: Data("other".utf8))
+        let error = await #expect(throws: BlobError.self) { try await store.blobs.read(other, in: room) }
+        #expect(error?.code == .unsupported)
+        #expect(try await store.blobs.read(digest, in: room) == photo)
+        await store.disconnect()
+    }
+
+    @Test func `a scheduler's round sends what waits while paused`() async throws {
+        store.pause()
+        try store.connect(to: "http://test", transport: server) { "t" }
+        try await store.blobs.keep(photo, in: room)
+        #expect(try await store.syncNow().unsentBlobs == 1)
+        #expect(server.calls.isEmpty)
+        #expect(await store.runOnce(deadline: .seconds(30)).unsentBlobs == 0)
+        #expect(server.puts == 1 && store.isPaused)
+        await store.disconnect()
+    }
+
+    @Test func `what is given up is gone, and is not sent`() async throws {
+        let digest = try await store.blobs.keep(photo, in: room)
+        try await store.blobs.discard(digest, in: room)
+        try await connect()
+        _ = try await store.syncNow()
+        #expect(server.calls.isEmpty)
+        let error = await #expect(throws: StoreError.self) { try await store.blobs.discard(digest, in: room) }
+        #expect(error?.code == .notFound)
+        await store.disconnect()
+    }
+
+    // MARK: Fetching
+
+    @Test func `many who look at one picture share a download, and who gives up does not end it for the others`()
+        async throws
+    {
+        let digest = server.put(photo, in: room)
+        try await connect()
+        server.holdBack()
+        let (store, room) = (store, room)
+        let lookers = (0..<5).map { _ in Task { try await store.blobs.read(digest, in: room) } }
+        while server.waiting < 1 { await Task.yield() }
+        lookers[0].cancel()
+        await #expect(throws: CancellationError.self) { try await lookers[0].value }
+        server.letGo()
+        for looker in lookers.dropFirst() { #expect(try await looker.value == photo) }
+        #expect(server.gets == 1)
+        #expect(try await store.blobs.read(digest, in: room) == photo)
+        #expect(server.gets == 1)
+        #expect(store.metrics.blobsAsked >= 5 && store.metrics.blobHitRate != nil)
+        await store.disconnect()
+    }
+
+    @Test func `bytes that are not what the digest names are refused and not kept`() async throws {
+        let digest = server.put(photo, in: room)
+        server.replace("/v1/blobs/\(digest)?scope=\(room)", with: Data("a lie".utf8))
+        try await connect()
+        let error = await #expect(throws: BlobError.self) { try await store.blobs.read(digest, in: room) }
+        #expect(error?.code == .damaged)
+        #expect(try await store.statusNow(digest, room) == .absent)
+        _ = server.put(photo, in: room)
+        #expect(try await store.blobs.read(digest, in: room) == photo)
+        #expect(try await store.statusNow(digest, room) == .held)
+        await store.disconnect()
+    }
+
+    @Test func `each reason why bytes cannot be had has its name`() async throws {
+        let absent = BlobDigest(of: Data("nowhere".utf8))
+        func code(_ digest: BlobDigest, in scope: ScopeID) async -> BlobError.Code? {
+            do {
+                _ = try await store.blobs.read(digest, in: scope)
+                return nil
+            } catch { return (error as? BlobError)?.code }
+        }
+        #expect(await code(absent, in: room) == .offline)
+        try await connect()
+        #expect(await code(absent, in: room) == .notThere)
+        let large = server.put(Data(count: (16 << 20) + 1), in: room)
+        #expect(await code(large, in: room) == .tooLarge)
+        server.answer(503)
+        #expect(await code(absent, in: room) == .unavailable)
+        server.cut(1)
+        #expect(await code(absent, in: room) == .offline)
+        let elsewhere = ScopeID("elsewhere")
+        let digest = server.put(photo, in: elsewhere)
+        #expect(await code(digest, in: elsewhere) == .notThere, "the account does not hold the scope")
+        await store.disconnect()
+        #expect(await code(absent, in: room) == .offline)
+    }
+
+    @Test func `who waits for bytes when the connection is ended is told so`() async throws {
+        let digest = server.put(photo, in: room)
+        try await connect()
+        server.holdBack()
+        let (store, room) = (store, room)
+        let looker = Task { try await store.blobs.read(digest, in: room) }
+        while server.waiting < 1 { await Task.yield() }
+        let end = Task { await store.disconnect() }
+        server.letGo()
+        await end.value
+        do { _ = try await looker.value } catch { #expect((error as? BlobError)?.code == .offline) }
+    }
+
+    @Test func `the name of a scope is encoded whole`() {
+        let digest = BlobDigest(of: Data())
+        let target = BlobServer.target(BlobKey(scope: ScopeID("a b/ä&scope=x#?%+"), digest: digest))
+        #expect(target == "/v1/blobs/\(digest)?scope=a%20b%2F%C3%A4%26scope%3Dx%23%3F%25%2B")
+    }
+}
+
+extension SyncStore {
+    fileprivate func statusNow(_ digest: BlobDigest, _ scope: ScopeID) async throws -> BlobStatus? {
+        for try await status in blobs.status(of: digest, in: scope) { return status }
+        return nil
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTestKit
+
+@Suite(.timeLimit(.minutes(2))) struct BlobTests {
+    private let photo = Data((0..<50_000).map { UInt8($0 % 251) })
+
+    private func send(_ bytes: Data, from client: TestClient, in room: Room) async throws -> BlobDigest {
+        let scope = ScopeID(record: room.id)
+        let digest = BlobDigest(of: bytes)
+        try await client.store.write { t in
+            t.keep(bytes, in: scope)
+            t.create(Note(room: room.id, text: digest.text))
+        }
+        return digest
+    }
+
+    private func bytes(_ desk: Desk, _ client: TestClient, _ digest: BlobDigest) async throws -> Data {
+        try await desk.kit.whileRunning { try await client.store.blobs.read(digest, in: ScopeID(record: desk.room.id)) }
+    }
+
+    private func refusal(_ desk: Desk, _ client: TestClient, _ digest: BlobDigest) async throws -> BlobError.Code? {
+        do {
+            _ = try await bytes(desk, client, digest)
+            return nil
+        } catch let error as BlobError { return error.code }
+    }
+
+    @Test func `a picture taken offline in a room that is new arrives with the room`() async throws {
+        let desk = try await Desk()
+        desk.ann.goOffline()
+        let room = Room(people: ["ann", "bob"])
+        try await desk.ann.store.repository(Room.self).create(room)
+        let digest = try await send(photo, from: desk.ann, in: room)
+        desk.ann.goOnline()
+        try await desk.kit.settle()
+        #expect(try await desk.ann.store.blobs.unsent().isEmpty)
+        let seen = try await desk.kit.whileRunning {
+            try await desk.bob.store.blobs.read(digest, in: ScopeID(record: room.id))
+        }
+        #expect(seen == photo)
+        try desk.kit.expectConverged()
+    }
+
+    @Test(arguments: [
+        BlobFault.callLost, .answerLost, .doubled, .refused(status: 503), .refused(status: 429, retryAfter: 7),
+    ])
+    func `whatever is lost, doubled or put off on the way, the bytes arrive once`(_ fault: BlobFault) async throws {
+        let desk = try await Desk()
+        desk.kit.faults.blobs(fault, of: desk.ann, times: 5)
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        try await desk.kit.settle()
+        #expect(try await desk.ann.store.blobs.unsent().isEmpty)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+    }
+
+    @Test func `a server that wants to be left alone is left alone`() async throws {
+        let desk = try await Desk()
+        desk.kit.faults.blobs(.refused(status: 429, retryAfter: 100), of: desk.ann)
+        _ = try await send(photo, from: desk.ann, in: desk.room)
+        await desk.kit.advance(by: .seconds(99))
+        #expect(try await desk.ann.store.blobs.unsent().count == 1)
+        await desk.kit.advance(by: .seconds(2))
+        #expect(try await desk.ann.store.blobs.unsent().isEmpty)
+    }
+
+    @Test func `a process that ends with a picture to send has sent it after its next start`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-kit-\(UUID())")
+        // Nothing is lost when a temporary folder stays behind.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let desk = try await Desk()
+        let tablet = try await desk.kit.client("ann", at: folder)
+        try await desk.kit.settle()
+        for times in 0..<3 {
+            desk.kit.faults.blobs(.answerLost, of: tablet, times: times)
+            let digest = try await send(photo + [UInt8(times)], from: tablet, in: desk.room)
+            await desk.kit.advance(by: .milliseconds(times * 400))
+            try await tablet.kill()
+            try await tablet.relaunch()
+            try await desk.kit.settle()
+            #expect(try await tablet.store.blobs.unsent().isEmpty)
+            #expect(try await bytes(desk, desk.bob, digest) == photo + [UInt8(times)])
+        }
+    }
+
+    @Test func `who was removed fetches nothing more and keeps nothing, and cannot send`() async throws {
+        let desk = try await Desk()
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        try await desk.kit.settle()
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+        let scope = ScopeID(record: desk.room.id)
+        desk.bob.goOffline()
+        try await desk.bob.store.blobs.keep(Data("late".utf8), in: scope)
+        try await desk.kit.faults.revoke(UserID("bob"), from: scope)
+        #expect(try await desk.bob.store.blobs.read(digest, in: scope) == photo, "nobody told the device yet")
+        desk.bob.goOnline()
+        try await desk.kit.settle()
+        #expect(try await refusal(desk, desk.bob, digest) == .notThere)
+        #expect(try await desk.bob.store.blobs.unsent().map(\.failure) == [.notThere])
+        try await desk.kit.faults.grant(UserID("bob"), to: scope)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+        #expect(try await desk.bob.store.blobs.unsent().isEmpty)
+    }
+
+    @Test func `knowing a digest gives nobody anything`() async throws {
+        let desk = try await Desk()
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        let other = Room(people: ["bob"])
+        try await desk.bob.store.repository(Room.self).create(other)
+        try await desk.kit.settle()
+        let error = await #expect(throws: BlobError.self) {
+            try await desk.kit.whileRunning {
+                try await desk.bob.store.blobs.read(digest, in: ScopeID(record: other.id))
+            }
+        }
+        #expect(error?.code == .notThere)
+    }
+
+    @Test func `bytes that were changed on the way are not kept, and the next look has the right ones`() async throws {
+        let desk = try await Desk()
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        try await desk.kit.settle()
+        desk.kit.faults.blobs(.falsified, of: desk.bob)
+        #expect(try await refusal(desk, desk.bob, digest) == .damaged)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+    }
+
+    @Test func `who looks before the bytes are at the server sees them when they are`() async throws {
+        let desk = try await Desk()
+        desk.kit.faults.blobs(.refused(status: 503), of: desk.ann, times: 4)
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        let looks = try await desk.kit.whileRunning {
+            var looks: [BlobLook] = []
+            let scope = ScopeID(record: desk.room.id)
+            for try await look in desk.bob.store.blobs.look(at: digest, in: scope) { looks.append(look) }
+            return looks
+        }
+        #expect(looks.last == .here(photo))
+        #expect(looks.first == .missing(nil))
+        guard looks.count == 3, case .missing(let error?) = looks[1] else {
+            Issue.record("\(looks.count) looks")
+            return
+        }
+        #expect(error.code == .notThere)
+    }
+
+    @Test func `a look without a connection waits for one`() async throws {
+        let desk = try await Desk()
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        try await desk.kit.settle()
+        desk.bob.goOffline()
+        await desk.kit.advance(by: .seconds(1))
+        let looks = try await desk.kit.whileRunning {
+            var looks: [BlobLook] = []
+            let scope = ScopeID(record: desk.room.id)
+            for try await look in desk.bob.store.blobs.look(at: digest, in: scope) {
+                looks.append(look)
+                if looks.count == 2 { desk.bob.goOnline() }
+            }
+            return looks
+        }
+        #expect(looks.count == 3 && looks.last == .here(photo))
+    }
+}
