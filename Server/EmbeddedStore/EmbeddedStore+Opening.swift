@@ -18,7 +18,9 @@ extension EmbeddedStore {
         return claim
     }
 
-    static func open(_ path: String, _ options: Options) throws(StoreError) -> DatabasePool {
+    static func open(
+        _ path: String, _ options: Options, migrator: DatabaseMigrator
+    ) throws(StoreError) -> DatabasePool {
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(options.busySeconds)
@@ -35,7 +37,6 @@ extension EmbeddedStore {
                     try db.execute(sql: "PRAGMA max_page_count = \(max(bytes / pageBytes, 1))")
                 }
             }
-            let migrator = EmbeddedSchema.migrator
             guard try !pool.read(migrator.hasBeenSuperseded) else {
                 throw StoreError(.unavailable, "a later version wrote \(path): run that version, or restore a backup")
             }

@@ -40,7 +40,7 @@ package final class EmbeddedStore: Store {
     package init(path: String, options: Options = Options()) throws(StoreError) {
         limits = options.limits
         claim = try Self.claim(path)
-        pool = try Self.open(path, options)
+        pool = try Self.open(path, options, migrator: EmbeddedSchema.migrator)
     }
 
     /// Waits for running calls, then closes the file; later calls throw. Blocks.

@@ -17,6 +17,7 @@ enum PostgresSchema {
     static let steps = [
         Step(name: "order, records, clients, members", statements: first),
         Step(name: "conflict ledger", statements: second),
+        Step(name: "blobs", statements: BlobSQL.tables),
     ]
 
     static let makeHistory = """
@@ -136,7 +137,7 @@ enum PostgresSchema {
     /// Two hints for the planner, which may not take another index than the primary key for a search by its columns.
     /// Where it believes that a workspace has one row, all indexes look alike, so it shall believe in a hundred; where
     /// the whole table has one row, it takes the index that was made last.
-    private static func keyed(_ table: String, _ columns: String) -> [String] {
+    static func keyed(_ table: String, _ columns: String) -> [String] {
         [
             "ALTER TABLE \(table) ADD PRIMARY KEY (\(columns))",
             "ALTER TABLE \(table) ALTER COLUMN workspace SET (n_distinct = -0.01)",

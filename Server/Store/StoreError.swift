@@ -45,6 +45,8 @@ package struct StoreLimits: Hashable, Sendable {
     package var ledgerEntriesMax = 100
     /// Their bytes, old and new values together; the newest write always stays, and entries of one write together.
     package var ledgerBytesMax = 1_048_576
+    /// Bytes of blobs in one workspace: 10 GiB.
+    package var blobBytesPerWorkspaceMax: Int64 = 10 << 30
 
     package init() {}
 }

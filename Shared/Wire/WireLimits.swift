@@ -30,6 +30,10 @@ package struct WireLimits: Hashable, Sendable {
     package var connectionsPerUserMax = 20
     /// Pages that one connection may have asked for and not received.
     package var pagesInFlightMax = 4
+    /// Bytes of one blob; `nil` where the server keeps none, or is older than blobs.
+    package var blobBytesMax: Int?
+    /// What a server allows that was not told otherwise: 16 MiB.
+    package static let blobBytesDefault = 16 * 1_048_576
     /// Bounds on ephemeral messages.
     package var ephemeral = EphemeralLimits()
     /// Bounds on records and transactions.

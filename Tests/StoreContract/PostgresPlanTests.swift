@@ -33,6 +33,9 @@ struct PostgresPlanTests {
         (ReadingSQL.page, ["text", "text", "text", "bigint", "bigint", "bigint"]),
         (ReadingSQL.client, ["text", "uuid"]),
         (ReadingSQL.grants, ["text", "text"]),
+        (BlobSQL.size, ["text", "text", "text"]),
+        (BlobSQL.part, ["text", "text", "bigint"]),
+        (BlobSQL.usage, ["text"]),
     ]
     /// What the index conditions of a statement must search by, besides the workspace.
     private static let searched = [
@@ -42,6 +45,7 @@ struct PostgresPlanTests {
         "sync_window": ["scope", "seq"], "sync_page": ["scope", "collection", "born"],
         "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],
         "sync_client": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
+        "sync_blob_size": ["scope", "digest"], "sync_blob_part": ["digest", "start"],
     ]
 
     enum Filling: CaseIterable {
@@ -75,11 +79,18 @@ struct PostgresPlanTests {
                     }
                     draft.settle(row, through: count)
                 }
+                for number in first..<first + min(count, 50) {
+                    let blob = Blob.filled(with: UInt8(truncatingIfNeeded: number), count: Int(number) + 1)
+                    _ = try await running.store.put(blob, in: .a, of: workspace, by: row.user, now: 1)
+                }
             }
             switch filling {
             case .fresh, .manyRowsNeverAnalyzed: break
             case .oneRowAnalyzed, .manyRowsAnalyzed, .manyWorkspacesAnalyzed:
-                for table in ["workspace", "batch", "record", "client", "member", "listener", "ledger"] {
+                for table in [
+                    "workspace", "batch", "record", "client", "member", "listener", "ledger", "blob",
+                    "blob_part", "blob_scope", "blob_usage",
+                ] {
                     try await schema.sql("ANALYZE sync_\(table)")
                 }
             }

@@ -29,14 +29,18 @@ enum StoreKind: String, CaseIterable, Sendable {
     private func make(_ limits: StoreLimits) async throws -> StoreUnderTest {
         switch self {
         case .memory:
-            return StoreUnderTest(store: InMemoryStore(MemoryTables(limits: limits)))
+            return StoreUnderTest(
+                store: InMemoryStore(MemoryTables(limits: limits)),
+                blobs: InMemoryBlobStore(BlobTables(limits: limits)))
         case .embedded:
             let file = TemporaryFile()
             var options = EmbeddedStore.Options()
             options.limits = limits
             let store = try EmbeddedStore(path: file.path, options: options)
-            return StoreUnderTest(store: store) {
+            let blobs = try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: file.path), limits: limits)
+            return StoreUnderTest(store: store, blobs: blobs) {
                 try store.close()
+                try blobs.close()
                 try file.remove()
             }
         case .postgres:

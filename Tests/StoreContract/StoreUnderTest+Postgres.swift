@@ -15,7 +15,7 @@ extension StoreUnderTest {
             var options = TestSchema.options
             options.limits = limits
             let running = try await RunningPostgresStore(schema, node: postgresNode, options: options)
-            return StoreUnderTest(store: running.store) {
+            return StoreUnderTest(store: running.store, blobs: running.store) {
                 try await running.end()
                 try await schema.drop()
             }

@@ -7,15 +7,18 @@ import TidemarkStore
 /// One store with a workspace that no other test uses.
 struct StoreUnderTest: Sendable {
     let store: any Store
+    let blobs: any BlobStore
     let workspace: WorkspaceID
     /// Ends the store and removes what it left.
     let close: @Sendable () async throws -> Void
 
     init(
-        store: any Store, workspace: WorkspaceID = WorkspaceID("contract-\(UUID().uuidString)"),
+        store: any Store, blobs: any BlobStore = InMemoryBlobStore(),
+        workspace: WorkspaceID = WorkspaceID("contract-\(UUID().uuidString)"),
         close: @escaping @Sendable () async throws -> Void = {}
     ) {
         self.store = store
+        self.blobs = blobs
         self.workspace = workspace
         self.close = close
     }

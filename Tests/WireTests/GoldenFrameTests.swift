@@ -6,9 +6,11 @@ import TidemarkWire
     /// Checksums of all golden bytes by version. A change of the bytes needs a new version here and in `WireVersion`.
     static let locked: [Int64: UInt64] = [1: 10_111_909_592_048_380_176]
 
-    /// The same for what came later: messages and members that a peer gets only after it said that it knows them, so that
-    /// a version's own bytes stay.
-    static let lockedExtensions: [String: UInt64] = ["eph": 4_225_397_441_822_079_617]
+    /// The same for what came later, so that a version's own bytes stay: messages and members that a peer gets only after
+    /// it said that it knows them, and members that a peer ignores which does not know them.
+    static let lockedExtensions: [String: UInt64] = [
+        "eph": 4_225_397_441_822_079_617, "blob_bytes": 18_072_539_843_657_000_088,
+    ]
 
     @Test func `client messages have their locked bytes and read back`() throws {
         for (message, text) in GoldenFrames.client + GoldenFrames.ephemeralClient {
@@ -18,7 +20,7 @@ import TidemarkWire
     }
 
     @Test func `server messages have their locked bytes and read back`() throws {
-        for (message, text) in GoldenFrames.server + GoldenFrames.ephemeralServer {
+        for (message, text) in GoldenFrames.server + GoldenFrames.ephemeralServer + GoldenFrames.blobServer {
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
             #expect(try ServerMessage.decode(Array(text.utf8)) == message)
         }
@@ -30,9 +32,13 @@ import TidemarkWire
     }
 
     @Test func `bytes of an extension change only under another name`() {
-        let sum = checksum(
-            GoldenFrames.ephemeralClient.map { $0.0.encode() } + GoldenFrames.ephemeralServer.map { $0.0.encode() })
-        #expect(Self.lockedExtensions["eph"] == sum, "name the changed extension anew and lock its bytes as \(sum)")
+        let ephemeral =
+            GoldenFrames.ephemeralClient.map { $0.0.encode() } + GoldenFrames.ephemeralServer.map { $0.0.encode() }
+        for (name, frames) in ["eph": ephemeral, "blob_bytes": GoldenFrames.blobServer.map { $0.0.encode() }] {
+            let sum = checksum(frames)
+            #expect(
+                Self.lockedExtensions[name] == sum, "\(name): name it anew and lock the changed bytes as \(sum)")
+        }
     }
 
     /// FNV-1a, 64 bits.
@@ -53,6 +59,16 @@ import TidemarkWire
             return
         }
         #expect(welcome.ephemerals == nil)
+    }
+
+    @Test func `a server without blobs tells no limit of them, and one with blobs does`() throws {
+        for (frame, bytes) in [(GoldenFrames.server[0], nil), (GoldenFrames.blobServer[0], Int?.some(16 * 1_048_576))] {
+            guard case .welcome(let welcome) = try ServerMessage.decode(Array(frame.1.utf8)) else {
+                Issue.record("no welcome")
+                return
+            }
+            #expect(welcome.limits.blobBytesMax == bytes)
+        }
     }
 
     @Test func `a client cannot say an ephemeral message in somebody's name`() throws {

@@ -1,0 +1,97 @@
+import GRDB
+
+/// The tables of the blobs' file, made to be read by a person with `sqlite3`.
+enum EmbeddedBlobSchema {
+    /// Every step ever released, in order; a released step is never edited.
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("1 blobs, their parts, scopes and usage") { db in
+            try db.execute(sql: first)
+        }
+        return migrator
+    }
+
+    private static let first = """
+        CREATE TABLE sync_blob (
+            workspace TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            octets INTEGER NOT NULL,
+            created INTEGER NOT NULL,
+            PRIMARY KEY (workspace, digest)
+        ) STRICT, WITHOUT ROWID;
+
+        -- start is the place of the part's first byte in the blob.
+        CREATE TABLE sync_blob_part (
+            workspace TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            start INTEGER NOT NULL,
+            bytes BLOB NOT NULL,
+            PRIMARY KEY (workspace, digest, start)
+        ) STRICT;
+
+        -- author is who put it there first.
+        CREATE TABLE sync_blob_scope (
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            digest TEXT NOT NULL,
+            author TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            PRIMARY KEY (workspace, scope, digest)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_blob_usage (
+            workspace TEXT NOT NULL PRIMARY KEY,
+            blobs INTEGER NOT NULL,
+            octets INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+}
+
+/// The statements on those tables. Each begins its search at the workspace.
+enum EmbeddedBlobSQL {
+    static let size = """
+        SELECT b.octets
+        FROM sync_blob_scope s
+        JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
+        WHERE s.workspace = ? AND s.scope = ? AND s.digest = ?
+        """
+
+    static let part = """
+        SELECT bytes
+        FROM sync_blob_part
+        WHERE workspace = ? AND digest = ? AND start = ?
+        """
+
+    static let usage = """
+        SELECT blobs, octets
+        FROM sync_blob_usage
+        WHERE workspace = ?
+        """
+
+    static let blob = """
+        SELECT octets
+        FROM sync_blob
+        WHERE workspace = ? AND digest = ?
+        """
+
+    static let insertBlob = """
+        INSERT INTO sync_blob (workspace, digest, octets, created)
+        VALUES (?, ?, ?, ?)
+        """
+
+    static let insertPart = """
+        INSERT INTO sync_blob_part (workspace, digest, start, bytes)
+        VALUES (?, ?, ?, ?)
+        """
+
+    static let insertScope = """
+        INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
+        VALUES (?, ?, ?, ?, ?)
+        """
+
+    static let count = """
+        INSERT INTO sync_blob_usage (workspace, blobs, octets)
+        VALUES (?, 1, ?)
+        ON CONFLICT (workspace) DO UPDATE SET blobs = blobs + 1, octets = octets + excluded.octets
+        """
+}

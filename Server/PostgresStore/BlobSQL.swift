@@ -1,0 +1,112 @@
+import TidemarkPostgres
+
+/// The statements on blobs. Each begins its search at the workspace.
+enum BlobSQL {
+    static let size = PreparedStatement(
+        name: "sync_blob_size",
+        sql: """
+            SELECT b.octets
+            FROM sync_blob_scope s
+            JOIN sync_blob b ON b.workspace = $1 AND b.digest = s.digest
+            WHERE s.workspace = $1 AND s.scope = $2 AND s.digest = $3
+            """)
+
+    static let part = PreparedStatement(
+        name: "sync_blob_part",
+        sql: """
+            SELECT bytes
+            FROM sync_blob_part
+            WHERE workspace = $1 AND digest = $2 AND start = $3
+            """)
+
+    static let usage = PreparedStatement(
+        name: "sync_blob_usage",
+        sql: """
+            SELECT blobs, octets
+            FROM sync_blob_usage
+            WHERE workspace = $1
+            """)
+
+    /// A row when this transaction is the one to bring the parts. Waits for another that is about to.
+    static let insertBlob = PreparedStatement(
+        name: "sync_insert_blob",
+        sql: """
+            INSERT INTO sync_blob (workspace, digest, octets, created)
+            VALUES ($1, $2, $3, $4)
+            ON CONFLICT DO NOTHING
+            RETURNING octets
+            """)
+
+    static let insertPart = PreparedStatement(
+        name: "sync_insert_blob_part",
+        sql: """
+            INSERT INTO sync_blob_part (workspace, digest, start, bytes)
+            VALUES ($1, $2, $3, $4)
+            """)
+
+    /// A row when the scope did not have it.
+    static let insertScope = PreparedStatement(
+        name: "sync_insert_blob_scope",
+        sql: """
+            INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
+            VALUES ($1, $2, $3, $4, $5)
+            ON CONFLICT DO NOTHING
+            RETURNING created
+            """)
+
+    /// Last before COMMIT, since it locks the row that all puts of a workspace count in. A row when there is room beside
+    /// what others have committed meanwhile; the first blob is compared with the quota before.
+    static let count = PreparedStatement(
+        name: "sync_count_blob",
+        sql: """
+            INSERT INTO sync_blob_usage AS u (workspace, blobs, octets)
+            VALUES ($1, 1, $2)
+            ON CONFLICT (workspace) DO UPDATE SET blobs = u.blobs + 1, octets = u.octets + excluded.octets
+            WHERE u.octets <= $3
+            RETURNING octets
+            """)
+
+    /// Digests and parts by their keys alone. Bytes are stored as they are: pictures do not shrink.
+    static let tables =
+        [
+            """
+            CREATE TABLE sync_blob (
+                workspace text COLLATE "C" NOT NULL,
+                digest text COLLATE "C" NOT NULL,
+                octets bigint NOT NULL,
+                created bigint NOT NULL
+            )
+            """,
+            // start is the place of the part's first byte in the blob.
+            """
+            CREATE TABLE sync_blob_part (
+                workspace text COLLATE "C" NOT NULL,
+                digest text COLLATE "C" NOT NULL,
+                start bigint NOT NULL,
+                bytes bytea NOT NULL
+            )
+            """,
+            "ALTER TABLE sync_blob_part ALTER COLUMN bytes SET STORAGE EXTERNAL",
+            // author is who put it there first.
+            """
+            CREATE TABLE sync_blob_scope (
+                workspace text COLLATE "C" NOT NULL,
+                scope text COLLATE "C" NOT NULL,
+                digest text COLLATE "C" NOT NULL,
+                author text COLLATE "C" NOT NULL,
+                created bigint NOT NULL
+            )
+            """,
+            """
+            CREATE TABLE sync_blob_usage (
+                workspace text COLLATE "C" NOT NULL,
+                blobs bigint NOT NULL,
+                octets bigint NOT NULL
+            )
+            """,
+        ]
+        + [
+            ("sync_blob", "workspace, digest"), ("sync_blob_part", "workspace, digest, start"),
+            ("sync_blob_scope", "workspace, scope, digest"), ("sync_blob_usage", "workspace"),
+        ].flatMap(PostgresSchema.keyed)
+}
