@@ -4,6 +4,10 @@ public enum ChatError: Error, Hashable, Sendable {
     case notFailed
     /// A direct conversation has its two members for ever.
     case direct
+    /// The attachment was made of other bytes than are to be sent with it.
+    case otherBytes
+    /// The attachment names no bytes that a store keeps.
+    case noBytes
     /// There is no such conversation here.
     case notFound
 }

@@ -1,14 +1,14 @@
-import Crypto
 public import Foundation
+public import Tidemark
 
 /// What a message carries besides its text: a picture, a file.
 ///
-/// The bytes are kept by a storage of the app's own, under their digest. What travels with the message is what a list shows
-/// at once: what it is, how large, where the bytes are, and a small preview; the bytes are fetched when somebody looks.
+/// What travels with the message is what a list shows at once: what it is, how large, and a small preview. The bytes travel
+/// apart, up when there is a connection, down when somebody looks.
 ///
 ///     let photo = MessageAttachment(.image, bytes: jpeg, contentType: "image/jpeg", width: 1_024, height: 768, preview: tiny)
-///     try await storage.upload(jpeg, as: photo.digest)
-///     try await chat.messages.send("look", to: room, attachment: photo)
+///     try await chat.messages.send("look", to: room, attachment: photo, bytes: jpeg)
+///     let seen = try await chat.messages.bytes(of: photo, in: room)       // on any device of a member
 public struct MessageAttachment: Codable, Hashable, Sendable {
     /// What it is. Open: a kind from a newer version of the app is shown as a file.
     public struct Kind: RawRepresentable, Codable, Hashable, Sendable {
@@ -23,7 +23,7 @@ public struct MessageAttachment: Codable, Hashable, Sendable {
     }
 
     public var kind: Kind
-    /// The lowercase SHA-256 of the bytes: the name under which the app's storage keeps them.
+    /// The lowercase SHA-256 of the bytes: the name under which the store and the server keep them.
     public var digest: String
     public var byteCount: Int
     /// As in HTTP: `image/jpeg`.
@@ -36,7 +36,7 @@ public struct MessageAttachment: Codable, Hashable, Sendable {
     public var height: Int?
     /// A small picture to be shown before the bytes are here. The whole attachment has 8 KiB as JSON: about 5 KB of this.
     public var preview: Data?
-    /// Where the bytes are, for a storage that cannot tell from the digest.
+    /// Where the bytes are when a storage of the app's own keeps them: they were then sent without `bytes`.
     public var url: URL?
 
     public init(
@@ -44,7 +44,7 @@ public struct MessageAttachment: Codable, Hashable, Sendable {
         preview: Data? = nil, url: URL? = nil
     ) {
         self.kind = kind
-        digest = Self.digest(of: bytes)
+        digest = BlobDigest(of: bytes).text
         byteCount = bytes.count
         self.contentType = contentType
         self.name = name
@@ -54,10 +54,9 @@ public struct MessageAttachment: Codable, Hashable, Sendable {
         self.url = url
     }
 
-    /// True when these are the bytes that were sent: ask it of whatever a storage gives.
-    public func matches(_ bytes: Data) -> Bool { bytes.count == byteCount && Self.digest(of: bytes) == digest }
+    /// The name of the bytes, for `SyncStore.blobs`; `nil` when another app put something else there.
+    public var blob: BlobDigest? { BlobDigest(checking: digest) }
 
-    private static func digest(of bytes: Data) -> String {
-        SHA256.hash(data: bytes).map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
-    }
+    /// True when these are the bytes that were sent: ask it of whatever a storage of the app's own gives.
+    public func matches(_ bytes: Data) -> Bool { bytes.count == byteCount && BlobDigest(of: bytes).text == digest }
 }

@@ -29,10 +29,35 @@ public protocol MessageRepository: Sendable {
 
     /// Writes a message; durable and to be seen when this returns.
     ///
-    /// - Parameter attachment: what goes with the text, which may be empty. Its bytes are for the app's storage to bring.
+    /// - Parameter attachment: what goes with the text, which may be empty. Its bytes are for a storage of the app's own to
+    ///   bring; the other form brings them itself.
     /// - Throws: `StoreError` when the attachment takes more than 8 KiB as JSON.
     @discardableResult
     func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message
+
+    /// Writes a message with a picture or a file: both are durable when this returns, and neither without the other. The
+    /// message does not wait for its bytes; whoever sees it sooner sees the preview.
+    ///
+    /// - Throws: `StoreError` when the attachment takes more than 8 KiB as JSON, or the bytes are more than
+    ///   `BlobPolicy.bytesMax`; `ChatError.otherBytes` when the attachment was made of others.
+    @discardableResult
+    func send(
+        _ text: String, to conversation: UUID, attachment: MessageAttachment, bytes: Data
+    ) async throws -> Message
+
+    /// The bytes of an attachment: from this device when they are here, else from the server. `store.blobs.look(at:in:)`
+    /// waits for them as long as somebody looks.
+    ///
+    /// - Throws: `BlobError` when they cannot be had, `ChatError.noBytes` when the attachment names none.
+    func bytes(of attachment: MessageAttachment, in conversation: UUID) async throws -> Data
+
+    /// Where the bytes are, now and after each change: of an own attachment, `waiting`, `held` once it is sent, or `failed`.
+    func status(of attachment: MessageAttachment, in conversation: UUID) -> LiveValues<BlobStatus>
+
+    /// Sends the bytes of an own attachment again that the server refused.
+    ///
+    /// - Throws: `StoreError` with `notFound` when they were not refused.
+    func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws
 
     /// Sends a message again that the server refused.
     ///

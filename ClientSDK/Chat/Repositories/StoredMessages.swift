@@ -54,6 +54,19 @@ final class StoredMessages: MessageRepository {
     // MARK: Sending
 
     func send(_ text: String, to conversation: UUID, attachment: MessageAttachment?) async throws -> Message {
+        try await send(text, to: conversation, attachment, bytes: nil)
+    }
+
+    func send(
+        _ text: String, to conversation: UUID, attachment: MessageAttachment, bytes: Data
+    ) async throws -> Message {
+        guard attachment.matches(bytes) else { throw ChatError.otherBytes }
+        return try await send(text, to: conversation, attachment, bytes: bytes)
+    }
+
+    private func send(
+        _ text: String, to conversation: UUID, _ attachment: MessageAttachment?, bytes: Data?
+    ) async throws -> Message {
         let account = store.account
         let (name, newest) = try await store.read { snapshot in
             let profile = try snapshot.read(UserRecord.self, ChatID.profile(of: account))
@@ -64,8 +77,38 @@ final class StoredMessages: MessageRepository {
             id: UUID(store.environment.newID()), conversationId: conversation, text: text, senderName: name,
             sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000),
             kind: attachment?.kind.rawValue, attachment: attachment.map { AttachmentField($0) })
-        try await store.repository(MessageRecord.self).create(record)
+        try await store.write { batch in
+            if let bytes { batch.keep(bytes, in: ScopeID(record: conversation)) }
+            batch.create(record)
+        }
         return Message(record, account: account)
+    }
+
+    // MARK: Bytes
+
+    func bytes(of attachment: MessageAttachment, in conversation: UUID) async throws -> Data {
+        try await store.blobs.read(try digest(attachment), in: ScopeID(record: conversation))
+    }
+
+    func status(of attachment: MessageAttachment, in conversation: UUID) -> LiveValues<BlobStatus> {
+        guard let digest = attachment.blob else {
+            return LiveValues(from: {
+                AsyncThrowingStream { continuation in
+                    continuation.yield(.absent)
+                    continuation.finish()
+                }
+            })
+        }
+        return store.blobs.status(of: digest, in: ScopeID(record: conversation))
+    }
+
+    func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws {
+        try await store.blobs.retry(try digest(attachment), in: ScopeID(record: conversation))
+    }
+
+    private func digest(_ attachment: MessageAttachment) throws(ChatError) -> BlobDigest {
+        guard let digest = attachment.blob else { throw .noBytes }
+        return digest
     }
 
     /// The device's time, or right after what is to be seen when that is not too far ahead of it.
