@@ -285,7 +285,9 @@ let package = Package(
             ], path: "Tests/RepairShopTests"),
         .testTarget(
             name: "TestKitTests",
-            dependencies: ["Tidemark", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit"],
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkSession", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
+            ],
             path: "Tests/TestKitTests"),
         .testTarget(
             name: "GuideTests",

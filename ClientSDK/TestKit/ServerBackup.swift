@@ -4,6 +4,7 @@ import TidemarkStore
 /// The server's tables at one moment; see `TestKit.backup()`.
 public struct ServerBackup: Sendable {
     let tables: MemoryTables
+    let blobs: BlobTables
     let lastWrite: Int64
 }
 

@@ -54,7 +54,7 @@ extension StagedState {
         }
         var admitted = standing
         if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
-        guard admitted.satisfies(creators(of: step.collection)) else { throw Self.refused(step, "create") }
+        guard admitted.satisfies(step.collection.creatorsInScope) else { throw Self.refused(step, "create") }
         let record = StoredRecord(
             key: step.key, scope: scope, seq: 0, born: 0, isDeleted: false, author: principal.user, created: time,
             updated: time, body: body)
@@ -129,12 +129,6 @@ extension StagedState {
             role = grant(Seat(user: principal.user, scope: scope))?.role
         }
         return Standing(role: role, isAuthor: author == principal.user, isService: principal.isService)
-    }
-
-    /// `anyone` opens scopes; inside a scope it means its members.
-    private func creators(of collection: CollectionSchema) -> Set<Accessor> {
-        guard case .field = collection.scope, collection.create.contains(.anyone) else { return collection.create }
-        return collection.create.subtracting([.anyone]).union([.member])
     }
 
     private static func check(_ ifSeq: SequenceNumber?, _ record: StoredRecord) throws(Rejection) {

@@ -1,5 +1,4 @@
 import Crypto
-import Foundation
 import Tidemark
 import TidemarkFanOut
 import TidemarkModel
@@ -28,8 +27,7 @@ struct ServerMachines: Sendable {
     private let sequencer: Sequencer
     private var fanOut: FanOut
     private(set) var tables = MemoryTables()
-    /// The blobs of each scope.
-    var shelf: [ScopeID: [BlobDigest: Data]] = [:]
+    var blobs = BlobTables()
     private var lane: LaneQueue<SessionID?>
     private var lastNonce: UInt64 = 0
     private var lastWrite: Int64 = 0
@@ -38,7 +36,8 @@ struct ServerMachines: Sendable {
 
     init(schema: Schema) {
         self.schema = schema
-        let limits = WireLimits()
+        var limits = WireLimits()
+        limits.blobBytesMax = WireLimits.blobBytesDefault
         context = SessionContext(
             serverName: "testkit", schema: schema, limits: limits,
             seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
@@ -95,11 +94,11 @@ struct ServerMachines: Sendable {
 
     // MARK: Life
 
-    var backup: ServerBackup { ServerBackup(tables: tables, lastWrite: lastWrite) }
+    var backup: ServerBackup { ServerBackup(tables: tables, blobs: blobs, lastWrite: lastWrite) }
 
     /// A new process over these tables. Nonces go on, as random ones would: they tell one history from another.
     mutating func restart(from backup: ServerBackup) {
-        (tables, lastWrite) = (backup.tables, backup.lastWrite)
+        (tables, blobs, lastWrite) = (backup.tables, backup.blobs, backup.lastWrite)
         fanOut = FanOut(context: context)
         lane = LaneQueue(limits: context.sequencing)
         fanOut.follow(Self.workspace, from: tables.follow(Self.workspace, node: 1, now: 0))

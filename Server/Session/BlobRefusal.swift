@@ -1,0 +1,50 @@
+/// Why a blob was not kept or not given (PROTOCOL.md, "Blobs").
+package enum BlobRefusal: Error, Hashable, Sendable {
+    /// The address has no digest, or not one scope.
+    case malformed(String)
+    /// No such blob in the scope, no such scope, or none of the user's: which, is not told.
+    case notFound
+    case lengthRequired
+    /// - Parameter bytesMax: what a blob may have.
+    case tooLarge(bytesMax: Int)
+    /// The bytes are not those that the digest names.
+    case otherDigest
+    /// The workspace has no room left.
+    case quotaUsedUp
+
+    /// Of the HTTP answer.
+    package var status: Int {
+        switch self {
+        case .malformed: 400
+        case .notFound: 404
+        case .lengthRequired: 411
+        case .tooLarge: 413
+        case .otherDigest: 422
+        case .quotaUsedUp: 507
+        }
+    }
+
+    /// The code of the answer, for programs.
+    package var code: String {
+        switch self {
+        case .malformed: "invalid"
+        case .notFound: "not_found"
+        case .lengthRequired: "length_required"
+        case .tooLarge: "too_large"
+        case .otherDigest: "digest_mismatch"
+        case .quotaUsedUp: "quota"
+        }
+    }
+
+    /// A sentence for people: what is wrong, and what to do.
+    package var message: String {
+        switch self {
+        case .malformed(let reason): "blob: \(reason)"
+        case .notFound: "blob: no such blob or scope for you"
+        case .lengthRequired: "blob: say Content-Length"
+        case .tooLarge(let bytesMax): "blob: more than \(bytesMax) bytes; send a smaller one"
+        case .otherDigest: "blob: the bytes have another SHA-256 than the address says; compute it again"
+        case .quotaUsedUp: "blob: the workspace has no room left; whoever runs the server can give it more"
+        }
+    }
+}
