@@ -1,6 +1,7 @@
 import Foundation
 import Tidemark
 import TidemarkModel
+import TidemarkSession
 
 extension Loopback {
     /// Carries one call for a blob; a token is the user's name.
@@ -15,16 +16,17 @@ extension Loopback {
     }
 
     private func answer(_ request: BlobRequest) -> BlobAnswer {
-        guard let user = UserID(checking: request.token) else {
-            return BlobAnswer(status: 401, retryAfter: nil, body: Data())
-        }
-        guard let (digest, scope) = Self.address(request.target) else {
-            return BlobAnswer(status: 400, retryAfter: nil, body: Data())
-        }
+        guard let user = UserID(checking: request.token) else { return BlobAnswer(401) }
+        guard let (digest, scope) = Self.address(request.target) else { return BlobAnswer(400) }
         return serve { server in
-            switch request.call {
-            case .put(let bytes): server.put(bytes, as: digest, in: scope, by: user)
-            case .get: server.blob(digest, in: scope, for: user)
+            do throws(BlobRefusal) {
+                switch request.call {
+                case .put(let bytes):
+                    return BlobAnswer(try server.putBlob([UInt8](bytes), as: digest, in: scope, by: user) ? 201 : 200)
+                case .get: return BlobAnswer(200, Data(try server.getBlob(digest, in: scope, by: user)))
+                }
+            } catch {
+                return BlobAnswer(error.status, Data(error.message.utf8))
             }
         }
     }
@@ -37,4 +39,8 @@ extension Loopback {
         else { return nil }
         return (digest, scope)
     }
+}
+
+extension BlobAnswer {
+    fileprivate init(_ status: Int, _ body: Data = Data()) { self.init(status: status, retryAfter: nil, body: body) }
 }
