@@ -49,6 +49,10 @@ struct ChatRoom: Sendable {
             .filter { $0.status == .failed }
         for message in refused { try await chat.messages.retry(message.id) }
         try await chat.store.outbox.retryFailed()
+        let here = ScopeID(record: conversation)
+        for blob in try await chat.store.blobs.unsent() where blob.failure != nil && blob.scope == here {
+            try await chat.store.blobs.retry(blob.digest, in: here)
+        }
         return refused.isEmpty ? "Nothing was refused." : "Sending \(refused.count) again."
     }
 

@@ -97,8 +97,23 @@ struct PlainChat: Sendable {
             let hits = try await MessageSearch.hits(text, in: room)
             for hit in hits.reversed() { Self.show(SafeText.line(hit)) }
         case .retry: Self.show(try await room.retry())
+        case .files: for line in try await room.fileLines() { Self.show(line) }
+        case .attach(let path, let words): try await complaining { try await room.attach(path, words: words) }
+        case .save(let number, let path):
+            try await complaining { Self.show(try await room.save(number, to: path)) }
         }
         return true
+    }
+
+    /// A file that cannot be sent or saved is no end of the chat.
+    private func complaining(_ step: () async throws -> Void) async throws {
+        do {
+            try await step()
+        } catch let failure as CommandFailure {
+            Self.complain("\(failure)")
+        } catch let error as StoreError {
+            Self.complain("\(error)")
+        }
     }
 
     /// Waits until everything is sent and what came meanwhile is here, or until there is nobody to wait for.

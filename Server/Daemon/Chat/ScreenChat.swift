@@ -15,6 +15,8 @@ actor ScreenChat {
     private var screen: ChatScreen
     private var drawn: ScreenFrame?
     private let window = Mutex(ScreenChat.pageSize)
+    /// Files to be saved; of more than a few at a time, the oldest are forgotten.
+    private let saves = AsyncStream.makeStream(of: (Int, String).self, bufferingPolicy: .bufferingNewest(8))
     private let windows = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
 
     private init(_ room: ChatRoom, title: String, colours: Bool, mode: RawMode) {
@@ -41,6 +43,7 @@ actor ScreenChat {
             group.addTask { try await chat.followTitle() }
             group.addTask { await chat.followStatus() }
             group.addTask { try await chat.followPresence() }
+            group.addTask { try await chat.followSaves() }
             // Each source but the two first goes on as long as the chat; whichever asks for the end has it.
             for try await isOver in group where isOver { break }
             group.cancelAll()
@@ -147,6 +150,18 @@ actor ScreenChat {
         return false
     }
 
+    /// Fetches beside the keys, which go on.
+    private func followSaves() async throws -> Bool {
+        for await (number, path) in saves.stream {
+            do {
+                _ = on(.notice([try await room.save(number, to: path)]))
+            } catch let failure as CommandFailure {
+                _ = on(.notice(["\(failure)"]))
+            }
+        }
+        return false
+    }
+
     // MARK: Instructions
 
     /// - Returns: false for the end.
@@ -162,9 +177,16 @@ actor ScreenChat {
                 let hits = try await MessageSearch.hits(text, in: room)
                 _ = on(.notice(hits.isEmpty ? ["Nothing here contains \"\(text)\"."] : hits.reversed()))
             case .retry: _ = on(.notice([try await room.retry()]))
+            case .files: _ = on(.notice(try await room.fileLines()))
+            case .attach(let path, let words): try await room.attach(path, words: words)
+            case .save(let number, let path):
+                _ = on(.notice(["Fetching file \(number)."]))
+                saves.continuation.yield((number, path))
             }
         } catch let error as StoreError {
             _ = on(.notice(["\(error)"]))
+        } catch let failure as CommandFailure {
+            _ = on(.notice(["\(failure)"]))
         }
         return true
     }

@@ -94,9 +94,8 @@ struct ChatCommand: AsyncParsableCommand {
         let left = chat.store.currentStatus
         await chat.store.disconnect()
         if let problem { throw CommandFailure(problem) }
-        if isScreen, left.pending + left.failed > 0 {
-            print("Kept here and sent next time: \(left.pending + left.failed)")
-        }
+        let unsent = left.pending + left.failed + left.unsentBlobs
+        if isScreen, unsent > 0 { print("Kept here and sent next time: \(unsent)") }
     }
 
     private func store() async throws -> SyncStore {

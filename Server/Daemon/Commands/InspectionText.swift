@@ -9,7 +9,7 @@ enum InspectionText {
     static func overview(_ diagnostics: Diagnostics, now: Date) -> String {
         [
             head(diagnostics), collections(diagnostics.collections), outbox(diagnostics.outbox, now: now),
-            parked(diagnostics.parked, now: now), scopes(diagnostics.scopes),
+            parked(diagnostics.parked, now: now), blobs(diagnostics.blobs, now: now), scopes(diagnostics.scopes),
         ].joined(separator: "\n\n")
     }
 
@@ -96,6 +96,19 @@ enum InspectionText {
                 "  \(write.code), \(age(write.parked, now)) ago: \(write.message)\n"
                     + "     \(write.actions.joined(separator: ", "))"
             }).joined(separator: "\n")
+    }
+
+    private static func blobs(_ blobs: Diagnostics.BlobState, now: Date) -> String {
+        var lines = ["blobs      \(blobs.held) held, \(bytes(blobs.heldBytes)); \(blobs.unsent.count) not sent"]
+        for blob in blobs.unsent.prefix(listedMax) {
+            var line = "  \(blob.digest)  \(bytes(blob.bytes)), \(age(blob.since, now)) old"
+            if blob.attempts > 0 { line += ", \(blob.attempts) attempts" }
+            if let failure = blob.failure { line += ", refused: \(failure)" }
+            lines.append("\(line), in \(blob.scope)")
+            if let error = blob.lastError { lines.append("     last error: \(SafeText.line(error))") }
+        }
+        if blobs.unsent.count > listedMax { lines.append("  … and \(blobs.unsent.count - listedMax) more") }
+        return lines.joined(separator: "\n")
     }
 
     private static func scopes(_ scopes: [Diagnostics.ScopeState]) -> String {

@@ -31,11 +31,16 @@ extension ChatLine {
         id = message.id
         isOwn = message.senderID == account
         sender = SafeText.line(isOwn ? "me" : name ?? message.senderName ?? message.senderID.text)
-        let attached = message.attachment.map { "[\($0.kind.rawValue): \(SafeText.line($0.name ?? $0.contentType))]" }
+        let attached = message.attachment.map(Self.label)
         text = [SafeText.of(message.text), attached ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
         (day, time) = Self.clock(message.sentAt, in: zone)
         mark = isOwn ? Mark(message.status) : .none
         failure = message.failure.map { SafeText.line($0.message) }
+    }
+
+    /// `[cat.jpg 1.2 MB]`.
+    static func label(of attachment: MessageAttachment) -> String {
+        "[\(SafeText.line(attachment.name ?? attachment.contentType)) \(ByteCount.text(attachment.byteCount))]"
     }
 
     /// `2026-02-14` and `14:05`.
