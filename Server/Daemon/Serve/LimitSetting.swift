@@ -14,7 +14,7 @@ package struct ServerLimits: Sendable {
     package var fanOut = FanOutLimits()
     package var lane = LaneLimits()
 
-    package init() {}
+    package init() { wire.blobBytesMax = WireLimits.blobBytesDefault }
 }
 
 /// A bound that has an environment variable: `TIDEMARK_LIMIT_` and its name in capitals.
@@ -82,6 +82,15 @@ package struct LimitSetting: Sendable {
         LimitSetting("LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500) {
             $0.store.ledgerLifetime = Int64($1) * 86_400_000
         },
+        LimitSetting("BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824) {
+            $0.wire.blobBytesMax = $1 == 0 ? nil : $1
+        },
+        LimitSetting("BLOB_QUOTA_BYTES", "bytes of a workspace's blobs", 0...1_099_511_627_776_000) {
+            $0.store.blobBytesPerWorkspaceMax = Int64($1)
+        },
+        LimitSetting("BLOB_UPLOADS", "uploads of blobs at once, each in memory", 1...10_000) {
+            $0.node.blobs.uploadsMax = $1
+        },
         LimitSetting("RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776) {
             $0.fanOut.ringBytesMax = $1
         },
@@ -106,5 +115,6 @@ extension ServerLimits {
         // What the edge lets through is what the protocol allows.
         edge.messageBytesMax = wire.messageBytesMax
         edge.requestBodyBytesMax = wire.messageBytesMax
+        edge.blobBytesMax = wire.blobBytesMax
     }
 }

@@ -42,7 +42,8 @@ package struct ServerAssembly: Sendable {
         ) { token, _ in Identity(verifier, token) }
         let node = Node(
             Node.Parts(
-                store: store.store, isStoreShared: store.isShared, hints: store.hints, relay: store.relay,
+                store: store.store, blobs: store.blobs, isStoreShared: store.isShared, hints: store.hints,
+                relay: store.relay,
                 context: context,
                 limits: limits.node, fanOutLimits: limits.fanOut, laneLimits: limits.lane,
                 environment: .init(

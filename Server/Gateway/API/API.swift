@@ -11,7 +11,7 @@ package struct API: Sendable {
     let node: Node
     let schemaName: String
     let schemaVersion: Int64
-    let rates: RateBook
+    let rates: RateBook<Census.Client>
     let polls: PollCount
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
@@ -21,7 +21,8 @@ package struct API: Sendable {
         self.markAuthenticated = markAuthenticated
         schemaName = node.context.admission.schema.name
         schemaVersion = node.context.admission.schema.version
-        rates = RateBook(limits: node.context.limits)
+        let limits = node.context.limits
+        rates = RateBook(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst)
         polls = PollCount(max: node.limits.longPollsMax)
     }
 
@@ -44,6 +45,15 @@ package struct API: Sendable {
         }
         router.post("/v1/history") { request, context in
             try await history(try await call(request, context, HistoryRequest.decode))
+        }
+        router.put("/v1/blobs/:digest") { request, context in
+            try await counted { try await putBlob(request, context) }
+        }
+        router.get("/v1/blobs/:digest") { request, context in
+            try await counted { try await getBlob(request, context, isLook: false) }
+        }
+        router.head("/v1/blobs/:digest") { request, context in
+            try await counted { try await getBlob(request, context, isLook: true) }
         }
         return router
     }

@@ -1,36 +1,40 @@
 import Synchronization
 import TidemarkModel
 import TidemarkSession
-import TidemarkWire
 
-/// The token buckets of clients that push over HTTP, where no connection could keep them. Any thread.
-final class RateBook: Sendable {
-    /// Clients that are remembered at once.
-    static let clientsMax = 20_000
+/// Callers that a book remembers at once.
+private let callersMax = 20_000
 
+/// The token buckets of those who call over HTTP, where no connection could keep them. Any thread.
+final class RateBook<Caller: Hashable & Sendable>: Sendable {
     private struct Pages {
-        // Two generations: what was not used during the last `clientsMax / 2` newcomers is forgotten, in constant time.
-        var recent: [Census.Client: TokenBucket] = [:]
-        var older: [Census.Client: TokenBucket] = [:]
+        // Two generations: what was not used during the last `callersMax / 2` newcomers is forgotten, in constant time.
+        var recent: [Caller: TokenBucket] = [:]
+        var older: [Caller: TokenBucket] = [:]
     }
 
-    private let limits: WireLimits
+    private let perSecond: Int
+    private let burst: Int
     private let pages = Mutex(Pages())
 
-    init(limits: WireLimits) { self.limits = limits }
+    /// Each caller has a bucket of its own, with this rate and burst.
+    init(perSecond: Int, burst: Int) {
+        self.perSecond = perSecond
+        self.burst = burst
+    }
 
-    /// Takes `count` of a client's tokens, or tells after how many milliseconds that would be possible.
-    func take(_ count: Int, for client: Census.Client, now: Milliseconds) -> Int64? {
+    /// Takes `count` of a caller's tokens, or tells after how many milliseconds that would be possible.
+    func take(_ count: Int, for caller: Caller, now: Milliseconds) -> Int64? {
         pages.withLock { pages in
             var bucket =
-                pages.recent[client] ?? pages.older[client]
-                ?? TokenBucket(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst, now: now)
-            if pages.recent[client] == nil, pages.recent.count >= Self.clientsMax / 2 {
+                pages.recent[caller] ?? pages.older[caller]
+                ?? TokenBucket(perSecond: perSecond, burst: burst, now: now)
+            if pages.recent[caller] == nil, pages.recent.count >= callersMax / 2 {
                 pages.older = pages.recent
                 pages.recent = [:]
             }
             let wait = bucket.take(count, now: now)
-            pages.recent[client] = bucket
+            pages.recent[caller] = bucket
             return wait
         }
     }

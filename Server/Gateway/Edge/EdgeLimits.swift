@@ -21,13 +21,18 @@ package struct EdgeLimits: Sendable {
     package var headerFieldCountMax = 100
     /// Bytes of a request's body, declared or sent in chunks; beyond it the answer is 413. Routes set smaller bounds.
     package var requestBodyBytesMax = 16 * 1024 * 1024
+    /// The same for the one call that carries a blob; `nil` makes no difference.
+    package var blobBytesMax: Int?
     /// From the accept to the end of the first request's head, whether the peer is silent or slow; then the
     /// connection is closed.
     package var headDeadline: Duration = .seconds(10)
-    /// From the end of a request's head to the end of its body; then the connection is closed.
+    /// From the end of a request's head to the end of its body, and between two pieces of it; then the connection is
+    /// closed.
     package var bodyDeadline: Duration = .seconds(60)
     /// From the end of a request to the end of its answer: bounds peers that do not read; then the connection is closed.
     package var answerDeadline: Duration = .seconds(300)
+    /// How slow a large body or answer may be: each byte that has passed moves the two deadlines above by its share.
+    package var bytesPerSecondMin = 16 * 1024
     /// From the end of an answer to the end of the next request's head; then the connection is closed.
     package var keepAliveIdleMax: Duration = .seconds(60)
 

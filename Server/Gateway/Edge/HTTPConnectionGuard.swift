@@ -33,11 +33,13 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !state.isRefused else { return }
         switch unwrapInboundIn(data) {
         case .head(var head):
-            state.head(at: context.eventLoop.now)
+            state.head(at: context.eventLoop.now, bodyBytesMax: Self.isForBlob(head) ? limits.blobBytesMax : nil)
             if let refusal = judge(&head) { return refuse(refusal, context) }
             context.fireChannelRead(wrapInboundOut(.head(head)))
         case .body(let bytes):
-            guard state.body(bytes.readableBytes) else { return refuse(.bodyTooLarge, context) }
+            guard state.body(bytes.readableBytes, at: context.eventLoop.now) else {
+                return refuse(.bodyTooLarge, context)
+            }
             context.fireChannelRead(data)
         case .end:
             guard !state.requestEnd(at: context.eventLoop.now) else { return context.close(promise: nil) }
@@ -56,7 +58,8 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             hasAnswerBegun = true
             if state.isLastAnswer { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
-        case .body:
+        case .body(let bytes):
+            state.answer(bytes.readableBytes)
             context.write(data, promise: promise)
         case .end:
             hasAnswerBegun = false
@@ -89,12 +92,16 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         // Nothing else here is upgraded: RFC 9110 §7.8 lets a server ignore the wish.
         head.headers.remove(name: "upgrade")
-        if let length = head.headers.first(name: "content-length").flatMap(Int.init),
-            length > limits.requestBodyBytesMax
-        {
-            return .bodyTooLarge
+        // What is no number of ours is too large a one: the parser lets nothing else pass.
+        guard let length = head.headers.first(name: "content-length").map({ Int($0) ?? .max }) else { return nil }
+        if Self.isForBlob(head), let bytesMax = limits.blobBytesMax {
+            return length > bytesMax ? .blobTooLarge(bytesMax) : nil
         }
-        return nil
+        return length > limits.requestBodyBytesMax ? .bodyTooLarge : nil
+    }
+
+    private static func isForBlob(_ head: HTTPRequestHead) -> Bool {
+        head.method == .PUT && head.uri.hasPrefix("/v1/blobs/")
     }
 
     /// Answers if the next answer due is this request's, then closes our half: closing both with the peer's bytes unread

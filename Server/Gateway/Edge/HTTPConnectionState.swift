@@ -13,6 +13,11 @@ struct HTTPConnectionState {
     private var waiting = Waiting.forFirstHead
     private var since: NIODeadline
     private var bodyBytes = 0
+    private var bodyBytesMax = 0
+    /// When the last piece of the body came.
+    private var touched: NIODeadline
+    /// Bytes of the answer that is being written.
+    private var answerBytes = 0
     /// Requests whose answer is not complete; pipelining makes it more than one.
     private(set) var unanswered = 0
     private(set) var isFirstRequest = true
@@ -21,20 +26,24 @@ struct HTTPConnectionState {
 
     init(now: NIODeadline, limits: EdgeLimits) {
         since = now
+        touched = now
         self.limits = limits
     }
 
     /// When the connection is closed, unless something happens first.
     var deadline: NIODeadline {
-        let span =
-            switch waiting {
-            case .forFirstHead: limits.headDeadline
-            case .forNextHead: limits.keepAliveIdleMax
-            case .forBody: limits.bodyDeadline
-            case .forAnswer: limits.answerDeadline
-            case .forPeerToLeave: limits.closeDeadline
-            }
-        return since + TimeAmount(span)
+        switch waiting {
+        case .forFirstHead: since + TimeAmount(limits.headDeadline)
+        case .forNextHead: since + TimeAmount(limits.keepAliveIdleMax)
+        case .forBody: min(since + time(for: bodyBytes), touched) + TimeAmount(limits.bodyDeadline)
+        case .forAnswer: since + TimeAmount(limits.answerDeadline) + time(for: answerBytes)
+        case .forPeerToLeave: since + TimeAmount(limits.closeDeadline)
+        }
+    }
+
+    /// What bytes that have passed are worth to a slow peer.
+    private func time(for bytes: Int) -> TimeAmount {
+        .milliseconds(Int64(bytes) * 1_000 / Int64(max(1, limits.bytesPerSecondMin)))
     }
 
     var isRefused: Bool { waiting == .forPeerToLeave }
@@ -42,18 +51,24 @@ struct HTTPConnectionState {
     /// Whether the answer that is being written must say that it is the last.
     var isLastAnswer: Bool { isQuiescing && unanswered == 1 && waiting == .forAnswer }
 
-    mutating func head(at now: NIODeadline) {
+    /// - Parameter bodyBytesMax: of this request; the limits' own when there is none.
+    mutating func head(at now: NIODeadline, bodyBytesMax: Int? = nil) {
         isFirstRequest = waiting == .forFirstHead
         unanswered += 1
         bodyBytes = 0
+        self.bodyBytesMax = bodyBytesMax ?? limits.requestBodyBytesMax
+        touched = now
         wait(.forBody, now)
     }
 
     /// `false` when the body is longer than the limit.
-    mutating func body(_ count: Int) -> Bool {
+    mutating func body(_ count: Int, at now: NIODeadline) -> Bool {
         bodyBytes += count
-        return bodyBytes <= limits.requestBodyBytesMax
+        touched = now
+        return bodyBytes <= bodyBytesMax
     }
+
+    mutating func answer(_ count: Int) { answerBytes += count }
 
     /// Whether the connection closes here: shutting down, and the answer came before the request's end.
     mutating func requestEnd(at now: NIODeadline) -> Bool {
@@ -64,6 +79,7 @@ struct HTTPConnectionState {
     /// Whether the connection closes after this answer.
     mutating func answerEnd(at now: NIODeadline) -> Bool {
         unanswered = max(0, unanswered - 1)
+        answerBytes = 0
         guard waiting == .forAnswer else { return false }
         wait(unanswered > 0 ? .forAnswer : .forNextHead, now)
         return isQuiescing && unanswered == 0

@@ -1,5 +1,6 @@
 import NIOCore
 import NIOHTTP1
+import TidemarkSession
 
 /// An answer that the edge gives itself, before any route: then the connection ends.
 struct HTTPRefusal: Sendable {
@@ -26,6 +27,10 @@ struct HTTPRefusal: Sendable {
     }
 
     static let bodyTooLarge = HTTPRefusal(.payloadTooLarge, "too_large", "the request's body is too large")
+    static func blobTooLarge(_ bytesMax: Int) -> HTTPRefusal {
+        HTTPRefusal(.payloadTooLarge, "too_large", BlobRefusal.tooLarge(bytesMax: bytesMax).message)
+    }
+
     static let headersTooLarge = HTTPRefusal(
         .requestHeaderFieldsTooLarge, "too_large", "the request's header fields are too large")
     static let malformed = HTTPRefusal(.badRequest, "invalid", "this is not an HTTP/1.1 request")

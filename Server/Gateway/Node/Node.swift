@@ -19,6 +19,7 @@ package final class Node: Sendable {
     /// What a node is made of.
     package struct Parts: Sendable {
         package var store: any Store
+        package var blobs: any BlobStore
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
@@ -35,13 +36,14 @@ package final class Node: Sendable {
         package var eventLoops: [any EventLoop]
 
         package init(
-            store: any Store, isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            store: any Store, blobs: any BlobStore, isStoreShared: Bool, hints: any CommitHints = NoHints(),
             relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
             fanOutLimits: FanOutLimits = FanOutLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
             environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
         ) {
             self.store = store
+            self.blobs = blobs
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
@@ -57,6 +59,8 @@ package final class Node: Sendable {
     }
 
     let parts: Parts
+    /// The calls for blobs, with their counts.
+    package let blobs: BlobDesk
     let commits: GroupCommit
     let background = BackgroundWork()
     let census: Census
@@ -68,6 +72,7 @@ package final class Node: Sendable {
 
     package init(_ parts: Parts) {
         self.parts = parts
+        blobs = BlobDesk(store: parts.blobs, limits: parts.limits.blobs)
         let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
             LoopInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
         }

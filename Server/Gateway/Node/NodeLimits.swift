@@ -20,6 +20,8 @@ package struct NodeLimits: Hashable, Sendable {
     package var tickEvery: Duration = .seconds(1)
     /// The longest that the readiness probe waits for the store.
     package var probeMax: Duration = .seconds(2)
+    /// Bounds on the calls for blobs.
+    package var blobs = BlobLimits()
 
     package init() {}
 }

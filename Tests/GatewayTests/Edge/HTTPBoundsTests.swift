@@ -125,4 +125,40 @@ import Testing
         _ = state.requestEnd(at: at(6))
         #expect(state.deadline == at(66))
     }
+
+    @Test func `bytes that pass give a slow peer more time, and a pause does not`() {
+        var limits = EdgeLimits()
+        limits.bytesPerSecondMin = 1_000
+        var state = HTTPConnectionState(now: .uptimeNanoseconds(0), limits: limits)
+        let at = { (seconds: Int64) in NIODeadline.uptimeNanoseconds(0) + .seconds(seconds) }
+        state.head(at: at(0))
+        #expect(state.deadline == at(60))
+        _ = state.body(5_000, at: at(50))
+        #expect(state.deadline == at(65))
+        // Much at once is worth no more than a minute without a byte.
+        _ = state.body(1_000_000, at: at(60))
+        #expect(state.deadline == at(120))
+        _ = state.requestEnd(at: at(100))
+        #expect(state.deadline == at(400))
+        state.answer(7_000)
+        #expect(state.deadline == at(407))
+        _ = state.answerEnd(at: at(110))
+        state.head(at: at(120))
+        #expect(state.deadline == at(180))
+        _ = state.requestEnd(at: at(121))
+        #expect(state.deadline == at(421))
+    }
+
+    @Test func `a blob has a bound of its own, and no other request has it`() {
+        var limits = EdgeLimits()
+        limits.requestBodyBytesMax = 10
+        var state = HTTPConnectionState(now: .uptimeNanoseconds(0), limits: limits)
+        let now = NIODeadline.uptimeNanoseconds(1)
+        state.head(at: now, bodyBytesMax: 20)
+        let (isWithin, isBeyond) = (state.body(20, at: now), state.body(1, at: now))
+        #expect(isWithin && !isBeyond)
+        state.head(at: now)
+        let (isShort, isLong) = (state.body(10, at: now), state.body(1, at: now))
+        #expect(isShort && !isLong)
+    }
 }

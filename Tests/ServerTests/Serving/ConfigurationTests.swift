@@ -45,6 +45,21 @@ import TidemarkWire
         #expect(configuration.limits.edge.unauthenticatedPerAddressMax == nil)
     }
 
+    @Test func `blobs have their own bounds, and 0 bytes of one is none at all`() throws {
+        let usual = try configuration([:]).limits
+        #expect(usual.wire.blobBytesMax == 16_777_216 && usual.edge.blobBytesMax == 16_777_216)
+        #expect(usual.store.blobBytesPerWorkspaceMax == 10_737_418_240)
+        let moved = try configuration([
+            "TIDEMARK_LIMIT_BLOB_BYTES": "1000000", "TIDEMARK_LIMIT_BLOB_QUOTA_BYTES": "5000000000",
+            "TIDEMARK_LIMIT_BLOB_UPLOADS": "3",
+        ]).limits
+        #expect(moved.wire.blobBytesMax == 1_000_000 && moved.edge.blobBytesMax == 1_000_000)
+        #expect(moved.store.blobBytesPerWorkspaceMax == 5_000_000_000 && moved.node.blobs.uploadsMax == 3)
+        #expect(moved.edge.requestBodyBytesMax == 1_048_576)
+        let none = try configuration(["TIDEMARK_LIMIT_BLOB_BYTES": "0"]).limits
+        #expect(none.wire.blobBytesMax == nil && none.edge.blobBytesMax == nil)
+    }
+
     @Test func `the days of the ledger are kept as milliseconds`() throws {
         #expect(try configuration([:]).limits.store.ledgerLifetime == 2_592_000_000)
         #expect(try configuration(["TIDEMARK_LIMIT_LEDGER_DAYS": "7"]).limits.store.ledgerLifetime == 604_800_000)

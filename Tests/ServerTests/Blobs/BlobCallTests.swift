@@ -1,0 +1,115 @@
+import Testing
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkStore
+
+@testable import TidemarkDaemon
+
+@Suite(.timeLimit(.minutes(1))) struct BlobCallTests {
+    private static let bytes = BlobRoom.bytes(600_000)
+    private static let digest = BlobRoom.digest(bytes)
+
+    @Test func `bytes that were put come back to every member, with what is to be said of them`() async throws {
+        try await BlobRoom.running { room in
+            let put = try await room.call("PUT", Self.bytes)
+            #expect(put.status == 201 && put.text == #"{"digest":"\#(Self.digest)","size":600000}"#)
+            let got = try await room.call("GET", Self.bytes, as: "bob")
+            #expect(got.status == 200 && got.body == Self.bytes)
+            #expect(got.header("content-type") == "application/octet-stream")
+            #expect(got.header("content-length") == "600000")
+            #expect(got.header("etag") == "\"\(Self.digest)\"")
+            #expect(got.header("cache-control") == "private, max-age=31536000, immutable")
+            #expect(got.header("x-content-type-options") == "nosniff")
+        }
+    }
+
+    @Test func `put again, by whomever, it is 200 and there once`() async throws {
+        try await BlobRoom.running { room in
+            #expect(try await room.call("PUT", Self.bytes).status == 201)
+            for user in ["ann", "bob"] {
+                let again = try await room.call("PUT", Self.bytes, as: user)
+                #expect(again.status == 200 && again.text == #"{"digest":"\#(Self.digest)","size":600000}"#)
+            }
+            #expect(try await room.usage() == BlobUsage(blobs: 1, bytes: 600_000))
+        }
+    }
+
+    @Test func `a look tells the size and sends no bytes`() async throws {
+        try await BlobRoom.running { room in
+            #expect(try await room.call("HEAD", Self.bytes).status == 404)
+            _ = try await room.call("PUT", Self.bytes)
+            let look = try await room.call("HEAD", Self.bytes)
+            #expect(look.status == 200 && look.body.isEmpty)
+            #expect(look.header("content-length") == "600000" && look.header("etag") == "\"\(Self.digest)\"")
+        }
+    }
+
+    @Test(arguments: [
+        ("\"\(digest)\"", 304), ("W/\"\(digest)\"", 304), ("*", 304), ("\"x\", \"\(digest)\"", 304), ("\"x\"", 200),
+        ("\(digest)", 200),
+    ])
+    func `who has the bytes is not sent them again`(known: String, status: Int) async throws {
+        try await BlobRoom.running { room in
+            #expect(try await room.call("GET", Self.bytes, headers: [("If-None-Match", known)]).status == 404)
+            _ = try await room.call("PUT", Self.bytes)
+            let answer = try await room.call("GET", Self.bytes, headers: [("If-None-Match", known)])
+            #expect(answer.status == status && answer.body == (status == 304 ? [] : Self.bytes))
+            let stranger = try await room.call("GET", Self.bytes, as: "eve", headers: [("If-None-Match", known)])
+            #expect(stranger.status == 404)
+        }
+    }
+
+    @Test func `no bytes at all are a blob too`() async throws {
+        try await BlobRoom.running { room in
+            #expect(try await room.call("PUT", []).status == 201)
+            let got = try await room.call("GET", [])
+            #expect(got.status == 200 && got.body == [] && got.header("content-length") == "0")
+        }
+    }
+
+    @Test func `a scope whose name wants encoding is found`() async throws {
+        let name = "a b/ü?&=%+"
+        let schema = #"""
+            {"tidemark": 1, "name": "wall", "collections": {
+              "cards": {"scope": {"shared": "\#(name)"}, "create": ["member"], "fields": {"text": "string"}}}}
+            """#
+        let store = OpenedStoreOfBlobs()
+        try await TestServer.running(over: store.opened, schema: try Schema(json: Array(schema.utf8))) { server in
+            let room = BlobRoom(server: server, blobs: store.blobs)
+            let path = BlobRoom.path(Self.digest.text, in: "a%20b%2F%C3%BC%3F%26%3D%25%2B")
+            #expect(try await room.call("PUT", Self.bytes, path: path).status == 201)
+            #expect(try await room.call("GET", Self.bytes, as: "bob", path: path).body == Self.bytes)
+            let size = try await store.blobs.size(of: Self.digest, in: ScopeID(name), of: WorkspaceID("w"))
+            #expect(size == 600_000)
+        }
+    }
+
+    @Test func `what passes is counted`() async throws {
+        try await BlobRoom.running { room in
+            for _ in 0..<2 { _ = try await room.call("PUT", Self.bytes) }
+            _ = try await room.call("GET", Self.bytes)
+            _ = try await room.call("HEAD", Self.bytes)
+            _ = try await room.call("GET", Self.bytes, as: "eve")
+            _ = try await room.call("PUT", Self.bytes, as: nil)
+            let counts = room.server.node.blobs.counts
+            #expect(counts.puts == 2 && counts.bytesIn == 1_200_000)
+            #expect(counts.gets == 1 && counts.bytesOut == 600_000)
+            #expect(counts.refusals == [404: 1, 401: 1])
+            #expect(counts.uploads == 0)
+        }
+    }
+
+    @Test func `the profile tells how large a blob may be`() async throws {
+        try await BlobRoom.running(limits: ["BLOB_BYTES": "123456"]) { room in
+            let profile = try await room.server.call("GET", "/v1/info")
+            #expect(profile.text.contains(#""blob_bytes":123456"#))
+        }
+    }
+}
+
+/// A store whose blobs can be looked at.
+struct OpenedStoreOfBlobs: Sendable {
+    let blobs = InMemoryBlobStore()
+    var opened: OpenedStore { OpenedStore(InMemoryStore(), blobs: blobs) }
+}
