@@ -257,6 +257,7 @@ let package = Package(
                 "StormWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
                 "TidemarkGateway",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -3,8 +3,6 @@ import Testing
 
 /// The main job in small, with real processes, sockets and files.
 @Suite(.serialized) struct DemoTests {
-    private static let postgres = ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"]
-
     @Test(.timeLimit(.minutes(5)))
     func `the demo on a SQLite file loses, repeats and reorders nothing`() async throws {
         let outcome = try await Binary.run(
@@ -19,26 +17,14 @@ import Testing
         #expect(outcome.text.contains("server killed                3 times"))
     }
 
-    @Test(.enabled(if: postgres != nil, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
+    @Test(.enabled(if: TestPostgres.uri != nil, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
     func `the demo with two servers on PostgreSQL loses, repeats and reorders nothing`() async throws {
         let outcome = try await Binary.run(
             [
                 "demo", "--messages", "400", "--clients", "4", "--kills", "3", "--nodes", "2", "--seed", "12",
-                "--database", Self.uri(Self.postgres ?? ""),
+                "--database", TestPostgres.uri ?? "",
             ], atMost: .seconds(240))
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text.contains("every device holds exactly what the server holds"))
-    }
-
-    /// The keyword form that the scripts export, as the URI that the command takes.
-    private static func uri(_ connection: String) -> String {
-        guard !connection.contains("://") else { return connection }
-        let parts = Dictionary(
-            connection.split(separator: " ").compactMap { pair in
-                let words = pair.split(separator: "=", maxSplits: 1)
-                return words.count == 2 ? (String(words[0]), String(words[1])) : nil
-            }, uniquingKeysWith: { first, _ in first })
-        return "postgres://\(parts["user"] ?? "")@/\(parts["dbname"] ?? "")"
-            + "?host=\(parts["host"] ?? "")&port=\(parts["port"] ?? "5432")"
     }
 }

@@ -19,11 +19,14 @@ struct LiveServer: Sendable {
     var address: ListenAddress { process.address }
     var database: String { settings.database }
 
-    /// - Parameter schema: the schema's file; the chat's when there is none.
-    static func start(schema: String? = nil) async throws -> LiveServer {
+    /// - Parameters:
+    ///   - schema: the schema's file; the chat's when there is none.
+    ///   - database: a PostgreSQL that may be shared; a file of its own when there is none.
+    static func start(schema: String? = nil, database: String? = nil) async throws -> LiveServer {
         let folder = try TemporaryFolder("tidemark-tests")
         let (secret, text) = try TokenSecret.random()
-        var settings = ServerProcess.Settings(database: "sqlite:\(folder.path)/server.sqlite", secret: text)
+        var settings = ServerProcess.Settings(
+            database: database ?? "sqlite:\(folder.path)/server.sqlite", secret: text)
         settings.program = try Binary.path
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
         if let schema { settings.environment["TIDEMARK_SCHEMA"] = schema }
@@ -35,7 +38,12 @@ struct LiveServer: Sendable {
     /// The same server after a SIGKILL.
     func killedAndStarted() async throws -> LiveServer {
         await process.kill()
-        return LiveServer(
+        return try await started()
+    }
+
+    /// The same server once more, after the end of its process.
+    func started() async throws -> LiveServer {
+        LiveServer(
             folder: folder, secret: secret, settings: settings, process: try await ServerProcess.start(settings))
     }
 
