@@ -5,15 +5,16 @@ import TidemarkNIOTransport
 
 /// A client process to be killed: writes numbered messages as fast as it can, and says after each that it is durable.
 ///
-///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST
+///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]
 ///
-/// It goes on after the last message that its database holds. With the last one written and settled it ends.
+/// With `blobs`, each message is written together with bytes of its own. It goes on after the last message that its database holds. With the last one written and settled it ends.
 @main enum StormWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
-        guard arguments.count == 6, let conversation = UUID(uuidString: CommandLine.arguments[5]),
+        let hasBlobs = arguments.count == 7 && arguments.last == "blobs"
+        guard arguments.count == 6 || hasBlobs, let conversation = UUID(uuidString: CommandLine.arguments[5]),
             let last = Int64(CommandLine.arguments[6])
-        else { return say("usage: StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST") }
+        else { return say("usage: StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]") }
         let (url, token) = (CommandLine.arguments[1], CommandLine.arguments[2])
         let schema = try Schema(json: Array(try Data(contentsOf: URL(filePath: CommandLine.arguments[4]))))
         let store = try await SyncStore.open(
@@ -28,13 +29,25 @@ import TidemarkNIOTransport
         while number < last {
             number += 1
             let message = StormMessage(conversationId: conversation, sentAt: number, text: "\(number)")
-            try await messages.create(message)
+            try await store.write { batch in
+                if hasBlobs { batch.keep(Self.bytes(number), in: ScopeID(record: conversation)) }
+                batch.create(message)
+            }
             say("wrote \(number)")
         }
         for try await pending in store.outbox.pendingCount where pending == 0 { break }
+        for await status in store.status where status.unsentBlobs == 0 { break }
+        let failed = store.currentStatus.failedBlobs
+        if failed > 0 { return say("refused blobs: \(failed)") }
         let parked = try await store.outbox.parked().count
         say("done \(try await messages.readAll(in: ScopeID(record: conversation)).count) parked \(parked)")
         await store.disconnect()
+    }
+
+    /// What goes with a message: other bytes for each, 8 to 200 KB.
+    private static func bytes(_ number: Int64) -> Data {
+        let word = withUnsafeBytes(of: number.littleEndian) { Data($0) }
+        return Data((0..<1_000 + Int(number % 9) * 3_000).lazy.map { _ in word }.joined())
     }
 
     /// One line, at once: what follows may be a kill.

@@ -22,13 +22,17 @@ struct LiveServer: Sendable {
     /// - Parameters:
     ///   - schema: the schema's file; the chat's when there is none.
     ///   - database: a PostgreSQL that may be shared; a file of its own when there is none.
-    static func start(schema: String? = nil, database: String? = nil) async throws -> LiveServer {
+    ///   - limits: settings of the environment besides.
+    static func start(
+        schema: String? = nil, database: String? = nil, limits: [String: String] = [:]
+    ) async throws -> LiveServer {
         let folder = try TemporaryFolder("tidemark-tests")
         let (secret, text) = try TokenSecret.random()
         var settings = ServerProcess.Settings(
             database: database ?? "sqlite:\(folder.path)/server.sqlite", secret: text)
         settings.program = try Binary.path
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
+        settings.environment.merge(limits) { _, given in given }
         if let schema { settings.environment["TIDEMARK_SCHEMA"] = schema }
         let process = try await ServerProcess.start(settings)
         settings.listen = process.address.description
