@@ -12,6 +12,8 @@ final class BlobCourier: Sendable {
         var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
         var lastNumber: Int64 = 0
         var isLinked = false
+        /// Bytes of a blob that the server takes; 0 when it keeps none.
+        var serverBytesMax = 0
         var isOver = false
     }
 
@@ -39,6 +41,9 @@ final class BlobCourier: Sendable {
         state.withLock { $0.isLinked = isLinked }
         inbox.linked(isLinked)
     }
+
+    /// The server has told what it takes; `nil` when it keeps no blobs, or is older than they are.
+    func told(blobBytesMax: Int?) { state.withLock { $0.serverBytesMax = blobBytesMax ?? 0 } }
 
     /// There is something to send.
     func wrote() { inbox.wrote() }
@@ -116,6 +121,11 @@ final class BlobCourier: Sendable {
             return inbox.ended(key, .later("\(error)", after: nil))
         }
         guard let bytes else { return inbox.ended(key, .gone) }
+        let bytesMax = state.withLock { $0.serverBytesMax }
+        guard bytesMax > 0 else { return inbox.ended(key, .refused(.unsupported, "the server keeps no blobs")) }
+        guard bytes.count <= bytesMax else {
+            return inbox.ended(key, .refused(.tooLarge, "\(bytes.count) bytes; the server takes \(bytesMax)"))
+        }
         inbox.ended(key, await server.put(bytes, as: key))
     }
 
@@ -178,17 +188,23 @@ final class BlobCourier: Sendable {
         let waiter = number()
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let answer: BlobDownloads.Answer? = state.withLock { state in
-                    if state.isOver || !state.isLinked { return nil }
+                let answer: Result<BlobDownloads.Answer, BlobError> = state.withLock { state in
+                    if state.isOver || !state.isLinked {
+                        return .failure(BlobError(.offline, "there is no connection"))
+                    }
+                    guard state.serverBytesMax > 0 else {
+                        return .failure(BlobError(.unsupported, "the server keeps no blobs"))
+                    }
                     let answer = state.downloads.ask(key, by: waiter)
                     if answer != .busy { state.waiting[waiter] = continuation }
-                    return answer
+                    return .success(answer)
                 }
                 switch answer {
-                case nil: continuation.resume(throwing: BlobError(.offline, "there is no connection"))
-                case .busy: continuation.resume(throwing: BlobError(.busy, "too many downloads are asked for"))
-                case .start: inbox.fetch([key])
-                case .wait: break
+                case .failure(let error): continuation.resume(throwing: error)
+                case .success(.busy):
+                    continuation.resume(throwing: BlobError(.busy, "too many downloads are asked for"))
+                case .success(.start): inbox.fetch([key])
+                case .success(.wait): break
                 }
                 // Cancelled before there was somebody who waits: the handler found nobody.
                 if Task.isCancelled { leave(key, waiter) }

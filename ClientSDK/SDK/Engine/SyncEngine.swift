@@ -104,6 +104,7 @@ package final class SyncEngine: Sendable {
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
                 try database.welcomed(welcome, noting: configuration.note)
+                configuration.welcomed(welcome.limits)
             }
         case .applyChanges(let changes):
             let answer = await apply { [database, configuration] in

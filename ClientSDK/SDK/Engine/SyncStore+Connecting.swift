@@ -83,6 +83,7 @@ extension SyncStore {
         configuration.startsConnected = !syncing.isPaused
         configuration.clock = environment.clock
         configuration.isDatabaseInline = environment.executor != nil
+        configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
         configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
         configuration.watched = { [presence] in presence.wanted }
         configuration.heard = { [listeners, presence] message in

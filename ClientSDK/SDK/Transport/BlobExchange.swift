@@ -20,6 +20,14 @@ public struct BlobRequest: Hashable, Sendable {
     public let answerBytesMax: Int
     /// The longest that the exchange may take.
     public let timeout: Duration
+
+    public init(call: Call, target: String, token: String, answerBytesMax: Int, timeout: Duration) {
+        self.call = call
+        self.target = target
+        self.token = token
+        self.answerBytesMax = answerBytesMax
+        self.timeout = timeout
+    }
 }
 
 /// What the server answered.

@@ -22,6 +22,16 @@ enum EchoServer {
         let router = Router()
         router.get("/json") { _, _ in #"{"ok":true}"# }
         router.post("/v1/echo") { request, _ -> ByteBuffer in try await request.body.collect(upTo: 1 << 20) }
+        router.put("/v1/blob") { request, _ in
+            let body = try await request.body.collect(upTo: 1 << 20)
+            return Response(status: .created, body: .init(byteBuffer: body))
+        }
+        router.get("/v1/blob") { request, _ in
+            let seen = [request.headers[.authorization], request.uri.queryParameters.get("scope")].compactMap { $0 }
+            return Response(
+                status: .tooManyRequests, headers: [.retryAfter: "7"],
+                body: .init(byteBuffer: ByteBuffer(string: seen.joined(separator: " "))))
+        }
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let app = Application(
             router: router, server: tls ? try .tls(edge.server, tlsConfiguration: tlsConfiguration()) : edge.server,

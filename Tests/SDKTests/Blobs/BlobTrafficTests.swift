@@ -138,6 +138,23 @@ import TidemarkModel
         await store.disconnect()
     }
 
+    @Test func `a server that keeps no blobs, or smaller ones, is not asked in vain`() async throws {
+        server.messages.tell(blobBytesMax: 4_999)
+        let digest = try await store.blobs.keep(photo, in: room)
+        try await connect()
+        try await waiting(digest, for: .failed(.tooLarge))
+        #expect(try await store.blobs.unsent().first?.lastError == "5000 bytes; the server takes 4999")
+        await store.disconnect()
+        server.messages.tell(blobBytesMax: nil)
+        try await connect()
+        try await waiting(digest, for: .failed(.unsupported))
+        let other = BlobDigest(of: Data("other".utf8))
+        let error = await #expect(throws: BlobError.self) { try await store.blobs.read(other, in: room) }
+        #expect(error?.code == .unsupported)
+        #expect(server.calls.isEmpty)
+        await store.disconnect()
+    }
+
     @Test func `a scheduler's round sends what waits while paused`() async throws {
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }

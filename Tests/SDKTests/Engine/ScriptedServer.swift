@@ -15,6 +15,7 @@ final class ScriptedServer: Transport {
         var open: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
         var accepted: [TransactionID] = []
         var frames = 0
+        var blobBytesMax: Int? = WireLimits.blobBytesDefault
         /// `nil`: nothing is said about scopes.
         var scopes: Set<ScopeID>?
     }
@@ -34,6 +35,9 @@ final class ScriptedServer: Transport {
         }
         for continuation in cut { continuation.finish() }
     }
+
+    /// What is told of blobs to who connects from now on.
+    func tell(blobBytesMax: Int?) { state.withLock { $0.blobBytesMax = blobBytesMax } }
 
     /// Everybody who connects from now on may see these scopes.
     func grant(_ scopes: Set<ScopeID>) { state.withLock { $0.scopes = scopes } }
@@ -68,6 +72,7 @@ final class ScriptedServer: Transport {
                     welcome.purged = held.subtracting(scopes).sorted()
                     welcome.added = scopes.subtracting(held).sorted().map { .init(scope: $0, since: 1, role: .member) }
                 }
+                welcome.limits.blobBytesMax = state.blobBytesMax
                 welcome.ephemerals = hello.takesEphemerals ? EphemeralLimits() : nil
                 welcome.tokenExpires = welcome.now + 3_600_000
                 out.yield(ServerMessage.welcome(welcome).encode())
