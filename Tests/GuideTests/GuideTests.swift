@@ -6,7 +6,7 @@ import Testing
     static let here = URL(filePath: #filePath).deletingLastPathComponent()
     static let catalogue = here.appending(path: "../../ClientSDK/SDK/Tidemark.docc").standardizedFileURL
 
-    static let guides = ["Start", "Writing", "Observing", "Conflicts", "Migrations", "Testing", "Background"]
+    static let guides = ["Start", "Writing", "Observing", "Conflicts", "Migrations", "Testing", "Background", "Files"]
 
     @Test(arguments: guides)
     func `a guide's code is what compiles here`(_ guide: String) throws {

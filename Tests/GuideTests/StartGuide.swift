@@ -53,6 +53,9 @@ enum GuideSchema {
               "tasks": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
                 "title": "\(titleType)", "isDone": "boolean"}},
+              "pictures": {"scope": "listId", "fields": {
+                "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
+                "file": {"type": "blob", "required": true}}},
               "orders": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
                 "price": "integer", "status": "string"}}

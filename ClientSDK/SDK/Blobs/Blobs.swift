@@ -8,7 +8,7 @@ public import TidemarkModel
 ///     let scope = ScopeID(record: room.id)
 ///     try await store.write { t in
 ///         let digest = t.keep(jpeg, in: scope)                        // durable together with the record
-///         t.create(Photo(room: room.id, file: digest.text))
+///         t.create(Photo(room: room.id, file: digest))
 ///     }
 ///     let bytes = try await store.blobs.read(digest, in: scope)       // on another device: fetched, checked, kept
 public struct Blobs: Sendable {

@@ -1,0 +1,18 @@
+public import TidemarkModel
+
+/// As its digits: what a field of type `blob` holds.
+extension BlobDigest: Codable {
+    /// - Throws: `DecodingError` for anything but 64 lower-case hexadecimal digits.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let digest = BlobDigest(checking: try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "not the digits of a SHA-256")
+        }
+        self = digest
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(text)
+    }
+}
