@@ -85,6 +85,16 @@ import TidemarkStore
         }
     }
 
+    @Test func `a service puts and gets in every scope`() async throws {
+        try await BlobRoom.running { room in
+            let token = try room.server.token("backend", isService: true)
+            let service = [("Authorization", "Bearer \(token)")]
+            #expect(try await room.call("PUT", Self.bytes, as: nil, headers: service).status == 201)
+            #expect(try await room.call("GET", Self.bytes).body == Self.bytes)
+            #expect(try await room.call("GET", Self.bytes, as: nil, headers: service).body == Self.bytes)
+        }
+    }
+
     @Test func `what passes is counted`() async throws {
         try await BlobRoom.running { room in
             for _ in 0..<2 { _ = try await room.call("PUT", Self.bytes) }

@@ -59,8 +59,8 @@ struct TestServer: Sendable {
         }
     }
 
-    func token(_ user: String, workspace: String = "w") throws -> String {
-        try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
+    func token(_ user: String, workspace: String = "w", isService: Bool = false) throws -> String {
+        try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600), isService: isService)
     }
 
     /// Pulls that wait.
