@@ -122,9 +122,10 @@ import TidemarkStore
 
     @Test func `uploads and downloads are bounded in rate, each user for himself`() async throws {
         let change: (inout ServerLimits) -> Void = {
-            $0.node.blobs.uploadsPerSecond = 1
+            // Nothing comes back, however long the test takes.
+            $0.node.blobs.uploadsPerSecond = 0
             $0.node.blobs.uploadsBurst = 2
-            $0.node.blobs.downloadsPerSecond = 1
+            $0.node.blobs.downloadsPerSecond = 0
             $0.node.blobs.downloadsBurst = 3
         }
         try await BlobRoom.running(change: change) { room in
@@ -132,7 +133,7 @@ import TidemarkStore
                 for _ in 0..<burst { #expect(try await room.call(method, Self.bytes).status < 300) }
                 let limited = try await room.call(method, Self.bytes)
                 #expect(limited.status == 429 && limited.text.contains(#""code":"rate_limited""#))
-                #expect(["1", "2"].contains(limited.header("retry-after")))
+                #expect(limited.header("retry-after") == "2")
                 #expect(try await room.call(method, Self.bytes, as: "bob").status < 300)
             }
         }
