@@ -36,9 +36,10 @@ import TidemarkNIOTransport
             say("wrote \(number)")
         }
         for try await pending in store.outbox.pendingCount where pending == 0 { break }
-        for await status in store.status where status.unsentBlobs == 0 { break }
-        let failed = store.currentStatus.failedBlobs
-        if failed > 0 { return say("refused blobs: \(failed)") }
+        while let blob = try await store.blobs.unsent().first {
+            if let failure = blob.failure { return say("refused: \(failure) \(blob.lastError ?? "")") }
+            try await store.syncNow()
+        }
         let parked = try await store.outbox.parked().count
         say("done \(try await messages.readAll(in: ScopeID(record: conversation)).count) parked \(parked)")
         await store.disconnect()

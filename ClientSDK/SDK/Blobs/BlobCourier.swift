@@ -24,13 +24,19 @@ final class BlobCourier: Sendable {
     private let lane: DatabaseLane
     private let inbox = BlobInbox()
     private let logger: Logger
+    private let tell: @Sendable (SyncLogEvent) -> Void
     private let state: Mutex<State>
 
-    init(_ database: LocalDatabase, _ server: BlobServer, _ environment: StoreEnvironment, logger: Logger) {
+    /// - Parameter tell: told of what was refused.
+    init(
+        _ database: LocalDatabase, _ server: BlobServer, _ environment: StoreEnvironment, logger: Logger,
+        tell: @escaping @Sendable (SyncLogEvent) -> Void
+    ) {
         self.database = database
         self.server = server
         self.environment = environment
         self.logger = logger
+        self.tell = tell
         limits = server.limits
         lane = DatabaseLane(isInline: environment.executor != nil)
         state = Mutex(State(downloads: BlobDownloads(limits: server.limits)))
@@ -92,6 +98,7 @@ final class BlobCourier: Sendable {
                 // It is sent again, which changes nothing at the server.
                 logger.error("the local database refused", metadata: ["error": "\(error)"])
             }
+            if case .refused(let failure, _) = end { tell(.blobRefused(key.digest, in: key.scope, failure)) }
         case .wake(let time):
             guard let wait = alarm.set(time, now: environment.now()) else { return nil }
             group.addTask { [inbox, clock = environment.clock] in

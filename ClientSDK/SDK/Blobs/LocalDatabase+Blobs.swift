@@ -12,9 +12,6 @@ extension LocalDatabase {
         }
     }
 
-    /// The bytes, when they are here for this scope.
-    func blob(_ key: BlobKey) throws -> Data? { try writer.read { try BlobTable(db: $0).bytes(key) } }
-
     func nextBlobs(limit: Int) throws -> [BlobKey] { try writer.read { try BlobTable(db: $0).next(limit: limit) } }
 
     /// What became of an attempt to send a blob. What is held now may be evicted at once, when it does not fit.

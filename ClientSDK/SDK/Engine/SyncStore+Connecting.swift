@@ -64,16 +64,17 @@ extension SyncStore {
         let (environment, journal) = (environment, journal)
         let tokens = BlobTokens(token)
         let server = BlobServer(url: url, transport: transport, tokens: tokens, limits: BlobLimits())
-        let courier = BlobCourier(database, server, environment, logger: logger)
+        let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
         couriers.replace(with: courier)
         var configuration = EngineConfiguration(
             url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,
             newClient: environment.newID,
             seed: environment.random().0,
             report: { [presence] phase in
+                // First: who sees the phase may ask at once.
+                courier.linked(phase.isConnected)
                 syncing.update { $0.phase = phase }
                 if !phase.isConnected { presence.lost() }
-                courier.linked(phase.isConnected)
                 journal.entered(phase, now: environment.now())
             },
             synced: { time in

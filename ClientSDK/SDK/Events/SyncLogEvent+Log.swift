@@ -14,6 +14,7 @@ extension SyncLogEvent {
         case .conflict: "conflict"
         case .parked: "parked"
         case .withheld: "withheld"
+        case .blobRefused: "blob_refused"
         case .forked: "forked"
         case .evicted: "evicted"
         case .overdue: "overdue"
@@ -38,6 +39,8 @@ extension SyncLogEvent {
                 "transaction": transaction.uuidString.lowercased(), "code": rejection.code.rawValue,
                 "reason": rejection.message,
             ]
+        case .blobRefused(let digest, let scope, let failure):
+            ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
         case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
         case .evicted(let records): ["records": "\(records)"]
         case .overdue(let transactions, let age):
@@ -65,6 +68,7 @@ extension SyncLogEvent {
         case .conflict: "a value written here was overwritten, or waits for a choice"
         case .parked: "a write was refused"
         case .withheld: "a write without an answer is withheld"
+        case .blobRefused: "the bytes of a record were refused"
         case .forked: "the client id was in use elsewhere"
         case .evicted: "records were evicted"
         case .overdue: "what was written waits for too long"
@@ -76,7 +80,7 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .overdue, .corrupted: true
+        case .parked, .withheld, .blobRefused, .overdue, .corrupted: true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .recovered:
             false
         }
@@ -88,9 +92,8 @@ extension SyncLogEvent {
         switch self {
         case .corrupted: .error
         case .overdue: .warning
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .forked,
-            .evicted,
-            .recovered:
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
+            .forked, .evicted, .recovered:
             .info
         }
     }

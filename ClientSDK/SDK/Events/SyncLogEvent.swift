@@ -26,6 +26,8 @@ public enum SyncLogEvent: Hashable, Sendable {
     case parked(transaction: UUID, rejection: Rejection)
     /// A transaction got no answer too often, and is kept from being sent for a while.
     case withheld(number: Int64, reason: String)
+    /// Bytes that a record names were refused; they wait among `Blobs.unsent()`.
+    case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from elsewhere; it took another one.
     case forked
     /// Records were removed to make room; the server has them.

@@ -31,6 +31,8 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var blobsAsked = 0
     /// Of these, those that were not on the device.
     public var blobsMissed = 0
+    /// Times that the server refused the bytes of a record.
+    public var blobsRefused = 0
 
     public init() {}
 
@@ -65,6 +67,7 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .conflict: conflicts += 1
         case .evicted(let records): evicted += records
         case .started: started += 1
+        case .blobRefused: blobsRefused += 1
         case .stopped, .forked, .overdue, .corrupted, .recovered: break
         }
     }

@@ -218,3 +218,7 @@ import TidemarkWire
         #expect(try bench.database.nextBlobs(limit: 9) == [key(whole)])
     }
 }
+
+extension LocalDatabase {
+    fileprivate func blob(_ key: BlobKey) throws -> Data? { try writer.read { try BlobTable(db: $0).bytes(key) } }
+}

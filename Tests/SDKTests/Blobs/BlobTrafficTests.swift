@@ -1,4 +1,6 @@
 import Foundation
+import GRDB
+import Synchronization
 import Testing
 import TidemarkModel
 
@@ -31,8 +33,8 @@ import TidemarkModel
     {
         let digest = try await store.blobs.keep(photo, in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
-        let status = try await store.syncNow()
-        #expect(status.phase == .live && status.unsentBlobs == 0)
+        #expect(try await store.syncNow().phase == .live)
+        #expect(try await store.blobs.unsent().isEmpty)
         #expect(server.shelf == ["/v1/blobs/\(digest)?scope=\(room)": photo])
         #expect(server.calls.map(\.token) == ["t"])
         try await waiting(digest, for: .held)
@@ -59,7 +61,7 @@ import TidemarkModel
         server.loseAnswers(1)
         let digest = try await store.blobs.keep(photo, in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
-        #expect(try await store.syncNow().unsentBlobs == 1)
+        _ = try await store.syncNow()
         let unsent = try #require(try await store.blobs.unsent().first)
         #expect(unsent.attempts == 1 && unsent.failure == nil && unsent.lastError != nil)
         #expect(server.shelf.count == 1)
@@ -81,19 +83,21 @@ import TidemarkModel
         let refused = try await store.blobs.keep(photo, in: room)
         let other = try await store.blobs.keep(Data("other".utf8), in: room)
         try store.connect(to: "http://test", transport: server) { "t" }
-        let seen = try await store.syncNow()
+        _ = try await store.syncNow()
         // Which of the two was first at the server is the network's to say.
         let unsent = try await store.blobs.unsent()
-        #expect(unsent.map(\.failure) == [failure] && seen.failedBlobs == 1)
+        #expect(unsent.map(\.failure) == [failure])
+        for await seen in store.status where seen.failedBlobs == 1 && seen.unsentBlobs == 0 { break }
         #expect(unsent.first?.lastError?.contains("why") == true)
         let digest = try #require(unsent.first?.digest)
         #expect(server.puts == 2)
-        #expect(try await store.syncNow().failedBlobs == 1)
+        _ = try await store.syncNow()
         #expect(server.puts == 2)
         server.answer(status)
         try await store.blobs.retry(digest, in: room)
         _ = try await store.syncNow()
         #expect(server.puts == 3 && server.shelf.count == 1)
+        #expect(store.metrics.blobsRefused == 2)
         await store.disconnect()
         try await connect()
         for digest in [refused, other] { try await waiting(digest, for: .held) }
@@ -155,13 +159,39 @@ import TidemarkModel
         await store.disconnect()
     }
 
+    @Test func `syncNow waits for what is on its way`() async throws {
+        server.holdBack()
+        let digest = try await store.blobs.keep(photo, in: room)
+        try await connect()
+        let (store, ends) = (store, TokenSource())
+        let caller = Task {
+            _ = try await store.syncNow()
+            _ = ends.next()
+        }
+        while server.waiting < 1 { await Task.yield() }
+        for _ in 0..<2_000 { await Task.yield() }
+        #expect(ends.given == 0)
+        server.letGo()
+        try await caller.value
+        #expect(try await store.statusNow(digest, room) == .held)
+        await store.disconnect()
+    }
+
     @Test func `a scheduler's round sends what waits while paused`() async throws {
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
         try await store.blobs.keep(photo, in: room)
-        #expect(try await store.syncNow().unsentBlobs == 1)
+        _ = try await store.syncNow()
         #expect(server.calls.isEmpty)
-        #expect(await store.runOnce(deadline: .seconds(30)).unsentBlobs == 0)
+        server.holdBack()
+        let store = store
+        let round = Task { await store.runOnce(deadline: .seconds(30)) }
+        while server.waiting < 1 { await Task.yield() }
+        for _ in 0..<2_000 { await Task.yield() }
+        #expect(!store.isPaused)
+        server.letGo()
+        #expect(await round.value.phase == .live)
+        #expect(try await store.blobs.unsent().isEmpty)
         #expect(server.puts == 1 && store.isPaused)
         await store.disconnect()
     }
@@ -225,6 +255,7 @@ import TidemarkModel
         #expect(await code(absent, in: room) == .notThere)
         let large = server.put(Data(count: (16 << 20) + 1), in: room)
         #expect(await code(large, in: room) == .tooLarge)
+        #expect(server.calls.allSatisfy { $0.answerBytesMax == 16 << 20 })
         server.answer(503)
         #expect(await code(absent, in: room) == .unavailable)
         server.cut(1)
@@ -236,17 +267,46 @@ import TidemarkModel
         #expect(await code(absent, in: room) == .offline)
     }
 
-    @Test func `who waits for bytes when the connection is ended is told so`() async throws {
-        let digest = server.put(photo, in: room)
+    @Test func `who waits for bytes when the connection is ended is told so, also before their turn`() async throws {
         try await connect()
         server.holdBack()
         let (store, room) = (store, room)
-        let looker = Task { try await store.blobs.read(digest, in: room) }
-        while server.waiting < 1 { await Task.yield() }
+        let lookers = (0..<5).map { number in
+            let digest = server.put(photo + [UInt8(number)], in: room)
+            return Task { try await store.blobs.read(digest, in: room) }
+        }
+        while server.waiting < 4 { await Task.yield() }
         let end = Task { await store.disconnect() }
+        while store.currentStatus.phase != .stopped, server.messages.openConnections > 0 { await Task.yield() }
         server.letGo()
         await end.value
-        do { _ = try await looker.value } catch { #expect((error as? BlobError)?.code == .offline) }
+        var told = 0
+        for looker in lookers {
+            do { _ = try await looker.value } catch {
+                #expect((error as? BlobError)?.code == .offline)
+                told += 1
+            }
+        }
+        #expect(told >= 1)
+        #expect(server.gets == 4)
+    }
+
+    @Test func `a look notes that the picture was looked at, but not each time`() async throws {
+        let time = Mutex<Int64>(1_000)
+        let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: { (1, 2) })
+        let store = try SyncStore.inMemory(
+            account: Bench.user, schema: try TestSchema.schema(), environment: environment)
+        let digest = try await store.blobs.keep(photo, in: room)
+        func lastUse() throws -> Int64? {
+            let key = BlobKey(scope: room, digest: digest)
+            return try store.database.writer.read { try BlobTable(db: $0).lastUse(key) }
+        }
+        time.withLock { $0 = 60_999 }
+        _ = try await store.blobs.read(digest, in: room)
+        #expect(try lastUse() == 1_000)
+        time.withLock { $0 = 61_000 }
+        _ = try await store.blobs.read(digest, in: room)
+        #expect(try lastUse() == 61_000)
     }
 
     @Test func `the name of a scope is encoded whole`() {
