@@ -5,6 +5,7 @@ import ServiceLifecycle
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
+import TidemarkWire
 
 @testable import TidemarkDaemon
 @testable import TidemarkGateway
@@ -21,15 +22,15 @@ struct TestServer: Sendable {
     private let services: ServiceGroup
     private let issuer: TokenIssuer
 
+    /// For tests of a rate: what was used up does not come back, however long the test takes.
+    static let refillsNothing: @Sendable (inout ServerLimits) -> Void = { $0.wire.transactionsPerSecond = 0 }
+
     /// Runs `body` against a server over `store`, on two event loops, then stops it.
     ///
     /// - Parameters:
     ///   - schema: the default's when there is none.
     ///   - limits: as in the environment, without the prefix.
     ///   - change: the last word on the limits.
-    /// For tests of a rate: what was used up does not come back, however long the test takes.
-    static let refillsNothing: @Sendable (inout ServerLimits) -> Void = { $0.wire.transactionsPerSecond = 0 }
-
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
         change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
