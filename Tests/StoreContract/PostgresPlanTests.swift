@@ -7,7 +7,7 @@ import TidemarkStore
 
 /// The plans of the hot statements, which must not depend on how many rows the tables had when they were made: a
 /// connection keeps its plans for minutes, in which an empty table can grow to a million rows.
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresPlanTests {
     private static let statements: [(PreparedStatement, types: [String])] = [
         (SequencingSQL.lock, ["text"]),
