@@ -169,7 +169,7 @@ import TidemarkModel
             _ = ends.next()
         }
         while server.waiting < 1 { await Task.yield() }
-        for _ in 0..<2_000 { await Task.yield() }
+        for _ in 0..<50_000 where ends.given == 0 { await Task.yield() }
         #expect(ends.given == 0)
         server.letGo()
         try await caller.value
@@ -187,7 +187,7 @@ import TidemarkModel
         let store = store
         let round = Task { await store.runOnce(deadline: .seconds(30)) }
         while server.waiting < 1 { await Task.yield() }
-        for _ in 0..<2_000 { await Task.yield() }
+        for _ in 0..<50_000 where !store.isPaused { await Task.yield() }
         #expect(!store.isPaused)
         server.letGo()
         #expect(await round.value.phase == .live)
