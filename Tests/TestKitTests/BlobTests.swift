@@ -145,6 +145,45 @@ import TidemarkTestKit
         #expect(error.code == .notThere)
     }
 
+    @Test func `a network that comes and goes while pictures are on their way loses none`() async throws {
+        let desk = try await Desk(seed: 7)
+        desk.kit.faults.latency(.milliseconds(40))
+        var digests: [BlobDigest] = []
+        for number in 0..<6 {
+            digests.append(try await send(photo + [UInt8(number)], from: desk.ann, in: desk.room))
+            for step in 0..<5 {
+                await desk.kit.advance(by: .milliseconds(30 + 17 * step))
+                desk.ann.goOffline()
+                await desk.kit.advance(by: .milliseconds(10))
+                desk.ann.goOnline()
+            }
+        }
+        try await desk.kit.settle()
+        #expect(try await desk.ann.store.blobs.unsent().isEmpty)
+        for (number, digest) in digests.enumerated() {
+            #expect(try await bytes(desk, desk.bob, digest) == photo + [UInt8(number)])
+        }
+        try desk.kit.expectConverged()
+    }
+
+    @Test func `on a full disk nothing is kept in part, and what is fetched can be seen all the same`() async throws {
+        let desk = try await Desk()
+        let digest = try await send(photo, from: desk.ann, in: desk.room)
+        try await desk.kit.settle()
+        desk.kit.faults.diskFull(desk.bob)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+        let error = await #expect(throws: StoreError.self) {
+            try await desk.bob.store.blobs.keep(Data("mine".utf8), in: ScopeID(record: desk.room.id))
+        }
+        #expect(error?.code == .diskFull)
+        desk.kit.faults.diskFull(desk.bob, false)
+        try await desk.kit.settle()
+        #expect(try await desk.bob.store.blobs.unsent().isEmpty)
+        #expect(try await desk.bob.store.diagnostics().blobs.held == 0)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+        #expect(try await desk.bob.store.diagnostics().blobs.held == 1)
+    }
+
     @Test func `a look without a connection waits for one`() async throws {
         let desk = try await Desk()
         let digest = try await send(photo, from: desk.ann, in: desk.room)

@@ -9,7 +9,6 @@ final class BlobRoad: Sendable {
         var calls: [Int64: (port: Int, continuation: CheckedContinuation<BlobAnswer, any Error>)] = [:]
         var lastCall: Int64 = 0
         var faults: [Int: [BlobFault]] = [:]
-        var carried: [Int: Int] = [:]
     }
 
     private let timeline: Timeline
@@ -21,9 +20,6 @@ final class BlobRoad: Sendable {
         let faults = Array(repeating: fault, count: max(0, times))
         state.withLock { $0.faults[port, default: []] += faults }
     }
-
-    /// Calls of a client that reached the server.
-    func carried(from port: Int) -> Int { state.withLock { $0.carried[port] ?? 0 } }
 
     func isQuiet(_ port: Int) -> Bool { state.withLock { state in !state.calls.values.contains { $0.port == port } } }
 
@@ -55,12 +51,8 @@ final class BlobRoad: Sendable {
     private func arrive(
         _ id: Int64, _ fault: BlobFault?, _ latency: Int64, _ server: @Sendable () -> BlobAnswer
     ) {
-        let isOnItsWay = state.withLock { state in
-            guard let port = state.calls[id]?.port else { return false }
-            if fault != .callLost { state.carried[port, default: 0] += 1 }
-            return true
-        }
-        guard isOnItsWay else { return }
+        // Cut off meanwhile, it never arrives.
+        guard state.withLock({ $0.calls[id] != nil }) else { return }
         let answer: BlobAnswer?
         switch fault {
         case nil: answer = server()
