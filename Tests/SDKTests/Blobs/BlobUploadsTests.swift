@@ -73,6 +73,15 @@ import TidemarkModel
         #expect(machine.on(.wrote, now: 90_001) == [.wake(at: 3_690_000)])
     }
 
+    @Test mutating func `a new connection ends the wait after a failure, and a second word of the old one does not`() {
+        _ = machine.on(.linked(true), now: 0)
+        _ = machine.on(.loaded([key(1)]), now: 0)
+        _ = machine.on(.ended(key(1), .later("cut", after: nil)), now: 0)
+        #expect(!machine.on(.linked(true), now: 1).contains(.load(limit: 2)))
+        #expect(machine.on(.linked(false), now: 2) == [])
+        #expect(machine.on(.linked(true), now: 3) == [.load(limit: 2)])
+    }
+
     @Test mutating func `a network that comes and goes sends nothing twice at a time`() {
         var sent: [BlobKey] = []
         for round in 0..<50 {
