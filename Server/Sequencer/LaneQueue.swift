@@ -15,8 +15,7 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     /// In the order of their turns.
     private var lines: [Line] = []
     private var places: [ClientID: Int] = [:]
-    /// Transactions that wait.
-    package private(set) var transactions = 0
+    private var transactions = 0
     private var bytes = 0
     private let limits: LaneLimits
 
@@ -24,6 +23,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
 
     /// True when nothing waits.
     package var isEmpty: Bool { lines.isEmpty }
+    /// Transactions that wait; a submission without any counts for one.
+    package var waiting: Int { lines.isEmpty ? 0 : max(1, transactions) }
 
     /// Adds a submission; false when the queue is full.
     package mutating func append(_ submission: Submission, ticket: Ticket) -> Bool {

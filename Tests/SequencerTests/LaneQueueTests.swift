@@ -26,6 +26,17 @@ import TidemarkSequencer
         #expect(result == isTaken, sourceLocation: location)
     }
 
+    @Test func `what waits is counted in transactions, and a submission without any is not overlooked`() {
+        var queue = LaneQueue<Int>(limits: LaneLimits())
+        #expect(queue.waiting == 0)
+        add(&queue, submission(1, 1, count: 0), ticket: 1)
+        #expect(queue.waiting == 1)
+        add(&queue, submission(2, 1, count: 3), ticket: 2)
+        #expect(queue.waiting == 3)
+        expect(&queue, gives: [1, 2])
+        #expect(queue.waiting == 0)
+    }
+
     @Test func `clients take turns, and each keeps its own order`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 4

@@ -58,7 +58,7 @@ extension GroupCommit {
         _ flights: inout Flights<Batch, Written>, _ workspace: WorkspaceID, _ mailbox: LaneMailbox<Written>
     ) -> Turn {
         state.withLock { state -> Turn in
-            let move = flights.next(waiting: state.lanes[workspace]?.queue.transactions ?? 0)
+            let move = flights.next(waiting: state.lanes[workspace]?.queue.waiting ?? 0)
             switch move {
             case .launchNext(let isAhead):
                 guard let batch = state.lanes[workspace]?.queue.take() else { return .move(.rest) }

@@ -86,7 +86,7 @@ package final class GroupCommit: Service {
             else { return .overloaded }
             if opens { waking.yield(workspace) }
             if let wake = state.lanes[workspace]?.wake,
-                state.lanes[workspace]?.queue.transactions ?? 0 >= limits.aheadTransactionsMin
+                state.lanes[workspace]?.queue.waiting ?? 0 >= limits.aheadTransactionsMin
             {
                 state.lanes[workspace]?.wake = nil
                 wake()

@@ -139,6 +139,16 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
     }
 
+    @Test func `a submission with nothing in it is answered as well`() async throws {
+        try await register(1)
+        let commits = try commits()
+        try await running(commits) {
+            let push = try submission(1, from: 1, [])
+            #expect(await outcome(of: push, by: commits).isSettled)
+        }
+        #expect(published.batches.withLock { $0.isEmpty })
+    }
+
     @Test func `a batch that is planned again gets another nonce`() async throws {
         let nonces = Mutex<UInt64>(0)
         let commits = try commits {

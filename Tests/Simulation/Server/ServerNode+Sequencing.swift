@@ -32,7 +32,7 @@ extension ServerNode {
     func sequence() {
         guard !isTakingApart else { return }
         while isUp {
-            switch flights.next(waiting: lane.transactions) {
+            switch flights.next(waiting: lane.waiting) {
             case .launchNext(let isAhead):
                 let batch = lane.take()
                 launch(flights.launched(batch, isAhead: isAhead), batch, isAhead: isAhead)
