@@ -3,7 +3,7 @@ import GRDB
 import TidemarkStore
 
 extension EmbeddedStore {
-    private static let pageBytes: Int64 = 4096
+    static let pageBytes: Int64 = 4096
 
     static func claim(_ path: String) throws(StoreError) -> FileClaim {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()

@@ -18,8 +18,8 @@ package final class EmbeddedStore: Store {
         package var fileBytesMax: Int64?
         /// Memory for pages in the writing connection.
         package var cacheBytes = 64 * 1024 * 1024
-        /// Size of the log at which it is copied into the file. A page changed by many batches is copied once, so
-        /// that a larger log writes less.
+        /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
+        /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
         package var limits = StoreLimits()
 
@@ -32,6 +32,7 @@ package final class EmbeddedStore: Store {
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
     let memories = OrderMemories()
     private let claim: FileClaim
+    let checkpointer: Checkpointer
 
     /// Opens the file, making it and its folder when they are missing, and brings its tables up to date. Blocks.
     ///
@@ -41,11 +42,23 @@ package final class EmbeddedStore: Store {
         limits = options.limits
         claim = try Self.claim(path)
         pool = try Self.open(path, options, migrator: EmbeddedSchema.migrator)
+        do {
+            let pages = options.checkpointBytes / Self.pageBytes
+            checkpointer = try Checkpointer(path: path, pool: pool, pagesMin: pages)
+            try checkpointer.watch()
+        } catch {
+            throw StoreError(sqlite: error)
+        }
     }
 
     /// Waits for running calls, then closes the file; later calls throw. Blocks.
     package func close() throws(StoreError) {
-        do { try pool.close() } catch { throw StoreError(sqlite: error) }
+        do {
+            try checkpointer.close()
+            try pool.close()
+        } catch {
+            throw StoreError(sqlite: error)
+        }
         claim.release()
     }
 

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
-import TidemarkEmbeddedStore
 import TidemarkModel
 import TidemarkStore
+
+@testable import TidemarkEmbeddedStore
 
 @Suite struct EmbeddedFileTests {
     private func withFile(_ body: (TemporaryFile) async throws -> Void) async throws {
@@ -24,6 +25,32 @@ import TidemarkStore
             #expect(durability.journalMode == "wal")
             #expect(durability.synchronous == 2)
             try store.close()
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a log that fills up is copied beside the writer and stays small`() async throws
+    {
+        try await withFile { file in
+            var options = EmbeddedStore.Options()
+            options.checkpointBytes = 64 * 1_024
+            let store = try EmbeddedStore(path: file.path, options: options)
+            let under = StoreUnderTest(store: store)
+            let body = #"{"text":"\#(String(repeating: "x", count: 20_000))"}"#
+            var last: Int64 = 0
+            while store.checkpointer.rounds < 3 {
+                last += 1
+                let number = last
+                try await under.commit { $0.put(.numbered(number), body: body) }
+            }
+            let log = try FileManager.default.attributesOfItem(atPath: file.path + "-wal")[.size] as? Int64
+            // The backstop, and the batch that passes it.
+            #expect(try #require(log) < 64 * 1_024 * Int64(Checkpointer.backstop + 2))
+            try store.close()
+            let again = try EmbeddedStore(path: file.path)
+            let page = try await again.page(
+                scope: .a, collection: "message", before: .max, limit: 1, in: under.workspace)
+            #expect(page.records.map(\.key.id) == [.numbered(last)])
+            try again.close()
         }
     }
 
