@@ -37,7 +37,7 @@ import TidemarkStore
             let under = StoreUnderTest(store: store)
             let body = #"{"text":"\#(String(repeating: "x", count: 20_000))"}"#
             var last: Int64 = 0
-            while store.checkpointer.rounds < 3 {
+            while store.checkpointer.rounds < 3, !Task.isCancelled {
                 last += 1
                 let number = last
                 try await under.commit { $0.put(.numbered(number), body: body) }
