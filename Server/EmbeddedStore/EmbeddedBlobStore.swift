@@ -36,9 +36,9 @@ package final class EmbeddedBlobStore: BlobStore {
         return url.deletingPathExtension().path + ".blobs." + url.pathExtension
     }
 
-    /// Waits for running calls, then closes the file; later calls throw. Blocks.
+    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw. Blocks.
     package func close() throws(StoreError) {
-        do { try pool.close() } catch { throw StoreError(sqlite: error) }
+        try EmbeddedStore.end(pool)
         claim.release()
     }
 

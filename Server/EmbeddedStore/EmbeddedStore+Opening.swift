@@ -49,4 +49,15 @@ extension EmbeddedStore {
             throw StoreError(.unavailable, "\(path): \(reason.reason)")
         }
     }
+
+    /// Waits for running calls and closes the file, with nothing left in its log: who copies it then has everything.
+    static func end(_ pool: DatabasePool) throws(StoreError) {
+        do {
+            // What cannot be copied, for want of room, is read from the log at the next start.
+            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try pool.close()
+        } catch {
+            throw StoreError(sqlite: error)
+        }
+    }
 }

@@ -51,14 +51,10 @@ package final class EmbeddedStore: Store {
         }
     }
 
-    /// Waits for running calls, then closes the file; later calls throw. Blocks.
+    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw. Blocks.
     package func close() throws(StoreError) {
-        do {
-            try checkpointer.close()
-            try pool.close()
-        } catch {
-            throw StoreError(sqlite: error)
-        }
+        do { try checkpointer.close() } catch { throw StoreError(sqlite: error) }
+        try Self.end(pool)
         claim.release()
     }
 

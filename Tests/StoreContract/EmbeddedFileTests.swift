@@ -54,6 +54,20 @@ import TidemarkStore
         }
     }
 
+    @Test func `after a clean stop the file alone holds everything`() async throws {
+        try await withFile { file in
+            let store = try EmbeddedStore(path: file.path)
+            let under = StoreUnderTest(store: store)
+            let batch = try await under.commit { $0.put(.numbered(1)) }
+            try store.close()
+            let copy = file.folder.appendingPathComponent("copy.sqlite").path
+            try FileManager.default.copyItem(atPath: file.path, toPath: copy)
+            let again = try EmbeddedStore(path: copy)
+            #expect(try await again.batch(holding: 1, in: under.workspace) == batch.head)
+            try again.close()
+        }
+    }
+
     @Test func `everything survives a reopen`() async throws {
         try await withFile { file in
             let store = try EmbeddedStore(path: file.path)
