@@ -53,6 +53,9 @@ package final class LocalDatabase: Sendable {
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
+            // The commit that fills the log up copies it into the file: at SQLite's 1,000 pages that is every hundredth
+            // message written.
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = \(limits.logPagesMax)")
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
             guard isSuspect || bytes <= limits.checkedBytesMax else { return }

@@ -21,6 +21,8 @@ package struct LocalLimits: Sendable {
     package var recordsReadInPlace = 256
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
+    /// Pages of 4 KiB in the log at which a commit copies them into the file: 12 MiB.
+    package var logPagesMax = 3_000
 
     package init() {}
 }
