@@ -24,24 +24,6 @@ struct PostgresAheadTests {
         }
     }
 
-    /// Runs `body` while somebody else holds the lock of every workspace.
-    private func whileLocked(
-        _ schema: TestSchema, then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
-    ) async throws {
-        var single = try schema.configuration()
-        single.connections = 1
-        let holder = try PostgresPool(configuration: single, logger: TestSchema.logger)
-        try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { try await holder.run() }
-            defer { holder.shutdown() }
-            try await holder.withConnection { connection in
-                _ = try await connection.run([.simple("BEGIN"), .simple("SELECT * FROM sync_workspace FOR UPDATE")])
-                try await body(connection)
-                _ = try await connection.run(last + [.simple("COMMIT")])
-            }
-        }
-    }
-
     /// Waits until one step waits for the lock that this connection holds.
     private func untilBlocked(by holder: PostgresConnection) async throws {
         let question = Statement.simple(
@@ -54,7 +36,7 @@ struct PostgresAheadTests {
             try await under.commit { $0.put(.numbered(1)) }
             let planned = Plans()
             try await withThrowingTaskGroup(of: CommittedBatch?.self) { steps in
-                try await whileLocked(schema) { holder in
+                try await schema.whileLocked { holder in
                     steps.addTask { try await under.create(2, planned) }
                     let ground = await planned.next()
                     try await untilBlocked(by: holder)
@@ -74,7 +56,7 @@ struct PostgresAheadTests {
             let planned = Plans()
             let ends = Ends()
             try await withThrowingDiscardingTaskGroup { steps in
-                try await whileLocked(schema, then: [.simple("UPDATE sync_batch SET nonce = nonce + 1")]) { holder in
+                try await schema.whileLocked(then: [.simple("UPDATE sync_batch SET nonce = nonce + 1")]) { holder in
                     steps.addTask { try await ends.note("first") { try await under.create(2, planned) } }
                     _ = await planned.next()
                     try await untilBlocked(by: holder)

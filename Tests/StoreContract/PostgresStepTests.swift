@@ -118,17 +118,9 @@ struct PostgresStepTests {
         options.lockTimeout = .milliseconds(50)
         try await withStore(options) { under, schema in
             try await under.commit { $0.skip() }
-            var single = try schema.configuration()
-            single.connections = 1
-            let holder = try PostgresPool(configuration: single, logger: TestSchema.logger)
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { try await holder.run() }
-                defer { holder.shutdown() }
-                try await holder.withConnection { connection in
-                    _ = try await connection.run([.simple("BEGIN"), .simple("SELECT * FROM sync_workspace FOR UPDATE")])
-                    let error = await #expect(throws: StoreError.self) { try await under.commit { $0.skip() } }
-                    #expect(error?.kind == .unavailable)
-                }
+            try await schema.whileLocked { _ in
+                let error = await #expect(throws: StoreError.self) { try await under.commit { $0.skip() } }
+                #expect(error?.kind == .unavailable)
             }
             #expect(try await under.commit { $0.skip() }.low == 2)
         }

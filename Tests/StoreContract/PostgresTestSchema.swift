@@ -53,6 +53,26 @@ struct TestSchema: Sendable {
         try await schema.drop()
     }
 
+    /// Runs `body` while another connection, which it is given, holds the lock of every workspace.
+    ///
+    /// - Parameter last: run by that connection before it lets go.
+    func whileLocked(
+        then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
+    ) async throws {
+        var single = try configuration()
+        single.connections = 1
+        let holder = try PostgresPool(configuration: single, logger: Self.logger)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await holder.run() }
+            defer { holder.shutdown() }
+            try await holder.withConnection { connection in
+                _ = try await connection.run([.simple("BEGIN"), .simple("SELECT * FROM sync_workspace FOR UPDATE")])
+                try await body(connection)
+                _ = try await connection.run(last + [.simple("COMMIT")])
+            }
+        }
+    }
+
     /// Connections that see this schema alone, with further server settings.
     func configuration(_ settings: [String: String] = [:]) throws -> PostgresConfiguration {
         var configuration = try PostgresConfiguration(connectionString: connectionString(settings))
