@@ -13,11 +13,6 @@ import TidemarkWire
 @Suite(.serialized) struct ClientBlobTests {
     private static let kills = Int(ProcessInfo.processInfo.environment["KILLS"] ?? "") ?? 25
 
-    private func schema() throws -> String {
-        URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL.path
-    }
-
     /// As `StormWriter` makes them.
     private func bytes(_ number: Int64) -> Data {
         let word = withUnsafeBytes(of: number.littleEndian) { Data($0) }
@@ -38,42 +33,12 @@ import TidemarkWire
     @Test(.timeLimit(.minutes(5)))
     func `a client process that is killed at random moments loses no bytes that it had kept`() async throws {
         let server = try await LiveServer.start()
-        let conversation = LoadTarget.newClient()
-        let (opening, _) = try await RawClient(server, user: "ann").connect(1, isNew: true)
-        try await opening.push(Push(first: 1, ackedThrough: 0, entries: [.init(.opening(conversation, ["ann"]))]))
-        _ = try await opening.settled(through: 1)
-        let folder = try TemporaryFolder("tidemark-blob-storm")
-        func start(last: Int64) throws -> ChildProcess {
-            try ChildProcess(
-                try Binary.path(of: "StormWriter"),
-                [
-                    "http://\(server.address)", try server.token("ann"), folder.path, try schema(),
-                    conversation.description, "\(last)", "blobs",
-                ])
-        }
-        var durable: Int64 = 0
-        for kill in 0..<Self.kills {
-            let child = try start(last: .max)
-            var left = kill * 7 % 12
-            for await line in child.lines {
-                let number = try #require(line.split(separator: " ").last.flatMap { Int64($0) }, "\(line)")
-                #expect(number >= durable, "what was durable is gone: \(line) after \(durable)")
-                durable = max(durable, number)
-                left -= 1
-                if left < 0 { break }
-            }
-            child.signal(SIGKILL)
-            #expect(await child.ended() == 128 + SIGKILL)
-        }
-        let last = durable + 3
-        let child = try start(last: last)
-        var lines: [String] = []
-        for await line in child.lines { lines.append(line) }
-        #expect(await child.ended() == 0)
-        #expect(lines.last == "done \(last) parked 0")
+        var storm = try await Storm(on: server, "blobs")
+        for kill in 0..<Self.kills { try await storm.kill(afterLines: kill * 7 % 12) }
+        let last = try await storm.finish(after: 3)
 
-        let reader = try await chat("ann", on: server, at: "\(folder.path)/reader")
-        let scope = ScopeID(record: conversation)
+        let reader = try await chat("ann", on: server, at: "\(storm.folder.path)/reader")
+        let scope = ScopeID(record: storm.conversation)
         for number in 1...last {
             let bytes = bytes(number)
             #expect(try await reader.store.blobs.read(BlobDigest(of: bytes), in: scope) == bytes)

@@ -16,47 +16,13 @@ import TidemarkWire
         async throws
     {
         let server = try await LiveServer.start()
-        let conversation = LoadTarget.newClient()
-        let (opening, _) = try await RawClient(server, user: "ann").connect(1, isNew: true)
-        try await opening.push(Push(first: 1, ackedThrough: 0, entries: [.init(.opening(conversation, ["ann"]))]))
-        _ = try await opening.settled(through: 1)
-
-        let folder = try TemporaryFolder("tidemark-storm")
-        let schema = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL.path
-        let token = try server.token("ann")
-        func start(last: Int64) throws -> ChildProcess {
-            try ChildProcess(
-                try Binary.path(of: "StormWriter"),
-                [
-                    "http://\(server.address)", token, folder.path, schema, conversation.description, "\(last)",
-                ])
-        }
-
+        var storm = try await Storm(on: server)
         var dice = StormDice(seed: Self.seed)
-        var durable: Int64 = 0
-        for _ in 0..<Self.kills {
-            let child = try start(last: .max)
-            // Counted from the first line: some die before their first write, some in the middle of a push.
-            var left = Int.random(in: 0...40, using: &dice)
-            for await line in child.lines {
-                let number = try #require(line.split(separator: " ").last.flatMap { Int64($0) }, "\(line)")
-                #expect(number >= durable, "what was durable is gone: \(line) after \(durable)")
-                durable = max(durable, number)
-                left -= 1
-                if left < 0 { break }
-            }
-            child.signal(SIGKILL)
-            #expect(await child.ended() == 128 + SIGKILL)
-        }
-        let last = durable + 50
-        let child = try start(last: last)
-        var lines: [String] = []
-        for await line in child.lines { lines.append(line) }
-        #expect(await child.ended() == 0)
-        #expect(lines.last == "done \(last) parked 0")
+        // Some die before their first write, some in the middle of a push.
+        for _ in 0..<Self.kills { try await storm.kill(afterLines: Int.random(in: 0...40, using: &dice)) }
+        let last = try await storm.finish(after: 50)
         #expect(try await server.process.stop() == 0)
-        let truth = try await server.truth([conversation])
+        let truth = try await server.truth([storm.conversation])
         #expect(truth.messages.sorted { $0.born < $1.born }.map(\.order) == Array(1...last))
         #expect(Set(truth.messages.map(\.id)).count == Int(last))
     }
