@@ -30,6 +30,12 @@ let package = Package(
         // Shared: the nouns, and the conversation.
         .target(name: "TidemarkModel", path: "Shared/Model"),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
+        .target(
+            name: "TidemarkSQLite",
+            dependencies: [
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ], path: "Shared/SQLite"),
 
         // Server, in the order in which a mutation passes through.
         .target(
@@ -66,7 +72,7 @@ let package = Package(
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
-                "TidemarkModel", "TidemarkStore",
+                "TidemarkModel", "TidemarkSQLite", "TidemarkStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Server/EmbeddedStore"),
@@ -112,7 +118,7 @@ let package = Package(
         .target(
             name: "Tidemark",
             dependencies: [
-                "TidemarkModel", "TidemarkWire",
+                "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -178,7 +184,8 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkModel", "TidemarkSQLite", "TidemarkStore", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
+                "TidemarkPostgres",
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StoreContract"),
         .testTarget(
@@ -217,7 +224,7 @@ let package = Package(
         .testTarget(
             name: "SDKTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire",
+                "Tidemark", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/SDKTests"),

@@ -40,9 +40,14 @@ build() {
     swift build --build-tests --explicit-target-dependency-import-check error
 }
 
-# Keeps the output, because a run that matched no test ends well and proves nothing.
+# Keeps the output, because a run that matched no test ends well and proves nothing, and because what failed among a
+# thousand tests is to be read at the end, where people and machines look.
 run_tests() {
-    swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$test_log"
+    if ! swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$test_log"; then
+        say "what failed:"
+        grep -E '^(✘|↳)|[Ff]atal error|error:' "$test_log" | tail -n 200 || tail -n 50 "$test_log"
+        refuse "tests failed"
+    fi
     grep -Eq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
 }
 

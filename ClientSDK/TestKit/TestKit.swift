@@ -88,26 +88,37 @@ public final class TestKit: Sendable {
     ///
     /// Virtual time passes as far as it must, as in `settle()`; the order of steps depends on the threads of `body`.
     public func whileRunning<Value>(_ body: () async throws -> Value) async throws -> Value {
-        executor.beginFreeRun { self.runFreely() }
+        executor.beginFreeRun()
         let result: Result<Value, any Error>
-        do { result = .success(try await body()) } catch { result = .failure(error) }
+        do {
+            async let _: Void = runFreely()
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+        }
         executor.endFreeRun()
         try await settle()
         return try result.get()
     }
 
-    /// What is due now, over and over; on the executor's thread. Virtual time passes only when other threads have had
-    /// their time too and nothing came of it: else it would run away from those who are about to do something.
-    private func runFreely(seen: Int = 0, idleRounds: Int = 0) {
-        guard executor.isFree else { return }
-        repeat { executor.drain() } while timeline.runNext(through: timeline.now)
-        let count = executor.jobCount
-        let idle = count == seen ? idleRounds + 1 : 0
-        let isAwaited = !clients.compactMap(\.unrest).isEmpty || clients.contains { $0.store.isLookedAt }
-        let isTimeToGo = idle >= Self.idleRoundsMin && isAwaited
-        if isTimeToGo { _ = timeline.runNext(through: timeline.now + limits.settleMax.wholeMilliseconds) }
-        executor.post(after: Self.roundLength) {
-            self.runFreely(seen: count, idleRounds: isTimeToGo ? 0 : idle)
+    /// What is due now, over and over, until cancelled. Virtual time passes only when other threads have had their time
+    /// too and nothing came of it: else it would run away from those who are about to do something.
+    ///
+    /// Between two rounds this waits for a thread as they do, so that on a busy machine it waits as long.
+    private func runFreely() async {
+        var seen = 0
+        var idle = 0
+        while !Task.isCancelled {
+            let count = await executor.run(after: Self.roundLength) {
+                repeat { self.executor.drain() } while self.timeline.runNext(through: self.timeline.now)
+                return self.executor.jobCount
+            }
+            idle = count == seen ? idle + 1 : 0
+            seen = count
+            let isAwaited = !clients.compactMap(\.unrest).isEmpty || clients.contains { $0.store.isLookedAt }
+            guard idle >= Self.idleRoundsMin, isAwaited else { continue }
+            idle = 0
+            await executor.run {
+                _ = self.timeline.runNext(through: self.timeline.now + self.limits.settleMax.wholeMilliseconds)
+            }
         }
     }
 

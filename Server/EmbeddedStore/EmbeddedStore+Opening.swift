@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TidemarkSQLite
 import TidemarkStore
 
 extension EmbeddedStore {
@@ -19,20 +20,23 @@ extension EmbeddedStore {
     }
 
     static func open(
-        _ path: String, _ options: Options, migrator: DatabaseMigrator
+        _ path: String, _ options: Options, _ checkpointer: Checkpointer? = nil, migrator: DatabaseMigrator
     ) throws(StoreError) -> DatabasePool {
         do {
             var configuration = Configuration()
             configuration.busyMode = .timeout(options.busySeconds)
             configuration.maximumReaderCount = options.readersMax
             configuration.label = "tidemark.store"
+            if let checkpointer { configuration.prepareDatabase { db in checkpointer.watch(db) } }
             let pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL while it turns WAL on, after `prepareDatabase`: FULL must come later. The pool has one
             // writing connection for its whole life, so it stays.
             try pool.writeWithoutTransaction { db in
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(sql: "PRAGMA cache_size = -\(options.cacheBytes / 1024)")
-                try db.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointBytes / pageBytes)")
+                if checkpointer == nil {
+                    try db.execute(sql: "PRAGMA wal_autocheckpoint = \(options.checkpointBytes / pageBytes)")
+                }
                 if let bytes = options.fileBytesMax {
                     try db.execute(sql: "PRAGMA max_page_count = \(max(bytes / pageBytes, 1))")
                 }

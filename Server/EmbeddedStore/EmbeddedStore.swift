@@ -1,6 +1,7 @@
 import GRDB
 import Synchronization
 import TidemarkModel
+import TidemarkSQLite
 package import TidemarkStore
 
 /// The contract on one SQLite file: the store that needs no set-up.
@@ -41,14 +42,9 @@ package final class EmbeddedStore: Store {
     package init(path: String, options: Options = Options()) throws(StoreError) {
         limits = options.limits
         claim = try Self.claim(path)
-        pool = try Self.open(path, options, migrator: EmbeddedSchema.migrator)
-        do {
-            let pages = options.checkpointBytes / Self.pageBytes
-            checkpointer = try Checkpointer(path: path, pool: pool, pagesMin: pages)
-            try checkpointer.watch()
-        } catch {
-            throw StoreError(sqlite: error)
-        }
+        checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
+        pool = try Self.open(path, options, checkpointer, migrator: EmbeddedSchema.migrator)
+        do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }
     }
 
     /// Waits for running calls, then closes the file, which alone holds everything; later calls throw. Blocks.

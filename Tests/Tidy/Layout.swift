@@ -16,7 +16,10 @@ enum Layout {
         Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
         Home(
             "GRDB",
-            ["Server/EmbeddedStore/", "Server/Daemon/Bench/Local/", "ClientSDK/SDK/", "ClientSDK/TestKit/", "Tests/"]),
+            [
+                "Shared/SQLite/", "Server/EmbeddedStore/", "Server/Daemon/Bench/Local/", "ClientSDK/SDK/",
+                "ClientSDK/TestKit/", "Tests/",
+            ]),
         Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
@@ -25,10 +28,11 @@ enum Layout {
     static let directions: [Direction] = [
         Direction("Shared/Model/", may: []),
         Direction("Shared/Wire/", may: ["TidemarkModel"]),
+        Direction("Shared/SQLite/", may: []),
         Direction("Server/CPostgres/", may: []), Direction("Server/CAllocator/", may: []),
         Direction("Server/Postgres/", may: ["CPostgres"]),
         Direction("Server/Store/", may: shared),
-        Direction("Server/EmbeddedStore/", may: shared + ["TidemarkStore"]),
+        Direction("Server/EmbeddedStore/", may: shared + ["TidemarkSQLite", "TidemarkStore"]),
         Direction("Server/PostgresStore/", may: shared + ["TidemarkStore", "TidemarkPostgres"]),
         Direction("Server/Sequencer/", may: shared + ["TidemarkStore"]),
         Direction("Server/Session/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
@@ -37,7 +41,7 @@ enum Layout {
         Direction("Server/Gateway/", may: pureServer + ["TidemarkConsole"]),
         Direction("Server/Daemon/", may: nil),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
-        Direction("ClientSDK/", may: shared + client),
+        Direction("ClientSDK/", may: shared + client + ["TidemarkSQLite"]),
     ]
 
     private static let shared = ["TidemarkModel", "TidemarkWire"]

@@ -38,7 +38,7 @@ extension SyncStore {
     @concurrent public func signOut(keeping kept: Kept) async throws {
         await disconnect()
         if kept == .pending { try database.clearCache() }
-        try database.writer.close()
+        try database.close()
         guard kept == .nothing, let path = database.path else { return }
         for end in ["", "-wal", "-shm", ".suspect"] where FileManager.default.fileExists(atPath: path + end) {
             try FileManager.default.removeItem(atPath: path + end)

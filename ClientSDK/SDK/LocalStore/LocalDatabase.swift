@@ -1,5 +1,6 @@
 package import GRDB
 package import TidemarkModel
+package import TidemarkSQLite
 
 /// What one account holds on this device: records, outbox, and the state of its synchronisation, in one SQLite file.
 ///
@@ -19,6 +20,7 @@ package final class LocalDatabase: Sendable {
     let plans = ReadPlans()
     /// `nil` in memory.
     let path: String?
+    let checkpointer: Checkpointer?
 
     /// Takes a database as it is and brings it to the schema.
     ///
@@ -26,10 +28,11 @@ package final class LocalDatabase: Sendable {
     /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is then unchanged.
     package init(
         _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
-        limits: LocalLimits = LocalLimits(), path: String? = nil
+        limits: LocalLimits = LocalLimits(), path: String? = nil, checkpointer: Checkpointer? = nil
     ) throws {
         self.writer = writer
         self.path = path
+        self.checkpointer = checkpointer
         self.account = account
         self.schema = schema
         self.limits = limits
@@ -47,23 +50,33 @@ package final class LocalDatabase: Sendable {
         path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits(),
         isSuspect: Bool = false
     ) throws -> LocalDatabase {
-        let pool = try DatabasePool(path: path, configuration: configuration(limits))
+        let checkpointer = Checkpointer(pagesMin: limits.logPagesMin, rest: limits.logRest)
+        var configuration = configuration(limits)
+        // Where the log is copied is not for a commit to wait for.
+        configuration.prepareDatabase { db in checkpointer.watch(db) }
+        let pool = try DatabasePool(path: path, configuration: configuration)
         // GRDB sets NORMAL while it turns the WAL on, and NORMAL may lose a commit whose number was already sent.
         // There is one writing connection, so that setting it once is enough.
         try pool.writeWithoutTransaction { db in
             try db.execute(sql: "PRAGMA synchronous = FULL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
-            // The commit that fills the log up copies it into the file: at SQLite's 1,000 pages that is every hundredth
-            // message written.
-            try db.execute(sql: "PRAGMA wal_autocheckpoint = \(limits.logPagesMax)")
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
             guard isSuspect || bytes <= limits.checkedBytesMax else { return }
             let finding = try db.first("PRAGMA quick_check(1)")?.text(0) ?? "no answer"
             guard finding == "ok" else { throw StoreError(.corrupt, "the database file is damaged: \(finding)") }
         }
-        return try LocalDatabase(
-            pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path)
+        let database = try LocalDatabase(
+            pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
+            checkpointer: checkpointer)
+        try checkpointer.start(path, beside: pool)
+        return database
+    }
+
+    /// Ends it, with nothing left beside the file; later calls throw. Blocks until what is under way is done.
+    func close() throws {
+        try checkpointer?.close()
+        try writer.close()
     }
 
     /// A database that ends with the object: previews, tests, the simulator.

@@ -21,8 +21,11 @@ package struct LocalLimits: Sendable {
     package var recordsReadInPlace = 256
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
-    /// Pages of 4 KiB in the log at which a commit copies them into the file: 12 MiB.
-    package var logPagesMax = 3_000
+    /// Pages of 4 KiB in the log at which they are copied into the file, as soon as nothing is written: 12 MiB. At four
+    /// times that a commit has to wait for it.
+    package var logPagesMin = 3_000
+    /// How long nothing is written before that.
+    package var logRest = Duration.milliseconds(200)
 
     package init() {}
 }

@@ -27,10 +27,12 @@ final class KitExecutor: TaskExecutor {
         if isFree { queue.async { self.drain() } }
     }
 
-    /// Runs `body` on the executor's thread and gives back what it returns.
-    func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    /// Runs `body` on the executor's thread, not before `time` is over, and gives back what it returns.
+    func run<Value: Sendable>(
+        after time: DispatchTimeInterval = .nanoseconds(0), _ body: @escaping @Sendable () -> Value
+    ) async -> Value {
         await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: body()) }
+            queue.asyncAfter(deadline: .now() + time) { continuation.resume(returning: body()) }
         }
     }
 
@@ -47,20 +49,10 @@ final class KitExecutor: TaskExecutor {
     }
 
     /// Lets jobs run as they come, until `endFreeRun`. Calls nest.
-    func beginFreeRun(_ step: @escaping @Sendable () -> Void) {
-        state.withLock { $0.freeRuns += 1 }
-        queue.async(execute: step)
-    }
+    func beginFreeRun() { state.withLock { $0.freeRuns += 1 } }
 
     func endFreeRun() { state.withLock { $0.freeRuns -= 1 } }
 
-    var isFree: Bool { state.withLock { $0.freeRuns > 0 } }
-
     /// Jobs that came since the beginning.
     var jobCount: Int { state.withLock { $0.count } }
-
-    /// Runs `step` on the executor's thread once the time is over, beside what comes in between.
-    func post(after time: DispatchTimeInterval, _ step: @escaping @Sendable () -> Void) {
-        queue.asyncAfter(deadline: .now() + time, execute: step)
-    }
 }

@@ -1,0 +1,146 @@
+import Dispatch
+package import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Copies the write-ahead log of a SQLite file into the file beside the writer, so that no write waits for it.
+///
+///     let checkpointer = Checkpointer(pagesMin: 1_000)
+///     configuration.prepareDatabase { db in checkpointer.watch(db) }
+///     let pool = try DatabasePool(path: path, configuration: configuration)
+///     try checkpointer.start(path, beside: pool)
+///
+/// SQLite by itself copies the log in the commit that fills it up, which holds up whoever is next. Here a connection of its
+/// own copies what there is, then what came meanwhile; the writer copies only the last bit, between two writes, and begins
+/// the log anew. A log that fills up faster than that is copied by the writer after all, at ``backstop`` times the size.
+///
+/// Until it is started, and after it is closed, the writer copies as SQLite would. It ends with the pool that watches it.
+package final class Checkpointer: Sendable {
+    /// How much larger than asked for the log may become.
+    package static let backstop: Int32 = 4
+    /// How much larger than asked for it becomes before it is copied although there is no rest.
+    private static let patience: Int32 = 3
+
+    private enum Phase: Equatable {
+        case idle
+        /// For a rest, since so many commits.
+        case waiting(since: Int)
+        case copying
+    }
+
+    private struct State {
+        var copier: DatabaseQueue?
+        weak var pool: DatabasePool?
+        var phase = Phase.idle
+        var commits = 0
+        var rounds = 0
+    }
+
+    private let pagesMin: Int32
+    private let rest: Duration?
+    private let lane = DispatchQueue(label: "tidemark.checkpoint")
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - pagesMin: pages in the log at which it is copied.
+    ///   - rest: how long nothing is written before that, where such times can be hoped for: a copy shares the disk with the
+    ///     writer. `nil` copies at once.
+    package init(pagesMin: Int, rest: Duration? = nil) {
+        self.pagesMin = Int32(clamping: max(1, pagesMin))
+        self.rest = rest
+    }
+
+    /// Times that the log was copied.
+    package var rounds: Int { state.withLock { $0.rounds } }
+
+    /// Has SQLite tell of each commit on a connection, instead of copying the log by itself.
+    ///
+    /// Call it where the pool prepares its connections: the pool then keeps this as long as they are open.
+    package func watch(_ db: Database) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sqlite3_wal_hook(
+            db.sqliteConnection,
+            { context, connection, name, pages in
+                guard let context else { return SQLITE_OK }
+                Unmanaged<Checkpointer>.fromOpaque(context).takeUnretainedValue().logged(pages, connection, name)
+                return SQLITE_OK
+            }, context)
+    }
+
+    /// Opens the connection that copies.
+    package func start(_ path: String, beside pool: DatabasePool) throws {
+        var configuration = Configuration()
+        configuration.label = "tidemark.checkpoint"
+        // As the writer: what is copied is in the file for good before the log begins anew.
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA fullfsync = ON") }
+        let copier = try DatabaseQueue(path: path, configuration: configuration)
+        state.withLock { state in
+            state.copier = copier
+            state.pool = pool
+        }
+    }
+
+    private func logged(_ pages: Int32, _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?) {
+        let size = pages / pagesMin
+        let (isStarted, next) = state.withLock { state -> (Bool, Phase?) in
+            state.commits += 1
+            guard state.copier != nil, size > 0, size < Self.backstop else { return (state.copier != nil, nil) }
+            switch state.phase {
+            case .idle: state.phase = rest == nil ? .copying : .waiting(since: state.commits)
+            case .waiting where size >= Self.patience: state.phase = .copying
+            case .waiting, .copying: return (true, nil)
+            }
+            return (true, state.phase)
+        }
+        switch next {
+        case .copying?: lane.async { self.copy() }
+        case .waiting(let since)?: look(again: since, seen: since)
+        case .idle?, nil:
+            guard size >= (isStarted ? Self.backstop : 1) else { return }
+            // As SQLite's own: what cannot be copied now is copied after a later commit.
+            sqlite3_wal_checkpoint_v2(connection, name, SQLITE_CHECKPOINT_PASSIVE, nil, nil)
+        }
+    }
+
+    /// Copies once nothing was written for a while.
+    private func look(again since: Int, seen: Int) {
+        lane.asyncAfter(deadline: .now() + (rest ?? .zero) / .seconds(1)) {
+            let commits = self.state.withLock { state -> Int? in
+                guard state.phase == .waiting(since: since) else { return nil }
+                if state.commits == seen { state.phase = .copying }
+                return state.commits
+            }
+            guard let commits else { return }
+            if commits == seen { self.copy() } else { self.look(again: since, seen: commits) }
+        }
+    }
+
+    private func copy() {
+        let copier = state.withLock { $0.copier }
+        // Twice: the second time there is only what was written during the first.
+        for _ in 0..<2 {
+            // A failure, such as a full disk, leaves the log as it is, and the next commit asks again.
+            _ = try? copier?.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        }
+        let pool = state.withLock { state in
+            state.rounds += 1
+            return state.copier == nil ? nil : state.pool
+        }
+        guard let pool else { return }
+        pool.asyncWriteWithoutTransaction { db in
+            // As above.
+            _ = try? db.checkpoint(.passive)
+            self.state.withLock { $0.phase = .idle }
+        }
+    }
+
+    /// Waits for a copy that is under way. Blocks; call it before the pool is closed, so that nothing is left in its log.
+    package func close() throws {
+        let copier = state.withLock { state in
+            defer { state.copier = nil }
+            return state.copier
+        }
+        lane.sync {}
+        try copier?.close()
+    }
+}
