@@ -51,11 +51,14 @@ run_tests() {
     grep -Eq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
 }
 
-# One after the other: the simulator and the processes of the end-to-end suite would take the cores from suites that
-# wait for real sockets with a deadline.
+# One after the other: the tests of one run begin all at once, and those that wait for real sockets and files with a deadline
+# would wait for the cores instead.
 run_all_tests() {
+    local client='^(ChatTests|GuideTests|NIOTransportTests|RepairShopTests|SDKTests|TestKitTests)\.'
+    say "testing the client's suites"
+    run_tests --filter "$client"
     say "testing all suites but the next two"
-    run_tests --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
+    run_tests --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
     say "testing end to end, with real processes"
     run_tests --filter '^EndToEndTests\.'
     say "simulating (ROUNDS=$ROUNDS)"

@@ -5,7 +5,8 @@
 #   Tests/Benchmarks/run.sh --help
 #
 # Builds the release binary (TIDEMARK names one that exists), starts a private PostgreSQL in a temporary folder and stops
-# it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster.
+# it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster: a bare row with one key, and
+# a row of the table that Tidemark keeps records in, with its indexes.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -64,20 +65,31 @@ figure() {
 
 row() { printf '%-46s %14s   %s\n' "$1" "$2" "${3:-}"; }
 
-say "pgbench: single-row INSERT, 32 connections, prepared, $seconds s"
-insert='INSERT INTO bench_row (body) VALUES (repeat('"'x'"', 200));'
-printf '%s\n' "$insert" >"$results/insert.sql"
-chmod -R a+rX "$results"
-as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
-    -c 'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)'
-pgbench_tps=$(as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j 2 -T "$seconds" -f "$results/insert.sql" \
-    -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench \
-    | awk '/^tps/ { print $3 }')
+# pgbench TABLE INSERT: makes the table and prints the rows a second that were inserted and committed, one by one.
+pgbench() {
+    printf '%s\n' "$2" >"$results/insert.sql"
+    chmod -R a+rX "$results"
+    as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench -c "$1"
+    as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j 2 -T "$seconds" -f "$results/insert.sql" \
+        -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench | awk '/^tps/ { print $3 }'
+}
+
+say "pgbench: a bare row, 32 connections, prepared, $seconds s"
+bare_tps=$(pgbench 'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)' \
+    "INSERT INTO bench_row (body) VALUES (repeat('x', 200));")
 
 for in_flight in 1 2 4; do
     measure writes-postgres-$in_flight writes --in-flight $in_flight --database "$postgres" --seconds "$seconds"
     measure writes-embedded-$in_flight writes --in-flight $in_flight --seconds "$seconds"
 done
+say "pgbench: a record's row, 32 connections, prepared, $seconds s"
+record_tps=$(pgbench 'CREATE SEQUENCE bench_seq; CREATE TABLE bench_record (LIKE sync_record INCLUDING ALL)' \
+    "\\set scope random(1, 256)
+    INSERT INTO bench_record (
+        workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body
+    ) SELECT 'bench', 'messages', lpad(to_hex(n), 32, '0')::uuid, '0198c0de-0000-7000-8000-000000000' || :scope, n, n,
+        false, 'bench-writer', 0, 0, 190, ('{\"text\":\"' || repeat('x', 179) || '\"}')::json
+    FROM nextval('bench_seq') AS n;")
 measure fanout-embedded fanout --seconds "$seconds"
 measure fanout-postgres fanout --seconds "$seconds" --database "$postgres"
 measure rate-postgres fanout --subscribers 100 --rate 1000 --seconds "$seconds" --database "$postgres"
@@ -89,11 +101,15 @@ measure idle idle --connections 5000
 measure sdk sdk
 measure local local
 
-# ratio WRITES: as a multiple of pgbench's commits.
-ratio() { awk -v w="$1" -v p="$pgbench_tps" 'BEGIN { if (w == "-" || p == 0) print "-"; else printf "%.2f x pgbench", w / p }'; }
+# ratio WRITES: as a multiple of pgbench's commits of bare rows, and of records.
+ratio() {
+    awk -v w="$1" -v b="$bare_tps" -v r="$record_tps" \
+        'BEGIN { if (w == "-" || b == 0 || r == 0) print "-"; else printf "%.2f x bare, %.2f x records", w / b, w / r }'
+}
 
 row "figure" "here" "aim"
-row "pgbench INSERT commits/s, 32 connections" "$pgbench_tps"
+row "pgbench INSERT commits/s, bare rows" "$bare_tps"
+row "pgbench INSERT commits/s, rows of records" "$record_tps"
 for in_flight in 1 2 4; do
     writes=$(figure writes-postgres-$in_flight writes_per_s)
     row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)"

@@ -6,7 +6,7 @@ import TidemarkTestKit
 @testable import TidemarkChat
 
 /// The bytes of what messages carry: sent with them, fetched on view.
-@Suite(.timeLimit(.minutes(2))) struct AttachmentBytesTests {
+@Suite(.timeLimit(.minutes(5))) struct AttachmentBytesTests {
     private let jpeg = Data((0..<200_000).map { UInt8($0 % 251) })
     private let kit: TestKit
     private let (ann, bob): (TestClient, TestClient)

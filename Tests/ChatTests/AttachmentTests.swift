@@ -5,7 +5,7 @@ import TidemarkTestKit
 
 @testable import TidemarkChat
 
-@Suite(.timeLimit(.minutes(1))) struct AttachmentTests {
+@Suite(.timeLimit(.minutes(5))) struct AttachmentTests {
     private let jpeg = Data((0..<20_000).map { UInt8($0 % 251) })
 
     private func photo() -> MessageAttachment {

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct ConversationTests {
+@Suite(.timeLimit(.minutes(5))) struct ConversationTests {
     @Test func `a direct conversation that both open offline is one, with all messages of both`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-@Suite(.timeLimit(.minutes(1))) struct CopiedStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct CopiedStoreTests {
     private struct Pair {
         let original: Messenger
         let copy: Messenger

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-@Suite(.timeLimit(.minutes(1))) struct DiskFullTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskFullTests {
     @Test func `what finds no room is taken in by itself when there is room`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
         try await TestServer.running { server in

@@ -5,7 +5,7 @@ import TidemarkChat
 import TidemarkTestKit
 
 /// A group as those see it who are in it, in virtual time.
-@Suite(.timeLimit(.minutes(1))) struct GroupTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupTests {
     private func kit() async throws -> (kit: TestKit, ann: Chat, bob: Chat) {
         let kit = try TestKit(schema: try ChatSchema.schema())
         return (kit, Chat(try await kit.client("ann").store), Chat(try await kit.client("bob").store))

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-@Suite(.timeLimit(.minutes(1))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
     private struct Line: SyncModel {
         static let collection = "messages"
         var id = UUID()

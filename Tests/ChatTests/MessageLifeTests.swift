@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-@Suite(.timeLimit(.minutes(1))) struct MessageLifeTests {
+@Suite(.timeLimit(.minutes(5))) struct MessageLifeTests {
     @Test func `a message is sending, sent, delivered and read, and both sides have it once and in order`() async throws
     {
         try await TestServer.running { server in

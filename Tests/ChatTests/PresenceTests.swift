@@ -7,7 +7,7 @@ import TidemarkGateway
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct PresenceTests {
+@Suite(.timeLimit(.minutes(5))) struct PresenceTests {
     @Test func `who shares a conversation sees a user come and go, and an outsider does not`() async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { limits in
             limits.fanOut.presenceGrace = 0

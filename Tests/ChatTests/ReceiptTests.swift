@@ -4,7 +4,7 @@ import Tidemark
 
 @testable import TidemarkChat
 
-@Suite(.timeLimit(.minutes(1))) struct ReceiptTests {
+@Suite(.timeLimit(.minutes(5))) struct ReceiptTests {
     @Test func `receipts from two devices of one user converge to the furthest, and the earliest time counts`()
         async throws
     {

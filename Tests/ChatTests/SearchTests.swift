@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-@Suite(.timeLimit(.minutes(1))) struct SearchTests {
+@Suite(.timeLimit(.minutes(5))) struct SearchTests {
     @Test func `what others sent is found offline, with who has it, and marked where it stands`() async throws {
         try await TestServer.running { server in
             let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))

@@ -52,7 +52,7 @@ import TidemarkWire
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TypingTests {
+@Suite(.timeLimit(.minutes(5))) struct TypingTests {
     @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
         try await TestServer.running { server in
             // Bob's time stands still: nothing ends by itself.

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import TidemarkChat
 
 /// What a device says while it holds only a part of a conversation: pages come newest first, collection by collection.
-@Suite(.timeLimit(.minutes(1))) struct UnreadTests {
+@Suite(.timeLimit(.minutes(5))) struct UnreadTests {
     private let bob = UserID("bob")
     private let room = UUID(UniqueID(high: 0xaa, low: 1))
     private var scope: ScopeID { ScopeID(record: room) }

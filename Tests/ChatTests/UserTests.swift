@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-@Suite(.timeLimit(.minutes(1))) struct UserTests {
+@Suite(.timeLimit(.minutes(5))) struct UserTests {
     @Test func `a record under another id than its author's is nobody's profile`() async throws {
         let ann = try Messenger("ann")
         let stray = Mutation(

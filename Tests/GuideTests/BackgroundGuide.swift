@@ -4,7 +4,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct BackgroundGuide {
+@Suite(.timeLimit(.minutes(5))) struct BackgroundGuide {
     @Test func `a round in the background sends what was written while paused`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let client = try await kit.client("ann")

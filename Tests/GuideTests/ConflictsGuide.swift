@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct ConflictsGuide {
+@Suite(.timeLimit(.minutes(5))) struct ConflictsGuide {
     @Test func `a price here and a status there are both kept`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let ann = try await kit.client("ann")

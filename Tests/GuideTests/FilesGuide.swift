@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct FilesGuide {
+@Suite(.timeLimit(.minutes(5))) struct FilesGuide {
     private let jpeg = Data((0..<10_000).map { UInt8($0 % 251) })
 
     @Test func `what the guide keeps is sent, seen by the other, refused and sent again as it says`() async throws {

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct TestingGuide {
+@Suite(.timeLimit(.minutes(5))) struct TestingGuide {
     @Test func `the guide's test of an app passes`() async throws {
         let schema = try GuideSchema.schema()
         let list = TaskList(members: ["ann", "bob"])

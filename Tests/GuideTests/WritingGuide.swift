@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct WritingGuide {
+@Suite(.timeLimit(.minutes(5))) struct WritingGuide {
     @Test func `what the guide writes is written, accepted and refused as it says`() async throws {
         let kit = try TestKit(schema: try GuideSchema.schema())
         let client = try await kit.client("ann")

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkNIOTransport
 
-@Suite(.timeLimit(.minutes(1))) struct NIOBlobTests {
+@Suite(.timeLimit(.minutes(5))) struct NIOBlobTests {
     private func request(_ call: BlobRequest.Call, _ target: String, max: Int = 1 << 20) -> BlobRequest {
         BlobRequest(call: call, target: target, token: "t0ken", answerBytesMax: max, timeout: .seconds(30))
     }

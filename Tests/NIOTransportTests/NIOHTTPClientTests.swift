@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkNIOTransport
 
-@Suite(.timeLimit(.minutes(1))) struct NIOHTTPClientTests {
+@Suite(.timeLimit(.minutes(5))) struct NIOHTTPClientTests {
     private func request(
         _ method: String, _ path: String, _ port: Int, body: [UInt8] = [], timeout: Duration = .seconds(30),
         maxBodyBytes: Int = 1 << 20, useTLS: Bool = false, trustRootsFile: String? = nil

@@ -7,7 +7,7 @@ import TidemarkGateway
 
 @testable import TidemarkNIOTransport
 
-@Suite(.timeLimit(.minutes(1))) struct NIOWebSocketTests {
+@Suite(.timeLimit(.minutes(5))) struct NIOWebSocketTests {
     private func connect(
         _ port: Int, path: String = "/v1/sync", host: String = "127.0.0.1", useTLS: Bool = false,
         headers: [(String, String)] = [], subprotocol: String = "tidemark.1.json", trustRootsFile: String? = nil,

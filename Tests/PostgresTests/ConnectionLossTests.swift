@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `A lost connection` {
     private static let sleep = Statement(PreparedStatement(name: "sleep", sql: "SELECT pg_sleep(30)"))
     private static let one = Statement(PreparedStatement(name: "one", sql: "SELECT 1"))

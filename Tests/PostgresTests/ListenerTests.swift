@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `The listener` {
     private func withListener(
         named name: String, bufferMax: Int = 256, channels: [String],

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `One round trip` {
     private static let insert = PreparedStatement(name: "insert", sql: "INSERT INTO t VALUES ($1)")
 

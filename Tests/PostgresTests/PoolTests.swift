@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `The pool` {
     @Test func `lends one connection to one caller at a time, in the order of asking`() async throws {
         let (served, serve) = AsyncStream<Int>.makeStream()
@@ -160,7 +160,7 @@ struct `The pool` {
     }
 }
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct `The pool without a server` {
     @Test func `tells waiting callers why there is no connection`() async throws {
         var configuration = try PostgresConfiguration(

@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `A script` {
     @Test func `runs all its statements as one transaction`() async throws {
         let configuration = try TestDatabase.configuration()

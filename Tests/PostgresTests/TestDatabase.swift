@@ -69,7 +69,7 @@ extension PostgresConnection {
 
 /// Lets other tasks run until the condition holds; gives up after very many turns.
 func eventually(_ condition: () async throws -> Bool) async throws {
-    let deadline = ContinuousClock.now + .seconds(20)
+    let deadline = ContinuousClock.now + .seconds(120)
     while ContinuousClock.now < deadline {
         if try await condition() { return }
         await Task.yield()

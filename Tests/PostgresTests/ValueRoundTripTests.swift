@@ -2,7 +2,7 @@ import Testing
 
 @testable import TidemarkPostgres
 
-@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestDatabase.isGiven), .timeLimit(.minutes(5)))
 struct `Values` {
     private func echo(
         _ sql: String, name: String = "echo", _ add: (inout Parameters) -> Void

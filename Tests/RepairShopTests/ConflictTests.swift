@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkNIOTransport
 import TidemarkRepairShop
 
-@Suite(.timeLimit(.minutes(1))) struct ConflictTests {
+@Suite(.timeLimit(.minutes(5))) struct ConflictTests {
     /// Ann and bob write a diagnosis each while they cannot hear of each other; ann's arrives first.
     private func disagree(_ server: TestServer, _ ann: Workbench, _ bob: Workbench) async throws -> Order {
         let order = try await ann.take("broken glass")

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkRepairShop
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(1))) struct DeviceTests {
+@Suite(.timeLimit(.minutes(5))) struct DeviceTests {
     @Test func `what a client brings in is on every bench, with what each bench noted of it`() async throws {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
         let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))

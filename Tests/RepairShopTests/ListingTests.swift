@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkRepairShop
 import TidemarkWire
 
-@Suite(.timeLimit(.minutes(1))) struct ListingTests {
+@Suite(.timeLimit(.minutes(5))) struct ListingTests {
     private struct Broken: Error {}
 
     @Test func `a list is loading until the shop's records are here`() async throws {

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkRepairShop
 
-@Suite(.timeLimit(.minutes(1))) struct TicketTests {
+@Suite(.timeLimit(.minutes(5))) struct TicketTests {
     @Test func `a ticket has a draft label until the server numbers it, and then the same on every device`()
         async throws
     {

@@ -8,7 +8,7 @@ import TidemarkStore
 @testable import TidemarkEmbeddedStore
 
 /// Steps that begin while the one before is under way.
-@Suite(.timeLimit(.minutes(2))) struct AheadTests {
+@Suite(.timeLimit(.minutes(5))) struct AheadTests {
     @Test(arguments: StoreKind.available)
     func `a step ahead in a workspace of which nothing is remembered is overtaken and writes nothing`(
         _ kind: StoreKind

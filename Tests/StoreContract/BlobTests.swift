@@ -4,7 +4,7 @@ import TidemarkEmbeddedStore
 import TidemarkModel
 import TidemarkStore
 
-@Suite(.timeLimit(.minutes(1))) struct BlobTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobTests {
     private static let sizes = [0, 1, 262_143, 262_144, 262_145, 700_000]
 
     @Test(arguments: StoreKind.available, sizes)

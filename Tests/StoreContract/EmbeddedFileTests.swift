@@ -29,7 +29,7 @@ import TidemarkStore
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a log that fills up is copied beside the writer and stays small`() async throws
+    @Test(.timeLimit(.minutes(5))) func `a log that fills up is copied beside the writer and stays small`() async throws
     {
         try await withFile { file in
             var options = EmbeddedStore.Options()

@@ -6,7 +6,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 /// Steps that begin while the one before waits for the workspace's lock.
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresAheadTests {
     /// A store on a schema of its own.
     private func withStore(_ body: (StoreUnderTest, TestSchema) async throws -> Void) async throws {

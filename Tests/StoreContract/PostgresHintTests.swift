@@ -33,7 +33,7 @@ import TidemarkPostgres
     }
 }
 
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresHintTests {
     /// One node's hints on a channel of the test's own.
     private struct Node {

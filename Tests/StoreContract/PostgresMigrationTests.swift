@@ -2,7 +2,7 @@ import Testing
 import TidemarkPostgresStore
 import TidemarkStore
 
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresMigrationTests {
     private func store(_ schema: TestSchema) throws -> PostgresStore {
         try PostgresStore(configuration: schema.configuration(), node: 1, logger: TestSchema.logger)

@@ -6,7 +6,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 /// A commit whose answer did not come.
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresOutcomeTests {
     private func withWire(_ body: (StoreUnderTest, LossyWire) async throws -> Void) async throws {
         try await TestSchema.with { schema in

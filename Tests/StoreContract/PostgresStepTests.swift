@@ -6,7 +6,7 @@ import TidemarkPostgres
 import TidemarkPostgresStore
 import TidemarkStore
 
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(2)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresStepTests {
     /// A store on a schema of its own.
     private func withStore(

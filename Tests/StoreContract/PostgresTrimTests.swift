@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkPostgresStore
 import TidemarkStore
 
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(1)))
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresTrimTests {
     @Test func `old bodies go in small steps and their batches stay`() async throws {
         try await TestSchema.with { schema in

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(2))) struct BlobTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobTests {
     private let photo = Data((0..<50_000).map { UInt8($0 % 251) })
 
     private func send(_ bytes: Data, from client: TestClient, in room: Room) async throws -> BlobDigest {

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 /// One collection alone, and alerts, on the real engine in virtual time.
-@Suite(.timeLimit(.minutes(2))) struct CollectionSyncTests {
+@Suite(.timeLimit(.minutes(5))) struct CollectionSyncTests {
     @Test func `a collection that is synced alone is whole, what was written is sent, and its status says so`()
         async throws
     {

@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(2))) struct EchoOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct EchoOrderTests {
     @Test func `the echo of an own message is never a second row and never makes it go`() async throws {
         let desk = try await Desk()
         let notes = desk.ann.store.repository(Note.self)

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
-@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+@Suite(.timeLimit(.minutes(5))) struct FaultTests {
     @Test func `two devices have the same after settling, and nothing moves before`() async throws {
         let kit = try TestKit(schema: try Desk.schema())
         let ann = try await kit.client("ann")

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 /// Whatever makes a client start over, what it has not sent is sent, or parked with its payload.
-@Suite(.timeLimit(.minutes(1))) struct ResetTests {
+@Suite(.timeLimit(.minutes(5))) struct ResetTests {
     enum Reason: CaseIterable {
         case restart
         /// The server has lost the last acknowledged writes.

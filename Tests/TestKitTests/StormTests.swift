@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkTestKit
 
 /// Long outages and large queues, in virtual time.
-@Suite(.timeLimit(.minutes(2))) struct StormTests {
+@Suite(.timeLimit(.minutes(5))) struct StormTests {
     @Test func `1500 messages queued offline in several conversations are sent in order on return`() async throws {
         let desk = try await Desk()
         let other = Room(people: ["ann", "bob"])

@@ -13,7 +13,7 @@ private struct Memo: SyncModel, Equatable {
 }
 
 /// Devices with different versions of an app, side by side.
-@Suite(.timeLimit(.minutes(1))) struct VersionTests {
+@Suite(.timeLimit(.minutes(5))) struct VersionTests {
     private static func renamed() throws -> Schema {
         let text = """
             {"tidemark": 1, "name": "desk", "version": 2, "collections": {

@@ -7,7 +7,7 @@ import TidemarkTestKit
 @testable import TidemarkDaemon
 
 /// `/attach`, `/files` and `/save` of the terminal.
-@Suite(.timeLimit(.minutes(2))) struct ChatFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct ChatFilesTests {
     private let kit: TestKit
     private let (ann, bob): (ChatRoom, ChatRoom)
     private let folder: TidemarkDaemon.TemporaryFolder

@@ -6,7 +6,7 @@ import TidemarkTestKit
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct InspectedBlobsTests {
+@Suite(.timeLimit(.minutes(5))) struct InspectedBlobsTests {
     @Test func `inspect counts the bytes that are held and lists those that are not sent, with the reason`()
         async throws
     {

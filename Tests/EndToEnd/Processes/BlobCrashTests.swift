@@ -12,12 +12,12 @@ import TidemarkWire
     private static let uploads = 12
     private static let blobBytes = 3_000_000
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `a blob on a SQLite file that was answered survives a kill, and no other is there in part`() async throws {
         try await storm(over: nil)
     }
 
-    @Test(.enabled(if: TestPostgres.uri != nil, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(2)))
+    @Test(.enabled(if: TestPostgres.uri != nil, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
     func `a blob on PostgreSQL that was answered survives a kill, and no other is there in part`() async throws {
         try await storm(over: TestPostgres.uri)
     }

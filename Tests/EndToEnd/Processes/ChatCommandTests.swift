@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkDaemon
 
 /// `tidemark chat` in pipes, against a server process.
-@Suite(.timeLimit(.minutes(2))) struct ChatCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct ChatCommandTests {
     /// One run of the program: `input` is its standard input, what it prints its answer.
     private func chat(
         _ server: LiveServer, _ user: String, with other: String, input: String, _ options: [String] = []

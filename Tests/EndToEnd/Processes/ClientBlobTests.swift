@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `a picture taken offline is seen by the other through a restart of the server, and not by who is removed`()
         async throws
     {
@@ -86,7 +86,7 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(5)))
     func `a server that takes less than the device is heard, and what it refuses is kept`() async throws {
         let server = try await LiveServer.start(limits: ["TIDEMARK_LIMIT_BLOB_BYTES": "2000000"])
         let folder = try TemporaryFolder("tidemark-blob-limit")

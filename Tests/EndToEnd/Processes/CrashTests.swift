@@ -10,7 +10,7 @@ import TidemarkWire
     static let crashes = 12
     static let transactionsPerPush: Int64 = 50
 
-    @Test(.timeLimit(.minutes(3)))
+    @Test(.timeLimit(.minutes(5)))
     func `a server that is killed in the middle of a storm of pushes loses and repeats nothing`() async throws {
         var server = try await LiveServer.start()
         let conversation = LoadTarget.newClient()

@@ -8,7 +8,7 @@ import TidemarkNIOTransport
 @testable import TidemarkDaemon
 
 /// What is said besides, between a server process and apps with databases on disk.
-@Suite(.timeLimit(.minutes(2))) struct EphemeralTests {
+@Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     /// An app with its folder.
     private struct App {
         let chat: Chat

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkDaemon
 
 /// The example apps, as anybody starts them.
-@Suite(.timeLimit(.minutes(1))) struct ExampleTests {
+@Suite(.timeLimit(.minutes(5))) struct ExampleTests {
     @Test func `the chat runs by itself and shows both phones the same`() async throws {
         let outcome = try await Binary.run([], of: "ChatExample")
         #expect(outcome.status == 0, "\(outcome.text)")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import TidemarkGateway
 
-@Suite(.timeLimit(.minutes(1))) struct BackpressureTests {
+@Suite(.timeLimit(.minutes(5))) struct BackpressureTests {
     @Test func `a peer that does not read stops the owner within the buffers' bounds, then goes on`() async throws {
         let frame = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
         let queuedBytes = Mutex(0)

@@ -4,7 +4,7 @@ import Testing
 @testable import TidemarkGateway
 
 /// What a peer on a real connection sees of the rules that `FrameParserTests` checks one by one.
-@Suite(.timeLimit(.minutes(1))) struct ConformanceTests {
+@Suite(.timeLimit(.minutes(5))) struct ConformanceTests {
     static let table: [(String, [UInt8], UInt16)] = [
         ("not masked", ClientFrames.frame(1, [65], isMasked: false), 1002),
         ("reserved bit", ClientFrames.frame(1, [65], reserved: 4), 1002),

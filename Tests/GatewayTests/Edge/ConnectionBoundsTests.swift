@@ -5,7 +5,7 @@ import Testing
 
 @testable import TidemarkGateway
 
-@Suite(.timeLimit(.minutes(1))) struct ConnectionBoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct ConnectionBoundsTests {
     @Test func `a connection beyond the bound is closed unread, and a free place can be taken`() async throws {
         var limits = EdgeLimits()
         limits.connectionsMax = 2

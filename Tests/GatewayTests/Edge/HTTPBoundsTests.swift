@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkGateway
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPBoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPBoundsTests {
     private static let big = String(repeating: "a", count: 9 * 1024)
 
     static let table: [(String, String, String)] = [

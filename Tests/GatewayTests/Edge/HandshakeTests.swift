@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkGateway
 
-@Suite(.timeLimit(.minutes(1))) struct HandshakeTests {
+@Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
     private static func fields(replacing name: String, with value: String?) -> [String] {
         RawPeer.handshakeFields.compactMap { field in
             guard field.hasPrefix(name + ":") else { return field }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import TidemarkGateway
 
-@Suite(.timeLimit(.minutes(1))) struct ShutdownTests {
+@Suite(.timeLimit(.minutes(5))) struct ShutdownTests {
     @Test func `a graceful shutdown closes sockets with 1001 and idle connections at once`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.upgraded(on: server.port) { socket in

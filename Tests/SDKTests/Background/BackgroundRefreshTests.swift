@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkModel
 
-@Suite(.timeLimit(.minutes(1))) struct BackgroundRefreshTests {
+@Suite(.timeLimit(.minutes(5))) struct BackgroundRefreshTests {
     private let server = ScriptedServer()
     private let scheduler = ScriptedScheduler()
     private let store: SyncStore

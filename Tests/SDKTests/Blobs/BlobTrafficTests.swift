@@ -6,7 +6,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct BlobTrafficTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobTrafficTests {
     private let server = BlobShelf()
     private let store: SyncStore
     private let room = ScopeID(record: RecordKey.room(1).id)

@@ -70,7 +70,7 @@ import TidemarkWire
         #expect(conflict.fields == [.init(name: "text", mine: "mine", theirs: "newest")])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `an app that watches sees a conflict come, change and go`() async throws {
+    @Test(.timeLimit(.minutes(5))) func `an app that watches sees a conflict come, change and go`() async throws {
         var step = 0
         for try await conflicts in store.openConflicts {
             switch step {

@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct SyncNowTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncNowTests {
     private let server = ScriptedServer()
     private let store: SyncStore
 

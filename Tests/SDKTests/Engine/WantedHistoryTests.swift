@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// Histories that are wanted when nobody can be asked.
-@Suite(.timeLimit(.minutes(1))) struct WantedHistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct WantedHistoryTests {
     private func asked(_ bench: MachineBench) -> [RecordKey] {
         bench.sent.compactMap { if case .history(let request) = $0 { request.key } else { nil } }
     }

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct EphemeralTests {
+@Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     private let server = ScriptedServer()
     private let store: SyncStore
     private let room = ScopeID("room")

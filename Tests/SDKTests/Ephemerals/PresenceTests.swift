@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct PresenceTests {
+@Suite(.timeLimit(.minutes(5))) struct PresenceTests {
     private func asked(_ bench: MachineBench) -> [String] {
         bench.sent.compactMap { message in
             guard case .ephemeral(let said) = message, said.kind == "presence" else { return nil }

@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct AlertTests {
+@Suite(.timeLimit(.minutes(5))) struct AlertTests {
     @Test func `what waits for too long is told once, and again when it was over`() {
         var watch = OverdueWatch()
         func look(_ oldest: Int64?, at now: Int64) -> SyncLogEvent? {

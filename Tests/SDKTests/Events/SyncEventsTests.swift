@@ -7,7 +7,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// The events of a store as an app and its logger hear of them.
-@Suite(.timeLimit(.minutes(1))) struct SyncEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncEventsTests {
     @Test func `an app hears of the start, the success with its duration, its writes, and the failure`() async throws {
         let server = ScriptedServer()
         let store = try SyncStore.test()

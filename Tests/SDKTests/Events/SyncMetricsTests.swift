@@ -4,7 +4,7 @@ import TidemarkModel
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct SyncMetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct SyncMetricsTests {
     @Test func `rates are shares of what is over, and nothing before it`() {
         var metrics = SyncMetrics()
         #expect(metrics.successRate == nil && metrics.acceptanceRate == nil && metrics.cacheHitRate == nil)

@@ -6,7 +6,7 @@ import TidemarkSQLite
 @testable import Tidemark
 
 /// Where the write-ahead log is copied into the file.
-@Suite(.timeLimit(.minutes(1))) struct LogTests {
+@Suite(.timeLimit(.minutes(5))) struct LogTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

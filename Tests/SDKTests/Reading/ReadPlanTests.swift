@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// A model says nowhere which fields it has; what it was seen to ask for is read.
-@Suite(.timeLimit(.minutes(1))) struct ReadPlanTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadPlanTests {
     /// Its text counts only while it is not done.
     private struct Chore: SyncModel, Equatable {
         static let collection = "notes"

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-@Suite(.timeLimit(.minutes(1))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservationTests {
     @Test func `observers see the list now and after each change that matters`() async throws {
         let store = try SyncStore.test()
         let notes = store.repository(Note.self)

@@ -6,7 +6,7 @@ import TidemarkStore
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct BlobCallTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobCallTests {
     private static let bytes = BlobRoom.bytes(600_000)
     private static let digest = BlobRoom.digest(bytes)
 

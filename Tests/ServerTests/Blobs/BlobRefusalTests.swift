@@ -7,7 +7,7 @@ import TidemarkStore
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct BlobRefusalTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobRefusalTests {
     private static let bytes = BlobRoom.bytes(1_000)
     private static let digest = BlobRoom.digest(bytes).text
 

@@ -7,7 +7,7 @@ import TidemarkStore
 @testable import TidemarkDaemon
 
 /// Uploads and downloads that do not go as they should.
-@Suite(.timeLimit(.minutes(1))) struct BlobTransferTests {
+@Suite(.timeLimit(.minutes(5))) struct BlobTransferTests {
     private static let bytes = BlobRoom.bytes(300_000)
     private static let digest = BlobRoom.digest(bytes)
 

@@ -33,7 +33,7 @@ final class NotingClock: Clock, Sendable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct GroupCommitTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupCommitTests {
     private let store = FaultyStore()
     private let clock = NotingClock()
     private let workspace = WorkspaceID("w")

@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct HistoryTests {
+@Suite(.timeLimit(.minutes(5))) struct HistoryTests {
     private let key = RecordKey(collection: "conversations", id: Sample.id(20))
 
     private func rename(_ number: UInt64, _ name: String, seen: FieldValue?) throws -> Transaction {

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct PullTests {
+@Suite(.timeLimit(.minutes(5))) struct PullTests {
     private func pull(
         _ server: TestServer, as user: String, cursor: String? = nil, scopes: [HeldScope] = [], client: UInt64? = nil,
         wait: Int = 0
@@ -68,12 +68,13 @@ import TidemarkWire
         try await TestServer.running { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let cursor = try changes(try await pull(server, as: "bob")).last?.cursor
-            let start = ContinuousClock.now
             async let waiting = pull(server, as: "bob", cursor: cursor, scopes: [directory], wait: 25_000)
             while server.watchers == 0 { await Task.yield() }
             try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
             _ = try await ann.settled(through: 1)
             try await ann.push(from: 2, Sample.profile(11))
+            _ = try await ann.settled(through: 2)
+            let start = ContinuousClock.now
             #expect(try changes(try await waiting).flatMap(\.records).map(\.key.id) == [Sample.id(11)])
             #expect(ContinuousClock.now - start < .seconds(20))
         }

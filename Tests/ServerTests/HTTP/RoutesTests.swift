@@ -8,7 +8,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct RoutesTests {
+@Suite(.timeLimit(.minutes(5))) struct RoutesTests {
     private static let client = Sample.id(1).description
 
     private func push(_ server: TestServer, from first: Int64, _ transactions: Transaction...) async throws

@@ -10,7 +10,7 @@ import TidemarkWire
 @testable import TidemarkGateway
 
 /// What a process lets go: recent batches beyond a bound, workspaces that nobody is connected to.
-@Suite(.timeLimit(.minutes(1))) struct RestTests {
+@Suite(.timeLimit(.minutes(5))) struct RestTests {
     private static let workspace = WorkspaceID("dev")
     private static let seal = CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
 

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct DeliveryTests {
+@Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
     /// Pushes a profile, which everybody sees, and returns what the others got until then.
     private func frames(
         of clients: [TestClient], until marker: UInt64, by author: TestClient, as number: Int64

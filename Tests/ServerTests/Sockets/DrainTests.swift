@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct DrainTests {
+@Suite(.timeLimit(.minutes(5))) struct DrainTests {
     @Test func `a stop tells every client and settles what was accepted`() async throws {
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store)) { server in

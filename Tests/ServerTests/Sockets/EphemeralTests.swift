@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct EphemeralTests {
+@Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     private func typing(_ lifetime: Int64 = 6_000, _ payload: Fields = Fields()) -> Ephemeral {
         Ephemeral(scope: Sample.scope(10), kind: "typing", payload: payload, lifetime: lifetime)
     }

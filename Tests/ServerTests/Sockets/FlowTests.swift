@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct FlowTests {
+@Suite(.timeLimit(.minutes(5))) struct FlowTests {
     @Test func `a client that pushes too fast is told to wait and loses nothing`() async throws {
         try await TestServer.running(limits: ["BURST": "3"], change: TestServer.refillsNothing) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

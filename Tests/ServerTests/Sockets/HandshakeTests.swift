@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import TidemarkDaemon
 
-@Suite(.timeLimit(.minutes(1))) struct HandshakeTests {
+@Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
     @Test func `a new client is welcomed with what it may see`() async throws {
         try await TestServer.running { server in
             let client = try await TestClient.greeting(server, as: "ann", 1)

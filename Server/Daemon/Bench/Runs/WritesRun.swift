@@ -1,8 +1,8 @@
 import NIOCore
 import TidemarkModel
 
-/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight, one unless told, and sends as
-/// many as are settled when it hears of it.
+/// Acknowledged durable writes a second: each writer keeps a number of transactions in flight and sends as many as are settled
+/// when it hears of it.
 struct WritesRun {
     /// Before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
@@ -11,7 +11,7 @@ struct WritesRun {
     /// Writers of one conversation: each write is delivered to so many members.
     var sharing = 1
     /// Transactions of each writer that wait for their settlement at the same time.
-    var inFlight = 1
+    var inFlight = 4
     var seconds = 8
     var textBytes = 100
 
