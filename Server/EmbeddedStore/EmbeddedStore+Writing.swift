@@ -10,9 +10,12 @@ extension EmbeddedStore {
         _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
         plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
-        let guess = try guess(workspace, reads, plan)
-        guard guess != nil || !ahead else { throw .overtaken }
-        return try await onWriter { [self] db in
+        let guessed = try guess(workspace, reads, plan)
+        guard guessed != nil || !ahead else { throw .overtaken }
+        let guess = guessed?.guess
+        // Given back only now, so that who plans on top of it comes to the writer after it.
+        let giveBack: () -> Void = { [memories] in if let loan = guessed?.loan { memories.put(loan, workspace) } }
+        return try await onWriter(queued: giveBack) { [self] db in
             // Read here, where no follower can register meanwhile.
             let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
             let step = SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
@@ -35,13 +38,13 @@ extension EmbeddedStore {
 
     private func guess(
         _ workspace: WorkspaceID, _ reads: ReadSet, _ plan: (ReadResult) -> CommittedBatch?
-    ) throws(StoreError) -> Guess? {
+    ) throws(StoreError) -> (guess: Guess, loan: OrderMemories.Loan)? {
         var loan = memories.take(workspace)
         let time = loan.memory.head?.time ?? 0
         let hasListeners = listeners.withLock { $0[workspace]?.isHeard(at: time) ?? false }
-        let guess = try loan.memory.guess(reads, hasListeners: hasListeners, plan: plan)
+        if let guess = try loan.memory.guess(reads, hasListeners: hasListeners, plan: plan) { return (guess, loan) }
         memories.put(loan, workspace)
-        return guess
+        return nil
     }
 
     /// One write transaction.

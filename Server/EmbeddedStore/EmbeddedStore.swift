@@ -72,13 +72,16 @@ package final class EmbeddedStore: Store {
     }
 
     /// Runs on the writing connection, in turn, to its end: a cancelled caller does not tear its commit.
+    ///
+    /// - Parameter queued: called as soon as it has its turn in the queue; it may be under way then.
     func onWriter<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        queued: () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: Result { try body(db) }.mapError(StoreError.init(sqlite:)))
             }
+            queued()
         }
         return try result.get()
     }
