@@ -67,7 +67,7 @@ let package = Package(
                 "TidemarkModel", "TidemarkWire", "TidemarkStore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Sequencer"),
+            ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
         .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
         .target(
             name: "TidemarkEmbeddedStore",
