@@ -20,6 +20,7 @@ package final class Checkpointer: Sendable {
     package static let backstop: Int32 = 4
     /// How much larger than asked for it becomes before it is copied although there is no rest.
     private static let patience: Int32 = 3
+    private static let busySeconds: Double = 5
 
     private enum Phase: Equatable {
         case idle
@@ -71,6 +72,8 @@ package final class Checkpointer: Sendable {
     package func start(_ path: String, beside pool: DatabasePool) throws {
         var configuration = Configuration()
         configuration.label = "tidemark.checkpoint"
+        // Another one that closes the file, or makes its log readable again, has it for a moment. No copy waits for that.
+        configuration.busyMode = .timeout(Self.busySeconds)
         // As the writer: what is copied is in the file for good before the log begins anew.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA fullfsync = ON") }
         let copier = try DatabaseQueue(path: path, configuration: configuration)
