@@ -52,7 +52,7 @@ package final class LocalDatabase: Sendable {
     ) throws -> LocalDatabase {
         let checkpointer = Checkpointer(pagesMin: limits.logPagesMin, rest: limits.logRest)
         var configuration = configuration(limits)
-        // Where the log is copied is not for a commit to wait for.
+        // So that no commit waits until the log is copied.
         configuration.prepareDatabase { db in checkpointer.watch(db) }
         let pool = try DatabasePool(path: path, configuration: configuration)
         // GRDB sets NORMAL while it turns the WAL on, and NORMAL may lose a commit whose number was already sent.

@@ -24,7 +24,7 @@ package struct LocalLimits: Sendable {
     /// Pages of 4 KiB in the log at which they are copied into the file, as soon as nothing is written: 12 MiB. At four
     /// times that a commit has to wait for it.
     package var logPagesMin = 3_000
-    /// How long nothing is written before that.
+    /// How long nothing is written before they are; at three times as many pages they are copied all the same.
     package var logRest = Duration.milliseconds(200)
 
     package init() {}

@@ -76,7 +76,7 @@ struct BenchWrites: AsyncParsableCommand {
             Writes of each writer that wait to be acknowledged at the same time, sent together as from the SDK's outbox, \
             which has more of them on their way. With 1, each write waits for the one before it.
             """)
-    var inFlight = 4
+    var inFlight = 1
     @Option(help: "Length of the measurement, after a second of warm-up.")
     var seconds = 8
     @Option(help: "Bytes of each message's text.")

@@ -11,7 +11,7 @@ struct WritesRun {
     /// Writers of one conversation: each write is delivered to so many members.
     var sharing = 1
     /// Transactions of each writer that wait for their settlement at the same time.
-    var inFlight = 4
+    var inFlight = 1
     var seconds = 8
     var textBytes = 100
 
