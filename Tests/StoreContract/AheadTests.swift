@@ -97,16 +97,20 @@ import TidemarkStore
 final class Plans: Sendable {
     let stream: AsyncStream<Head>
     let made: AsyncStream<Head>.Continuation
-    private let count = Mutex(0)
+    private let count = Mutex<UInt64>(0)
 
     init() { (stream, made) = AsyncStream.makeStream() }
 
-    func note(_ head: Head) {
-        count.withLock { $0 += 1 }
-        made.yield(head)
+    /// - Returns: the number of the plan, from 1.
+    @discardableResult func note(_ head: Head) -> UInt64 {
+        defer { made.yield(head) }
+        return count.withLock { count in
+            count += 1
+            return count
+        }
     }
 
-    var noted: Int { count.withLock { $0 } }
+    var noted: UInt64 { count.withLock { $0 } }
 
     /// The next one; tests read them one after the other.
     func next() async -> Head {
@@ -117,17 +121,16 @@ final class Plans: Sendable {
 
 extension StoreUnderTest {
     /// A step that creates a message which it takes for absent, and skips one number where it finds it.
-    func create(_ number: Int64, _ plans: Plans? = nil, ahead: Bool = false) async throws -> CommittedBatch? {
+    func create(_ number: Int64, _ plans: Plans = Plans(), ahead: Bool = false) async throws -> CommittedBatch? {
         var reads = ReadSet()
         let key = RecordKey(collection: "message", id: .numbered(number))
         reads.births = [.init(user: .ann, record: key)]
         return try await store.sequence(workspace, reading: reads, ahead: ahead) { found in
-            plans?.note(found.head)
+            let nth = plans.note(found.head)
             var draft = BatchDraft(after: found.head)
             if found.records[key] == nil { draft.put(key.id) } else { draft.skip() }
-            let wasThere = found.records[key] != nil
-            // Another plan, another nonce.
-            draft.tamper { $0.head.nonce ^= wasThere ? 1 : 0 }
+            // Another plan, another nonce, as the sequencer gives: what stands on the first never stands on the second.
+            draft.tamper { $0.head.nonce ^= nth }
             return draft.batch
         }
     }
