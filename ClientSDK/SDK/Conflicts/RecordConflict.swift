@@ -83,9 +83,8 @@ extension SyncStore {
 
     /// The same, now and after each change.
     public var openConflicts: LiveValues<[RecordConflict]> {
-        // What is read depends on which records are in conflict, so that is tracked anew with each value.
         LiveValues(
-            database.writer, ValueObservation.tracking { [database] in try database.conflicts($0) },
+            database, fetch: { [database] in try database.conflicts($0) },
             map: { stored in stored.map { RecordConflict(store: self, stored: $0) } })
     }
 }

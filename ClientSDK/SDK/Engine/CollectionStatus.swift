@@ -44,7 +44,7 @@ extension SyncStore {
     /// - Throws: `StoreError` with `refused(.unknownCollection)`.
     public func status(of collection: String) throws -> LiveValues<CollectionStatus> {
         _ = try database.table(collection)
-        return LiveValues(database.writer, fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
+        return LiveValues(database, fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
     }
 
     /// Syncs one collection now, before the others: sends what waits, takes in what is new, and fetches the collection's
@@ -70,7 +70,7 @@ extension SyncStore {
 extension Repository {
     /// How the collection stands, now and after each change: what waits, how much is here, and as of when.
     public var status: LiveValues<CollectionStatus> {
-        LiveValues(store.database.writer, fetch: { try CollectionStatus.fetch($0, Model.collection) }, map: { $0 })
+        LiveValues(store.database, fetch: { try CollectionStatus.fetch($0, Model.collection) }, map: { $0 })
     }
 
     /// Syncs this collection now, before the others; see `SyncStore.syncNow(_:)`.

@@ -21,6 +21,8 @@ package final class LocalDatabase: Sendable {
     /// `nil` in memory.
     let path: String?
     let checkpointer: Checkpointer?
+    /// What observations hear of.
+    let changes = ChangeBoard()
 
     /// Takes a database as it is and brings it to the schema.
     ///
@@ -40,6 +42,7 @@ package final class LocalDatabase: Sendable {
         tables = Dictionary(
             schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
         try writer.write { db in try prepare(db, newClient: newClient) }
+        writer.add(transactionObserver: changes, extent: .databaseLifetime)
     }
 
     /// Opens or creates the file at `path` with commits that survive a power cut.

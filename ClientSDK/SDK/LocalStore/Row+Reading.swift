@@ -46,11 +46,11 @@ extension Database {
     }
 
     func first(_ sql: String, _ arguments: StatementArguments = []) throws -> Row? {
-        try Row.fetchOne(try cachedStatement(sql: sql), arguments: arguments)
+        try Row.fetchOne(try reading(sql), arguments: arguments)
     }
 
     func all(_ sql: String, _ arguments: StatementArguments = []) throws -> [Row] {
-        try Row.fetchAll(try cachedStatement(sql: sql), arguments: arguments)
+        try Row.fetchAll(try reading(sql), arguments: arguments)
     }
 
     /// True when the query gives a row.

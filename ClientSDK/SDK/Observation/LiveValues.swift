@@ -2,27 +2,36 @@ import GRDB
 
 /// A value of the database now and after each change of it, without repetitions.
 ///
-/// Ends with its task. A consumer that is slow sees the newest value, not every one in between. Many live observations
-/// cost each write: show pages, not whole collections.
+/// Ends with its task. It is read when it is asked for: a consumer that is slow sees the newest value, not every one in
+/// between, and no write waits for a consumer. Many live observations cost each write: show pages, not whole collections.
 public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
+    /// - Parameter fetch: reads what belongs together at one moment, on a thread of the database's.
     init<Fetched: Equatable & Sendable>(
-        _ reader: any DatabaseReader, fetch: @escaping @Sendable (Database) throws -> Fetched,
+        _ database: LocalDatabase, fetch: @escaping @Sendable (Database) throws -> Fetched,
         map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(reader, ValueObservation.trackingConstantRegion(fetch), map: map)
+        self.init(database, read: { body in try await database.writer.read(body) }, fetch, map)
     }
 
-    /// - Parameter observation: what is fetched; it tells when a change may matter.
+    /// - Parameters:
+    ///   - records: how many are read at most; a few are read on the consumer's thread.
+    ///   - fetch: one query.
     init<Fetched: Equatable & Sendable>(
-        _ reader: any DatabaseReader, _ observation: ValueObservation<ValueReducers.Fetch<Fetched>>,
+        _ database: LocalDatabase, atMost records: Int?, fetch: @escaping @Sendable (Database) throws -> Fetched,
         map: @escaping @Sendable (Fetched) throws -> Element
     ) {
+        self.init(database, read: { body in try await database.select(atMost: records, body) }, fetch, map)
+    }
+
+    private init<Fetched: Equatable & Sendable>(
+        _ database: LocalDatabase, read: @escaping ObservedValues<Fetched, Element>.Read,
+        _ fetch: @escaping @Sendable (Database) throws -> Fetched,
+        _ map: @escaping @Sendable (Fetched) throws -> Element
+    ) {
         start = {
-            let values = observation.removeDuplicates().map(map)
-                .values(in: reader, bufferingPolicy: .bufferingNewest(1))
-            return Iterator(observed: values.makeAsyncIterator())
+            Iterator(ObservedValues(watch: database.changes.watch(), read: read, fetch: fetch, map: map))
         }
     }
 
@@ -30,31 +39,77 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     ///
     /// - Parameter source: called once for each iteration.
     public init(from source: @escaping @Sendable () -> AsyncThrowingStream<Element, any Error>) {
-        start = { Iterator(given: source().makeAsyncIterator()) }
+        start = { Iterator(GivenValues(values: source().makeAsyncIterator())) }
     }
 
     public func makeAsyncIterator() -> Iterator { start() }
 
     /// Throws `StoreError` or GRDB's `DatabaseError` when a value cannot be read; the sequence has then ended.
     public struct Iterator: AsyncIteratorProtocol {
-        private var observed: AsyncValueObservation<Element>.Iterator?
-        private var given: AsyncThrowingStream<Element, any Error>.Iterator?
+        private var source: any LiveSource<Element>
 
-        init(
-            observed: AsyncValueObservation<Element>.Iterator? = nil,
-            given: AsyncThrowingStream<Element, any Error>.Iterator? = nil
-        ) {
-            self.observed = observed
-            self.given = given
-        }
+        fileprivate init(_ source: any LiveSource<Element>) { self.source = source }
 
-        @concurrent public mutating func next() async throws -> Element? {
-            if observed != nil { return try await observed?.next() }
-            return try await given?.next()
-        }
+        @concurrent public mutating func next() async throws -> Element? { try await source.next() }
     }
 }
 
 // An iterator belongs to the task that made it.
 @available(*, unavailable)
 extension LiveValues.Iterator: Sendable {}
+
+/// Where the values of an iteration come from.
+private protocol LiveSource<Element> {
+    associatedtype Element: Sendable
+
+    @concurrent mutating func next() async throws -> Element?
+}
+
+private struct GivenValues<Element: Sendable>: LiveSource {
+    var values: AsyncThrowingStream<Element, any Error>.Iterator
+
+    @concurrent mutating func next() async throws -> Element? { try await values.next() }
+}
+
+/// What is fetched whenever something was committed that may change it.
+private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>: LiveSource {
+    typealias Read =
+        @Sendable (_ body: @escaping @Sendable (Database) throws -> Fetched) async throws -> Fetched
+
+    let watch: ChangeWatch
+    let read: Read
+    let fetch: @Sendable (Database) throws -> Fetched
+    let map: @Sendable (Fetched) throws -> Element
+    private var last: Fetched?
+    private var isDone = false
+
+    init(
+        watch: ChangeWatch, read: @escaping Read, fetch: @escaping @Sendable (Database) throws -> Fetched,
+        map: @escaping @Sendable (Fetched) throws -> Element
+    ) {
+        self.watch = watch
+        self.read = read
+        self.fetch = fetch
+        self.map = map
+    }
+
+    @concurrent mutating func next() async throws -> Element? {
+        while !isDone {
+            await watch.changed()
+            guard !Task.isCancelled else { break }
+            do {
+                let fetched = try await read { [watch, fetch] db in try watch.reading { try fetch(db) } }
+                guard fetched != last else { continue }
+                last = fetched
+                return try map(fetched)
+            } catch is CancellationError {
+                break
+            } catch {
+                isDone = true
+                throw error
+            }
+        }
+        isDone = true
+        return nil
+    }
+}

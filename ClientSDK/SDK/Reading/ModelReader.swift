@@ -40,7 +40,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
         while true {
             let plan = database.plans.plan(Model.self, table)
             let sql = "SELECT \(plan.columnsSQL) FROM \(table.quotedName) \(clause)"
-            let rows = try RowCursor(try db.cachedStatement(sql: sql), arguments)
+            let rows = try RowCursor(try db.reading(sql), arguments)
             defer { rows.close() }
             let source = RecordSource(table, plan, rows.statement)
             defer { source.close() }

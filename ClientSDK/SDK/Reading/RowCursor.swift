@@ -3,8 +3,7 @@ import GRDBSQLite
 
 /// The rows of one of the connection's cached statements, one after the other, without values.
 ///
-/// The first step is GRDB's, so that an observation learns what is read and a cancelled task does not begin. The others go
-/// to SQLite directly.
+/// The first step is GRDB's, so that a cancelled task does not begin. The others go to SQLite directly.
 final class RowCursor: DatabaseCursor {
     typealias Element = Void
     let _statement: Statement

@@ -37,8 +37,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// The record of that id, now and after each change; `nil` while there is none.
     public func observe(id: UUID) -> LiveValues<Model?> {
         LiveValues(
-            store.database.writer,
-            observation { [database = store.database] db in
+            store.database, atMost: 1,
+            fetch: { [database = store.database] db in
                 try ModelReader<Model>(database).page(RecordQuery(UniqueID(id)), db)
             }, map: { $0.models.first })
     }
@@ -48,17 +48,10 @@ public struct Repository<Model: SyncModel>: Sendable {
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil
     ) -> LiveValues<[Model]> {
         LiveValues(
-            store.database.writer,
-            observation { [self] db in
+            store.database, atMost: limit,
+            fetch: { [self] db in
                 try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
             }, map: { $0.models })
-    }
-
-    /// Of the whole table: which columns a model needs may turn out later.
-    private func observation(
-        _ fetch: @escaping @Sendable (Database) throws -> ModelPage<Model>
-    ) -> ValueObservation<ValueReducers.Fetch<ModelPage<Model>>> {
-        ValueObservation.tracking(region: Table(Model.collection), fetch: fetch)
     }
 
     // MARK: Writing

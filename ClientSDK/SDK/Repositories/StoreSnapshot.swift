@@ -41,7 +41,7 @@ public struct StoreSnapshot {
     /// records are here: all from `floor` on, by `server_id`.
     /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
     public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
-        let statement = try db.cachedStatement(sql: sql)
+        let statement = try db.reading(sql)
         let columns = NamedColumns(statement.columnNames)
         let cursor = try RowCursor(statement, arguments.map { $0.argument })
         defer { cursor.close() }
@@ -151,9 +151,7 @@ extension SyncStore {
     public func observe<Value: Equatable & Sendable>(
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) -> LiveValues<Value> {
-        // What is read may depend on what was read before, so that the region is found anew each time.
-        let observation = ValueObservation.tracking { [self] db in try body(StoreSnapshot(db: db, store: self)) }
-        return LiveValues(database.writer, observation, map: { $0 })
+        LiveValues(database, fetch: { [self] db in try body(StoreSnapshot(db: db, store: self)) }, map: { $0 })
     }
 }
 

@@ -19,7 +19,7 @@ public struct WriteReceipt: Sendable, Identifiable {
     public var steps: WriteSteps {
         let id = UniqueID(id)
         return WriteSteps(
-            values: LiveValues(database.writer, fetch: { try ReceiptTable(db: $0).step(id) }, map: { $0 }))
+            values: LiveValues(database, atMost: 1, fetch: { try ReceiptTable(db: $0).step(id) }, map: { $0 }))
     }
 }
 

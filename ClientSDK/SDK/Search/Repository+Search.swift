@@ -30,7 +30,7 @@ extension Repository {
     ) -> LiveValues<[SearchHit<Model>]> {
         let database = store.database
         return LiveValues(
-            database.writer, fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
+            database, fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
             map: { found in
                 let coding = try database.coding(Model.self)
                 return try found.map { try coding.hit($0) }

@@ -1,0 +1,156 @@
+import GRDB
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+/// Which commits an observation hears of.
+@Suite(.timeLimit(.minutes(5))) struct ChangeBoardTests {
+    private let bench: Bench
+    private let watch: ChangeWatch
+    private let notes = "SELECT text FROM notes"
+    private let rooms = "SELECT people FROM rooms"
+
+    init() throws {
+        bench = try Bench()
+        watch = bench.database.changes.watch()
+    }
+
+    private func read(_ queries: String...) throws {
+        try bench.database.writer.read { db in
+            try watch.reading { for sql in queries { _ = try db.all(sql) } }
+        }
+    }
+
+    /// What a query reads, without reading it.
+    private func region(_ sql: String) throws -> DatabaseRegion {
+        try bench.database.writer.read { try $0.cachedStatement(sql: sql).databaseRegion }
+    }
+
+    /// As on another thread.
+    private func unrecorded(_ body: () throws -> Void) rethrows {
+        try RegionRecorder.$current.withValue(nil, operation: body)
+    }
+
+    /// Reads, and lets one commit pass that nobody kept an eye on.
+    private func settle(_ queries: String...) throws {
+        for sql in queries { try read(sql) }
+        try bench.write(90, .room(90))
+        for sql in queries { try read(sql) }
+    }
+
+    @Test func `what was read is due again when it changes, and not when something else does`() throws {
+        #expect(watch.isChanged, "nothing was read yet")
+        try settle(notes)
+        #expect(!watch.isChanged)
+        try bench.write(1, .room(1))
+        #expect(!watch.isChanged)
+        try bench.write(2, .note(1))
+        #expect(watch.isChanged)
+        try read(notes)
+        #expect(!watch.isChanged)
+    }
+
+    @Test func `what is rolled back changes nothing, nor does it later`() throws {
+        struct Undone: Error {}
+        try settle(notes)
+        #expect(throws: Undone.self) {
+            try bench.database.writer.write { db in
+                try db.run(
+                    """
+                    INSERT INTO notes (local_id, scope, seq, created_time, author, state)
+                    VALUES ('a', 'b', 0, 0, 'ann', 'synced')
+                    """)
+                throw Undone()
+            }
+        }
+        #expect(!watch.isChanged)
+        try bench.write(1, .room(1))
+        #expect(!watch.isChanged)
+    }
+
+    @Test func `a transaction that was under way at the first reading is heard of`() throws {
+        try bench.database.writer.write { db in
+            try db.run(
+                """
+                INSERT INTO notes (local_id, scope, seq, created_time, author, state)
+                VALUES ('a', 'b', 0, 0, 'ann', 'synced')
+                """)
+            try watch.reading { RegionRecorder.current?.note(try region(notes, db)) }
+            #expect(!watch.isChanged)
+        }
+        #expect(watch.isChanged)
+    }
+
+    @Test func `a transaction that was under way when more was read than before is heard of`() throws {
+        try settle(notes)
+        try bench.database.writer.write { db in
+            try db.run("DELETE FROM rooms")
+            try watch.reading {
+                RegionRecorder.current?.note(try region(notes, db))
+                RegionRecorder.current?.note(try region(rooms, db))
+            }
+            #expect(!watch.isChanged)
+        }
+        #expect(watch.isChanged)
+        try read(notes, rooms)
+        try bench.write(1, .note(1))
+        #expect(watch.isChanged)
+    }
+
+    @Test func `a commit during the reading is heard of, of what was read before and of what is new`() throws {
+        try settle(notes)
+        let (notes, rooms) = (try region(notes), try region(rooms))
+        try watch.reading {
+            RegionRecorder.current?.note(notes)
+            try unrecorded { try bench.write(1, .note(1)) }
+        }
+        #expect(watch.isChanged)
+        try watch.reading {
+            RegionRecorder.current?.note(rooms)
+            try unrecorded { try bench.write(2, .room(2)) }
+        }
+        #expect(watch.isChanged)
+    }
+
+    @Test func `a table without rowids tells those who read it alone`() throws {
+        let other = bench.database.changes.watch()
+        try settle("SELECT role FROM tidemark_scope")
+        try bench.database.writer.read { db in try other.reading { _ = try db.all(notes) } }
+        try bench.write(1, .room(1))
+        try bench.database.writer.read { db in try other.reading { _ = try db.all(notes) } }
+        #expect(!watch.isChanged && !other.isChanged)
+        try bench.database.writer.write { db in try ScopeTable(db: db).noteChange() }
+        #expect(watch.isChanged && !other.isChanged)
+    }
+
+    @Test func `whoever waits goes on with the commit, and with the end of its task`() async throws {
+        try settle(notes)
+        for ending in [false, true] {
+            let waiting = Task { [watch] in
+                await watch.changed()
+                return Task.isCancelled
+            }
+            while bench.database.changes.waiting == 0 { await Task.yield() }
+            if ending { waiting.cancel() } else { try bench.write(1, .note(1)) }
+            #expect(await waiting.value == ending)
+            try read(notes)
+        }
+    }
+
+    @Test func `an observation that ended costs a write nothing`() throws {
+        let board = bench.database.changes
+        let kind = DatabaseEventKind.insert(tableName: "notes")
+        do {
+            let watch = board.watch()
+            try bench.database.writer.read { db in try watch.reading { _ = try db.all(notes) } }
+            try bench.write(1, .room(1))
+            #expect(board.observes(eventsOfKind: kind))
+        }
+        #expect(!board.observes(eventsOfKind: kind))
+    }
+
+    private func region(_ sql: String, _ db: Database) throws -> DatabaseRegion {
+        try db.cachedStatement(sql: sql).databaseRegion
+    }
+}
