@@ -64,6 +64,6 @@ struct Settlement {
     ) throws {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
-        for key in try OutboxTable(db: db).unlink(entry.number) { rebase.commit(key, entry, at: seq) }
+        for key in try OutboxTable(db: db).unlink(entry) { rebase.commit(key, entry, at: seq) }
     }
 }

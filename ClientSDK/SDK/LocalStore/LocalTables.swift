@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 4
+    static let format: Int64 = 5
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -40,7 +40,6 @@ enum LocalTables {
             scope TEXT NOT NULL,
             PRIMARY KEY (collection, local_id, n)
         ) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS tidemark_outbox_record_n ON tidemark_outbox_record (n);
         CREATE INDEX IF NOT EXISTS tidemark_outbox_record_scope ON tidemark_outbox_record (scope);
         CREATE TABLE IF NOT EXISTS tidemark_base (
             collection TEXT NOT NULL,
@@ -57,7 +56,6 @@ enum LocalTables {
         ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_receipt (
             id TEXT PRIMARY KEY NOT NULL,
-            n INTEGER NOT NULL,
             state TEXT NOT NULL,
             seq INTEGER,
             time INTEGER,
@@ -103,6 +101,15 @@ enum LocalTables {
         }
         if try !db.columns(in: "tidemark_outbox").contains(where: { $0.name == "attempted" }) {
             try db.execute(sql: "ALTER TABLE tidemark_outbox ADD COLUMN attempted INTEGER")
+        }
+        // Until format 5 a receipt was written with its transaction, and an index led from a number to its records.
+        if try db.columns(in: "tidemark_receipt").contains(where: { $0.name == "n" }) {
+            try db.execute(
+                sql: """
+                    DELETE FROM tidemark_receipt WHERE state NOT IN ('committed', 'parked');
+                    ALTER TABLE tidemark_receipt DROP COLUMN n;
+                    DROP INDEX IF EXISTS tidemark_outbox_record_n;
+                    """)
         }
     }
 }

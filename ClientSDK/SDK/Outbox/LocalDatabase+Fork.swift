@@ -38,12 +38,11 @@ extension LocalDatabase {
             number += 1
             // Below zero none is taken, until all old numbers are gone.
             try outbox.move(entry, to: -number, .queued)
-            try ReceiptTable(db: db).reopen(entry.id, .queued)
             if entry.state.isWithheld {
                 for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
             }
         }
-        for table in ["tidemark_outbox", "tidemark_outbox_record", "tidemark_receipt"] {
+        for table in ["tidemark_outbox", "tidemark_outbox_record"] {
             try db.run("UPDATE \(table) SET n = -n WHERE n < 0")
         }
         try Meta.client.set(newClient.description, db)

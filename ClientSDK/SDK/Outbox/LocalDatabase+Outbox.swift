@@ -53,11 +53,6 @@ extension LocalDatabase {
                     state = CASE state WHEN 'queued' THEN 'sending' ELSE state END
                 WHERE n > ? AND n <= ?
                 """, [now, after, last])
-            try db.run(
-                """
-                UPDATE tidemark_receipt SET state = 'sending'
-                WHERE state = 'queued' AND id IN (SELECT id FROM tidemark_outbox WHERE n > ? AND n <= ?)
-                """, [after, last])
             return push
         }
     }

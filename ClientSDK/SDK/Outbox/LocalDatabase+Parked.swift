@@ -53,7 +53,6 @@ extension LocalDatabase {
     private func restore(_ entry: OutboxEntry, _ transaction: Transaction, _ records: RecordTable) throws {
         let outbox = OutboxTable(db: records.db)
         try outbox.set(.sending, entry.number)
-        try ReceiptTable(db: records.db).reopen(entry.id, .sending)
         var rebase = Rebase(records: records)
         for mutation in transaction.mutations {
             let collection = try table(mutation.key.collection).collection

@@ -18,8 +18,7 @@ struct OutboxTable {
     func move(_ entry: OutboxEntry, to number: Int64, _ state: OutboxEntry.State) throws {
         try db.run(
             "UPDATE tidemark_outbox SET n = ?, state = ? WHERE n = ?", [number, state.rawValue, entry.number])
-        try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [number, entry.number])
-        try db.run("UPDATE tidemark_receipt SET n = ? WHERE id = ?", [number, entry.id.description])
+        try relink(entry.transaction().mutations, from: entry.number, to: number)
     }
 
     /// Notes that the transaction writes the record; twice is once.
@@ -29,12 +28,23 @@ struct OutboxTable {
             [key.collection, key.id.description, number, scope.text])
     }
 
-    /// Takes the transaction off the records that it writes, and names them.
-    func unlink(_ number: Int64) throws -> [RecordKey] {
-        let keys = try db.all("SELECT collection, local_id FROM tidemark_outbox_record WHERE n = ?", [number])
-            .map { try $0.key(0) }
-        try db.run("DELETE FROM tidemark_outbox_record WHERE n = ?", [number])
-        return keys
+    /// Notes a transaction's records under another number.
+    func relink(_ mutations: [Mutation], from old: Int64, to number: Int64) throws {
+        for key in Set(mutations.map(\.key)) {
+            try db.run(
+                "UPDATE tidemark_outbox_record SET n = ? WHERE collection = ? AND local_id = ? AND n = ?",
+                [number, key.collection, key.id.description, old])
+        }
+    }
+
+    /// Takes the transaction off the records that it writes, and names those that it was on.
+    func unlink(_ entry: OutboxEntry) throws -> [RecordKey] {
+        try Set(entry.transaction().mutations.map(\.key)).sorted().filter { key in
+            try db.run(
+                "DELETE FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?",
+                [key.collection, key.id.description, entry.number])
+            return db.changesCount > 0
+        }
     }
 
     func delete(_ number: Int64) throws {

@@ -2,41 +2,36 @@ import GRDB
 import TidemarkModel
 
 /// What became of every transaction written here; survives a restart.
+///
+/// Until its outcome is known, a transaction's row in the outbox tells: a write has one row less to make durable.
 struct ReceiptTable {
     let db: Database
 
-    func queue(_ id: TransactionID, number: Int64) throws {
-        try db.run(
-            "INSERT OR REPLACE INTO tidemark_receipt (id, n, state) VALUES (?, ?, 'queued')", [id.description, number])
-    }
-
     func commit(_ id: TransactionID, seq: SequenceNumber, time: Milliseconds) throws {
         try db.run(
-            """
-            UPDATE tidemark_receipt
-            SET state = 'committed', seq = ?, time = ?, code = NULL, message = NULL
-            WHERE id = ?
-            """, [seq, time, id.description])
+            "INSERT OR REPLACE INTO tidemark_receipt (id, state, seq, time) VALUES (?, 'committed', ?, ?)",
+            [id.description, seq, time])
     }
 
     func park(_ id: TransactionID, _ rejection: Rejection) throws {
         try db.run(
-            "UPDATE tidemark_receipt SET state = 'parked', code = ?, message = ? WHERE id = ?",
-            [rejection.code.rawValue, rejection.message, id.description])
+            "INSERT OR REPLACE INTO tidemark_receipt (id, state, code, message) VALUES (?, 'parked', ?, ?)",
+            [id.description, rejection.code.rawValue, rejection.message])
     }
 
-    func reopen(_ id: TransactionID, _ state: OutboxEntry.State) throws {
-        try db.run(
-            "UPDATE tidemark_receipt SET state = ?, code = NULL, message = NULL WHERE id = ?",
-            [state.rawValue, id.description])
-    }
-
+    /// `nil` for a transaction that is not known, or was committed long ago.
     func step(_ id: TransactionID) throws -> WriteStep? {
-        let sql = "SELECT state, seq, time, code, message FROM tidemark_receipt WHERE id = ?"
-        guard let row = try db.first(sql, [id.description]) else { return nil }
-        switch try row.text(0) {
-        case "queued": return .queued
-        case "sending": return .sending
+        // One statement, so that whoever observes a step is told of both tables.
+        let sql = """
+            SELECT coalesce(o.state, r.state), r.seq, r.time, r.code, r.message
+            FROM (SELECT ? AS id) AS asked
+            LEFT JOIN tidemark_outbox AS o ON o.id = asked.id AND o.state NOT IN ('held', 'void')
+            LEFT JOIN tidemark_receipt AS r ON r.id = asked.id
+            """
+        guard let row = try db.first(sql, [id.description]), let state = try row.optionalText(0) else { return nil }
+        switch state {
+        case "queued", "waiting": return .queued
+        case "sending", "withdrawn": return .sending
         case "committed": return .committed(seq: try row.integer(1), time: try row.integer(2))
         case "parked":
             // A code from a newer server than this SDK was stored under the one that stands for it.

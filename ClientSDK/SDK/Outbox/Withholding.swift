@@ -23,10 +23,11 @@ struct Withholding {
             case .held, .void, .withdrawn, .waiting: continue
             case .queued, .sending: break
             }
-            guard try entry.number == number || isBehind(entry.number) else { continue }
+            let mutations = try entry.transaction().mutations
+            guard try entry.number == number || isBehind(entry.number, mutations) else { continue }
             try outbox.set(.withdrawn, entry.number)
             try Meta.withholding.set(1, db)
-            for mutation in try entry.transaction().mutations { keys.insert(mutation.key) }
+            for mutation in mutations { keys.insert(mutation.key) }
         }
         try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE n = ?", [reason, number])
         return keys.sorted()
@@ -39,11 +40,11 @@ struct Withholding {
 
     /// Where a transaction waits that is being written under the number and touches what is withheld; `nil` for one that
     /// may be sent.
-    func place(of number: Int64, written: Int64) throws -> Int64? {
+    func place(of number: Int64, written: Int64, _ mutations: [Mutation]) throws -> Int64? {
         guard try Meta.withholding.integer(db) == 1 else { return nil }
-        guard try isBehind(number) else { return nil }
+        guard try isBehind(number, mutations) else { return nil }
         let place = Self.firstPlace + written
-        try db.run("UPDATE tidemark_outbox_record SET n = ? WHERE n = ?", [place, number])
+        try OutboxTable(db: db).relink(mutations, from: number, to: place)
         return place
     }
 
@@ -61,11 +62,11 @@ struct Withholding {
         var keys: Set<RecordKey> = []
         var number = try Meta.lastNumber.integer(db) ?? 0
         for entry in try waiting() {
-            guard try !isBehindWithdrawn(entry.number) else { continue }
+            let mutations = try entry.transaction().mutations
+            guard try !isBehindWithdrawn(entry.number, mutations) else { continue }
             number += 1
             try outbox.move(entry, to: number, .queued)
-            try ReceiptTable(db: db).reopen(entry.id, .queued)
-            for mutation in try entry.transaction().mutations { keys.insert(mutation.key) }
+            for mutation in mutations { keys.insert(mutation.key) }
         }
         try Meta.lastNumber.set(number, db)
         if try !db.exists("SELECT 1 FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting') LIMIT 1") {
@@ -74,26 +75,29 @@ struct Withholding {
         return keys.sorted()
     }
 
-    private func isBehind(_ number: Int64) throws -> Bool {
-        try db.exists(Self.sql("o.state IN ('withdrawn', 'waiting')"), [number])
+    private func isBehind(_ number: Int64, _ mutations: [Mutation]) throws -> Bool {
+        try shares(number, mutations, with: "o.state IN ('withdrawn', 'waiting')")
     }
 
     /// What goes on waiting in front counts as well, so that order within a scope stays.
-    private func isBehindWithdrawn(_ place: Int64) throws -> Bool {
-        try db.exists(Self.sql("(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)"), [place])
+    private func isBehindWithdrawn(_ place: Int64, _ mutations: [Mutation]) throws -> Bool {
+        try shares(place, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
     }
 
     /// Whether an entry shares a scope or a record with another one that fits.
-    private static func sql(_ condition: String) -> String {
-        """
-        SELECT 1
-        FROM tidemark_outbox_record AS mine
-        JOIN tidemark_outbox_record AS other
-            ON other.scope = mine.scope
-            OR (other.collection = mine.collection AND other.local_id = mine.local_id)
-        JOIN tidemark_outbox AS o ON o.n = other.n
-        WHERE mine.n = ? AND other.n != mine.n AND \(condition)
-        LIMIT 1
-        """
+    private func shares(_ number: Int64, _ mutations: [Mutation], with condition: String) throws -> Bool {
+        let sql = """
+            SELECT 1
+            FROM tidemark_outbox_record AS mine
+            JOIN tidemark_outbox_record AS other
+                ON other.scope = mine.scope
+                OR (other.collection = mine.collection AND other.local_id = mine.local_id)
+            JOIN tidemark_outbox AS o ON o.n = other.n
+            WHERE mine.collection = ? AND mine.local_id = ? AND mine.n = ? AND other.n != mine.n AND \(condition)
+            LIMIT 1
+            """
+        return try Set(mutations.map(\.key)).contains { key in
+            try db.exists(sql, [key.collection, key.id.description, number])
+        }
     }
 }

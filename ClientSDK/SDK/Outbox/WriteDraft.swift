@@ -31,7 +31,8 @@ struct WriteDraft {
         guard mutations.count < database.limits.model.mutationsMax else {
             throw StoreError(Rejection(.tooLarge, "more than \(database.limits.model.mutationsMax) mutations"))
         }
-        let current = try current(mutation.key)
+        let base = try records.base(mutation.key)
+        let current = try current(mutation.key, over: base)
         let mutation = mutation.marked(current.fields, in: collection)
         var next = current
         do {
@@ -40,7 +41,7 @@ struct WriteDraft {
         } catch {
             throw StoreError(error)
         }
-        if try records.base(mutation.key) == nil {
+        if base == nil {
             var base = current
             if base.existence == .absent { base.scope = next.scope }
             try records.saveBase(base)
@@ -70,24 +71,22 @@ struct WriteDraft {
         let outbox = OutboxTable(db: records.db)
         let written = try (Meta.lastWritten.integer(records.db) ?? 0) + 1
         try Meta.lastWritten.set(written, records.db)
-        if let place = try Withholding(db: records.db).place(of: number, written: written) {
+        if let place = try Withholding(db: records.db).place(of: number, written: written, mutations) {
             try outbox.append(id, number: place, written: written, body: body, created: time, state: .waiting)
-            try ReceiptTable(db: records.db).queue(id, number: place)
             var rebase = Rebase(records: records)
             for mutation in mutations { rebase.touch(mutation.key) }
             try rebase.finish()
             return place
         }
         try outbox.append(id, number: number, written: written, body: body, created: time)
-        try ReceiptTable(db: records.db).queue(id, number: number)
         try Meta.lastNumber.set(number, records.db)
         return number
     }
 
     /// The record with everything pending on it, also when that leaves nothing to see.
-    private func current(_ key: RecordKey) throws -> LocalRecord {
+    private func current(_ key: RecordKey, over base: LocalRecord?) throws -> LocalRecord {
         if let visible = try records.visible(key) { return visible }
-        if let base = try records.base(key) {
+        if let base {
             let collection = try database.table(key.collection).collection
             return base.folding(try records.pending(key).mutations + mutations.filter { $0.key == key }, in: collection)
         }

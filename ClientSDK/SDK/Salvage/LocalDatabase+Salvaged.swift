@@ -25,7 +25,6 @@ extension LocalDatabase {
                 id.description, OutboxEntry.text(parked.transaction), parked.rejection.code.rawValue,
                 parked.rejection.message, parked.parked,
             ])
-        try ReceiptTable(db: db).queue(id, number: 0)
         try ReceiptTable(db: db).park(id, parked.rejection)
     }
 
@@ -38,7 +37,6 @@ extension LocalDatabase {
         case .held, .void: return
         case .queued, .sending, .withdrawn, .waiting: break
         }
-        try ReceiptTable(db: db).queue(entry.id, number: entry.number)
         let records = RecordTable(db, self)
         for mutation in salvaged.transaction.mutations {
             let key = mutation.key

@@ -70,13 +70,13 @@ import TidemarkWire
             try db.execute(sql: "ALTER TABLE tidemark_outbox DROP COLUMN attempted")
             try Meta.format.set(2, db)
         }
-        try bench.database.writer.close()
+        try bench.database.close()
         let inspected = try FileInspection(path: folder.path("a")).diagnostics()
         #expect(inspected.format == 2)
         #expect(inspected.outbox.map(\.number) == [1])
         let opened = try Bench(path: folder.path("a"))
         #expect(try push(opened) == [1])
-        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "4")
+        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "5")
     }
 
     @Test func `numbers go on after everything was settled and the file reopened`() throws {
