@@ -182,7 +182,7 @@ import TidemarkWire
             try db.execute(sql: "DROP TABLE tidemark_blob; DROP TABLE tidemark_blob_bytes")
             try Meta.format.set(3, db)
         }
-        try first.database.writer.close()
+        try first.database.close()
         #expect(try FileInspection(path: folder.path("a")).diagnostics().blobs.unsent.isEmpty)
         let second = try Bench(path: folder.path("a"))
         try keep(second, bytes(1))

@@ -225,7 +225,7 @@ import TidemarkWire
                         UPDATE tidemark_meta SET value = 1 WHERE key = 'format';
                         """)
             }
-            try bench.database.writer.close()
+            try bench.database.close()
         }
         let bench = try Bench(path: folder.path("x.sqlite"))
         #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms", "notes"])

@@ -94,12 +94,12 @@ import TidemarkWire
             Change(
                 key: .note(1), scope: ScopeID("lobby"), seq: 5, born: 5, isDeleted: false, author: UserID("bob"),
                 created: 1, updated: 2, fields: fields))
-        try old.database.writer.close()
+        try old.database.close()
         let without = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         #expect(try without.fields(.note(1)) == fields)
         #expect(
             try without.database.writer.read { try $0.columns(in: "notes").contains { $0.name == "color" } } == false)
-        try without.database.writer.close()
+        try without.database.close()
         let again = try Bench(path: folder.path("a.sqlite"), full)
         #expect(try again.fields(.note(1)) == fields)
         #expect(try again.string("SELECT color FROM notes WHERE seq = 5") == "red")
@@ -119,7 +119,7 @@ import TidemarkWire
         try old.join(lobby)
         try old.apply(change(1, 5, ["color": "red"]), change(2, 6, ["color": "green"]))
         try old.write(1, .set(.note(2), "color", "mine"))
-        try old.database.writer.close()
+        try old.database.close()
         let new = try Bench(path: folder.path("a.sqlite"), Self.schema(#","tone": {"type": "string", "was": "color"}"#))
         #expect(try new.fields(.note(1))?["tone"] == "red")
         #expect(try new.fields(.note(2))?["tone"] == "mine")
@@ -150,7 +150,7 @@ import TidemarkWire
         try first.join(lobby)
         try first.page(lobby, "notes", note(1, 5, "red"), next: 5)
         try first.write(1, .set(.note(1), "color", "blue"))
-        try first.database.writer.close()
+        try first.database.close()
         // Another name, another one after that, one that differs by case alone, and the first again.
         for name in ["memos", "cards", "Cards"] {
             let renamed = try Bench(path: folder.path("a.sqlite"), named(name))
@@ -164,13 +164,13 @@ import TidemarkWire
             let push = try renamed.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
             #expect(try push.map { try $0.entry.content.get().mutations.map(\.key) } == [[.note(1)]])
             #expect(try renamed.database.historyRequest(key(1, name))?.key == .note(1))
-            try renamed.database.writer.close()
+            try renamed.database.close()
         }
         let last = try Bench(path: folder.path("a.sqlite"), named("Cards"))
         try last.apply(note(2, 7, "green"), settled: .accepted(1, 1))
         try last.page(lobby, "notes", note(3, 3, "grey"))
         #expect(try [2, 3].map { try last.fields(key($0, "Cards"))?["color"] } == ["green", "grey"])
-        try last.database.writer.close()
+        try last.database.close()
         let again = try Bench(path: folder.path("a.sqlite"), Self.schema(fields))
         #expect(try again.count("notes") == 3)
         #expect(try again.database.nextPages(limit: 9).isEmpty)
@@ -185,10 +185,10 @@ import TidemarkWire
         try old.page(ScopeID("lobby"), "notes")
         try old.page(ScopeID("lobby"), "tasks")
         try old.write(1, .create(RecordKey(collection: "tasks", id: UniqueID(high: 1, low: 1)), ["room": "lobby"]))
-        try old.database.writer.close()
+        try old.database.close()
         let without = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
         #expect(try without.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 999).count == 1)
-        try without.database.writer.close()
+        try without.database.close()
         let again = try Bench(path: folder.path("a.sqlite"), Self.schema("", tasks))
         #expect(try again.database.nextPages(limit: 9).map(\.collection) == ["tasks"])
     }

@@ -37,7 +37,7 @@ import TidemarkModel
         #expect(try copy.database.pendingCount() == 1)
         #expect(try copy.database.parked().map(\.transaction.id) == [.transaction(2)])
         #expect(try copy.fields(.note(1)) == Fields().inRoom(1).setting("likes", 1).setting("text", "once"))
-        try copy.database.writer.close()
+        try copy.database.close()
         #expect(try elsewhere.open().notice == nil)
     }
 

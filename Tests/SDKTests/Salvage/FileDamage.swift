@@ -28,7 +28,7 @@ struct FileDamage {
         let database = try opening().open().database
         try body(Bench(database: database))
         try database.writer.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
-        try database.writer.close()
+        try database.close()
     }
 
     /// Overwrites the pages that hold the text.

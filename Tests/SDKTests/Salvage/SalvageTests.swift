@@ -39,7 +39,7 @@ import TidemarkWire
         #expect(try bench.state(.note(300)) == "pending")
         #expect(try bench.fields(.note(300))?["text"] == "n300.")
         // Opened again, it is a database like any other.
-        try bench.database.writer.close()
+        try bench.database.close()
         let (again, silence) = try file.open()
         #expect(silence == nil)
         #expect(try again.count("notes") == recovery.pending)
@@ -121,7 +121,7 @@ import TidemarkWire
             _ = try bench.database.nextPush(after: 0, maxTransactions: 300, maxBytes: 1_000_000)
         }
         #expect(error?.code == .corrupt)
-        try bench.database.writer.close()
+        try bench.database.close()
         #expect(try recovery(file.open(limits).notice).pending > 100)
         #expect(try file.open(limits).notice == nil)
     }
