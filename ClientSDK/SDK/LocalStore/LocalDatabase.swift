@@ -42,7 +42,7 @@ package final class LocalDatabase: Sendable {
         tables = Dictionary(
             schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
         try writer.write { db in try prepare(db, newClient: newClient) }
-        writer.add(transactionObserver: changes, extent: .databaseLifetime)
+        writer.add(transactionObserver: changes, extent: .observerLifetime)
     }
 
     /// Opens or creates the file at `path` with commits that survive a power cut.

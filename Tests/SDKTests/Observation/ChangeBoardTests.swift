@@ -150,6 +150,18 @@ import TidemarkModel
         #expect(!board.observes(eventsOfKind: kind))
     }
 
+    @Test func `a database that ended leaves nothing on its connection`() throws {
+        let queue = try DatabaseQueue()
+        weak var board: ChangeBoard?
+        do {
+            let database = try LocalDatabase(
+                queue, account: Bench.user, schema: try TestSchema.schema(), newClient: UniqueID(high: 9, low: 9))
+            board = database.changes
+            #expect(board != nil)
+        }
+        #expect(board == nil)
+    }
+
     private func region(_ sql: String, _ db: Database) throws -> DatabaseRegion {
         try db.cachedStatement(sql: sql).databaseRegion
     }
