@@ -43,7 +43,7 @@ import TidemarkModel
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schema: schema, shelf: shelf)
         world.runCourse()
-        try shelf.putBack(world.devices.map(\.queue))
+        try shelf.putBack(world.devices)
         return world
     }
 
