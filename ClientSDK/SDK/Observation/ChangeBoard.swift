@@ -8,11 +8,11 @@ import Synchronization
 /// `PULL.md` says why observations read by themselves.
 final class ChangeBoard: TransactionObserver, Sendable {
     private struct Watch {
-        /// What was read last.
+        /// What the last reading looked at.
         var region = DatabaseRegion()
         /// The transaction that is under way, if there is one, changes the region, or may do so.
         var isTouched = false
-        /// Something was committed since the region was read.
+        /// Something was committed since the region was read, or nothing was read yet.
         var isDirty = true
         var waiter: CheckedContinuation<Void, Never>?
     }
