@@ -124,7 +124,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "ClientSDK/SDK", exclude: ["Observation/PULL.md"]),
+            ], path: "ClientSDK/SDK", exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md"]),
         .target(
             name: "TidemarkNIOTransport",
             dependencies: [
@@ -226,6 +226,7 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/SDKTests"),
         .testTarget(

@@ -51,6 +51,9 @@ package final class Checkpointer: Sendable {
         self.rest = rest
     }
 
+    /// Commits that wrote to the log, of the connections that it watches.
+    package var commits: Int { state.withLock { $0.commits } }
+
     /// Times that the log was copied.
     package var rounds: Int { state.withLock { $0.rounds } }
 

@@ -19,7 +19,7 @@ extension LocalDatabase {
 
     /// Keeps what the server told of a record's history, if its scope is still held.
     package func apply(_ answer: HistoryAnswer, now: Milliseconds) throws {
-        try writer.write { db in
+        try change { db in
             guard !answer.entries.isEmpty, try ScopeTable(db: db).held(answer.scope) != nil else { return }
             let history = HistoryTable(db: db)
             try history.save(names.local(answer.entries))

@@ -64,10 +64,9 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
         }
         let (database, key) = (store.database, stored.key)
         let (id, time) = (store.environment.newID(), store.environment.now())
-        let isWritten = try await database.writer.write { [choices] db in
+        _ = try await store.enqueue(isWritten: { $0 }) { [choices] db in
             try database.resolve(key, choices, id: id, at: time, db)
         }
-        if isWritten { store.localWrites.send() }
         return WriteReceipt(id, database)
     }
 

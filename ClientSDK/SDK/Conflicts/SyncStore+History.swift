@@ -35,12 +35,11 @@ extension SyncStore {
     @discardableResult
     public func restore(_ entry: HistoryEntry) async throws -> WriteReceipt {
         let (id, time) = (environment.newID(), environment.now())
-        try await database.writer.write { [database, mutation = entry.restoring] db in
+        try await enqueue { [database, mutation = entry.restoring] db in
             var draft = try WriteDraft(database, db, time: time)
             try draft.stage(mutation)
             _ = try draft.enqueue(id)
         }
-        localWrites.send()
         return WriteReceipt(id, database)
     }
 }

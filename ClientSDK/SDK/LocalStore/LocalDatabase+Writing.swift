@@ -1,12 +1,17 @@
 import Foundation
 import GRDB
+import TidemarkSQLite
 
-/// Every write goes through here, so that what a disk or a file does wrong has one name.
+/// Every write goes through here: on disk for good when it returns, and what a disk or a file does wrong has one name.
+///
+/// Readers see a commit while the disk still confirms it. Nobody else hears of it: a push is a write too, which waits
+/// for its turn. `DURABLE.md` says why.
 extension LocalDatabase {
-    /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written.
+    /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written. Or with
+    ///   `unconfirmed`, and then it is.
     func change<Result>(_ body: (Database) throws -> Result) throws -> Result {
         do {
-            return try writer.write(body)
+            return try writer.writeWithoutTransaction { db in try durably(db, body) }
         } catch let error as DatabaseError {
             throw named(error)
         }
@@ -15,9 +20,37 @@ extension LocalDatabase {
     /// Off the cooperative threads.
     func change<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         do {
-            return try await writer.write(body)
+            return try await writer.writeWithoutTransaction { db in try durably(db, body) }
         } catch let error as DatabaseError {
             throw named(error)
+        }
+    }
+
+    private func durably<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {
+        let logged = checkpointer?.commits
+        try db.beginTransaction()
+        let result: Result
+        do {
+            result = try body(db)
+            try db.commit()
+        } catch {
+            // SQLite may have rolled back by itself; the first error is the one to tell.
+            if db.isInsideTransaction { try? db.rollback() }
+            throw error
+        }
+        // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.
+        if checkpointer?.commits != logged { try confirm(db) }
+        return result
+    }
+
+    private func confirm(_ db: Database) throws {
+        do {
+            try db.makeDurable()
+        } catch let error as DatabaseError {
+            SuspectMark(path: path).set()
+            throw StoreError(
+                .unconfirmed,
+                "written, but the disk did not confirm it (\(error)): whether it outlives a power cut is not known")
         }
     }
 

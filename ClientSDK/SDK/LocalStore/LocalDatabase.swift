@@ -45,7 +45,7 @@ package final class LocalDatabase: Sendable {
         writer.add(transactionObserver: changes, extent: .observerLifetime)
     }
 
-    /// Opens or creates the file at `path` with commits that survive a power cut.
+    /// Opens or creates the file at `path`, with writes that survive a power cut.
     ///
     /// - Parameter isSuspect: the file is looked through whatever its size; one that is small always is.
     /// - Throws: also `corrupt` for a file that is damaged.
@@ -58,10 +58,9 @@ package final class LocalDatabase: Sendable {
         // So that no commit waits until the log is copied.
         configuration.prepareDatabase { db in checkpointer.watch(db) }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // GRDB sets NORMAL while it turns the WAL on, and NORMAL may lose a commit whose number was already sent.
-        // There is one writing connection, so that setting it once is enough.
         try pool.writeWithoutTransaction { db in
-            try db.execute(sql: "PRAGMA synchronous = FULL")
+            // A commit itself waits for no disk: `change` does, after it.
+            try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)

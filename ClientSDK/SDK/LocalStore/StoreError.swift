@@ -25,6 +25,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case corrupt
         /// There is no room: nothing was written, and reading goes on.
         case diskFull
+        /// The disk failed after a write: it is there, is shown and will be sent, but may not outlive a power cut. Do not
+        /// write it again.
+        case unconfirmed
         /// A frame does not continue the stored cursor; nothing was applied.
         case cursorMismatch
         /// The server settled a number under another transaction's id: this database is a copy or lost writes.

@@ -28,8 +28,7 @@ public struct Outbox: Sendable {
 
     /// Sends them again, in their order. The same happens by itself with each new connection.
     public func retryFailed() async throws {
-        try await store.database.change { [database = store.database] db in try database.releaseWithheld(db) }
-        store.localWrites.send()
+        try await store.enqueue { [database = store.database] db in try database.releaseWithheld(db) }
     }
 
     /// Transactions that were refused, oldest first.
@@ -66,8 +65,7 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     public func retry() async throws -> WriteReceipt {
         let database = store.database
         let (id, newID) = (stored.transaction.id, store.environment.newID())
-        let written = try await database.change { db in try database.retryParked(id, newID: newID, db) }
-        store.localWrites.send()
+        let written = try await store.enqueue { db in try database.retryParked(id, newID: newID, db) }
         return WriteReceipt(written, database)
     }
 
@@ -83,13 +81,12 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         let database = store.database
         let transaction = Transaction(
             id: store.environment.newID(), mutations: mutations, clientTime: store.environment.now())
-        try await database.change { [id = stored.transaction.id] db in
+        try await store.enqueue { [id = stored.transaction.id] db in
             try database.discardParked(id, db)
             var draft = try WriteDraft(database, db, time: transaction.clientTime)
             for mutation in transaction.mutations { try draft.stage(mutation) }
             _ = try draft.enqueue(transaction.id)
         }
-        store.localWrites.send()
         return WriteReceipt(transaction.id, database)
     }
 

@@ -90,13 +90,13 @@ public final class SyncStore: Sendable {
     ///
     /// - Returns: the receipt, after the local commit; it has no steps when nothing had changed.
     /// - Throws: `StoreError` that names collection, field and reason, or `CancellationError` when the task was cancelled
-    ///   before the commit; nothing is then written.
+    ///   before the commit; nothing is then written. With `unconfirmed` it is.
     @discardableResult
     public func write(_ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
         try body(&batch)
         let id = environment.newID()
-        let isWritten = try await database.change {
+        _ = try await enqueue(isWritten: { $0 }) {
             [database, steps = batch.steps, time = environment.now()] db in
             var draft = try WriteDraft(database, db, time: time)
             for step in steps { try step(&draft, database) }
@@ -104,9 +104,22 @@ public final class SyncStore: Sendable {
             _ = try draft.enqueue(id)
             return true
         }
-        if isWritten { localWrites.send() }
         if batch.hasBlobs { couriers.wrote() }
         return WriteReceipt(id, database)
+    }
+
+    /// Writes what is to be sent, and tells the engine of it: also where the disk did not confirm it.
+    func enqueue<Result: Sendable>(
+        isWritten: (Result) -> Bool = { _ in true }, _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
+        do {
+            let result = try await database.change(body)
+            if isWritten(result) { localWrites.send() }
+            return result
+        } catch let error as StoreError where error.code == .unconfirmed {
+            localWrites.send()
+            throw error
+        }
     }
 
     /// The receipt of an earlier write; `nil` when the store does not know it or has forgotten it since it was committed

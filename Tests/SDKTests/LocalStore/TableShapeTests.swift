@@ -69,16 +69,6 @@ import TidemarkModel
         #expect(try bench.fields(.note(1))?["text"] == "a\0b")
     }
 
-    @Test func `a commit on disk survives a power cut`() throws {
-        let folder = try TemporaryFolder()
-        let bench = try Bench(path: folder.path("a.sqlite"))
-        let pragmas = try bench.database.writer.write { db in
-            (try Int.fetchOne(db, sql: "PRAGMA synchronous"), try String.fetchOne(db, sql: "PRAGMA journal_mode"))
-        }
-        #expect(pragmas.0 == 2)
-        #expect(pragmas.1 == "wal")
-    }
-
     @Test func `the schema of the chat example is valid and makes its tables`() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL

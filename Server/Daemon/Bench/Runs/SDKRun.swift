@@ -25,7 +25,7 @@ struct SDKRun {
         return report
     }
 
-    /// Each write is committed with `synchronous=FULL` when the call returns.
+    /// Each write is on the disk when the call returns.
     private func localWrites(in folder: TemporaryFolder, _ schema: Schema) async throws -> LatencyLog {
         let store = try await SyncStore.open(
             account: UserID("bench-writer"), at: URL(fileURLWithPath: folder.path), schema: schema)

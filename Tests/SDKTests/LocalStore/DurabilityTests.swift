@@ -1,0 +1,108 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import Synchronization
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+/// What outlives a power cut, and who may see what does not yet.
+@Suite(.timeLimit(.minutes(1))) final class DurabilityTests {
+    private let folder: TemporaryFolder
+    private let bench: Bench
+    private let disk: LogDisk
+
+    init() throws {
+        folder = try TemporaryFolder()
+        bench = try Bench(path: folder.path("a.sqlite"))
+        disk = try LogDisk(under: bench.database)
+    }
+
+    deinit { disk.leave() }
+
+    /// What is left when the power is cut after the last flush.
+    private func afterPowerCut() throws -> Bench { try Bench(path: folder.path("cut.sqlite")) }
+
+    /// Notes with each flush what is on the disk from then on.
+    private func notePowerCuts() {
+        disk.answers { [folder] flush in
+            let code = flush()
+            do {
+                for end in ["", "-wal"] {
+                    let copy = URL(fileURLWithPath: folder.path("cut.sqlite\(end)"))
+                    try Data(contentsOf: URL(fileURLWithPath: folder.path("a.sqlite\(end)"))).write(to: copy)
+                }
+            } catch {
+                Issue.record(error)
+            }
+            return code
+        }
+    }
+
+    @Test func `what a write returned for outlives a power cut`() throws {
+        notePowerCuts()
+        try bench.write(1, .room(), .note(1))
+        let left = try afterPowerCut()
+        #expect(try left.fields(.note(1)) != nil)
+        #expect(try left.database.pendingCount() == 1)
+    }
+
+    @Test func `a push is given out once it is on the disk, and all that it stands on`() throws {
+        disk.answers { _ in SQLITE_OK }
+        try bench.write(1, .room(), .note(1))
+        notePowerCuts()
+        let push = try bench.database.nextPush(after: 0, maxTransactions: 10, maxBytes: .max)
+        #expect(push.map(\.number) == [1])
+        let left = try afterPowerCut()
+        #expect(try left.string("SELECT state FROM tidemark_outbox") == "sending")
+        #expect(try left.fields(.note(1)) != nil)
+    }
+
+    @Test func `a connection is counted on the disk before it is opened`() throws {
+        notePowerCuts()
+        let told = try bench.database.beginConnection().connection
+        #expect(try afterPowerCut().database.beginConnection().connection == told + 1)
+    }
+
+    @Test func `an observer sees a write while the disk still confirms it`() async throws {
+        let store = SyncStore(database: bench.database, environment: .system)
+        let notes = store.repository(Note.self)
+        var screen = notes.observe().makeAsyncIterator()
+        #expect(try await screen.next() == [])
+        let isSeen = DispatchSemaphore(value: 0)
+        let waited = Mutex<DispatchTimeoutResult?>(nil)
+        disk.answers { flush in
+            let wait = isSeen.wait(timeout: .now() + 10)
+            waited.withLock { $0 = $0 ?? wait }
+            return flush()
+        }
+        async let written = notes.create(Note(room: UUID(), text: "seen"))
+        #expect(try await screen.next()?.map(\.text) == ["seen"])
+        isSeen.signal()
+        _ = try await written
+        #expect(waited.withLock { $0 } == .success)
+    }
+
+    @Test func `what changes nothing asks nothing of the disk`() throws {
+        try bench.write(1, .room())
+        let before = disk.flushes
+        #expect(before > 0)
+        #expect(try bench.database.nextPush(after: 1, maxTransactions: 10, maxBytes: .max).isEmpty)
+        #expect(disk.flushes == before)
+    }
+
+    @Test func `a write that the disk does not confirm throws, is there, and is sent`() async throws {
+        let store = SyncStore(database: bench.database, environment: .system)
+        disk.answers { _ in SQLITE_IOERR }
+        let note = Note(room: UUID(), text: "here")
+        var told = store.localWrites.values().makeAsyncIterator()
+        let error = await #expect(throws: StoreError.self) { try await store.repository(Note.self).create(note) }
+        #expect(error?.code == .unconfirmed)
+        #expect(try await store.repository(Note.self).read(note.id)?.text == "here")
+        #expect(await told.next() != nil)
+        disk.answers { flush in flush() }
+        #expect(try bench.database.nextPush(after: 0, maxTransactions: 10, maxBytes: .max).count == 1)
+        #expect(SuspectMark(path: folder.path("a.sqlite")).isSet, "the file is looked through the next time")
+    }
+}
