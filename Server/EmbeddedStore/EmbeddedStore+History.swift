@@ -1,5 +1,6 @@
 import GRDB
 package import TidemarkModel
+import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore {

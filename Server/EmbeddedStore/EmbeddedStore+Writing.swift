@@ -1,6 +1,7 @@
 import GRDB
 import Synchronization
 package import TidemarkModel
+import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore {

@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import TidemarkModel
+import TidemarkSQLite
 import TidemarkStore
 
 /// One of the connection's cached statements, driven through SQLite's own functions.

@@ -1,5 +1,6 @@
 import GRDB
 import TidemarkModel
+import TidemarkSQLite
 import TidemarkStore
 
 /// One step of a workspace's order on the writing connection: `BEGIN IMMEDIATE` is the workspace's lock.

@@ -32,6 +32,7 @@ extension LocalDatabase {
                 guard let held = try ScopeTable(db: db).held(group.scope) else { continue }
                 try rows.apply(group.changes, isFilling: held.isFilling, rebase: &rebase)
             }
+            try rows.finish()
             try rebase.finish()
             try Meta.cursor.set(changes.cursor, db)
             if changes.isConsistent {

@@ -56,6 +56,7 @@ extension LocalDatabase {
             var rebase = Rebase(records: records)
             var rows = try RowApplier(records)
             try rows.apply(page.changes, isFilling: true, rebase: &rebase)
+            try rows.finish()
             try rebase.finish()
             try db.run(
                 "UPDATE tidemark_scope_page SET remaining = max(0, remaining - ?) WHERE scope = ? AND collection = ?",

@@ -4,13 +4,14 @@ import TidemarkModel
 /// Applies the server's rows under the guard of R-41: a row counts only when it is newer than what is known, so that
 /// repeating frames, or pages before or after them, changes nothing.
 ///
-/// Without pending writes and tombstones each row is one cached statement.
+/// Without pending writes and tombstones rows are written many at a time: call `finish` when there are no more, before
+/// anything else looks at them.
 struct RowApplier {
     private let records: RecordTable
     private var hasBases: Bool
     private var hasTombstones: Bool
     private let hasConflicts: Bool
-    private var statements: [String: (apply: Statement, deleteOlder: Statement)] = [:]
+    private var batches: [String: RowBatch] = [:]
 
     init(_ records: RecordTable) throws {
         self.records = records
@@ -39,28 +40,27 @@ struct RowApplier {
                     try records.deleteTombstone(change.key)
                 }
                 let isOpen = try hasConflicts && ConflictTable(db: records.db).holds(change.key)
-                let arguments = table.arguments(record, state: isOpen ? .conflict : .synced)
-                try statement(table).apply.execute(arguments: arguments)
+                try batch(table).add(record, isOpen ? .conflict : .synced)
             }
         }
     }
 
+    func finish() throws { for batch in batches.values { try batch.flush() } }
+
     private mutating func delete(_ change: Change, _ table: CollectionTable, isFilling: Bool) throws {
         let id = change.key.id.description
-        try statement(table).deleteOlder.execute(arguments: [id, change.seq])
+        try batches[change.key.collection]?.flush()
+        try records.db.run(table.deleteOlderSQL, [id, change.seq])
         guard isFilling, try !records.db.exists(table.selectSQL, [id]) else { return }
         if let known = try records.tombstone(change.key), known.seq >= change.seq { return }
         try records.saveTombstone(change.key, scope: change.scope, seq: change.seq)
         hasTombstones = true
     }
 
-    private mutating func statement(_ table: CollectionTable) throws -> (apply: Statement, deleteOlder: Statement) {
-        if let known = statements[table.collection.name] { return known }
-        let made = (
-            try records.db.cachedStatement(sql: table.applySQL),
-            try records.db.cachedStatement(sql: table.deleteOlderSQL)
-        )
-        statements[table.collection.name] = made
+    private mutating func batch(_ table: CollectionTable) -> RowBatch {
+        if let known = batches[table.collection.name] { return known }
+        let made = RowBatch(table, records.db)
+        batches[table.collection.name] = made
         return made
     }
 }

@@ -12,10 +12,9 @@ final class CollectionTable: Sendable {
     let selectSQL: String
     /// The select list of the same order.
     let columnsSQL: String
-    /// Writes a row whatever was there.
-    let replaceSQL: String
-    /// Writes a row unless what is there is as new (R-41).
-    let applySQL: String
+    private let replaceSQL: String
+    /// Write so many rows unless what is there is as new (R-41); most rows first, the last writes one.
+    let applySQL: [(rows: Int, sql: String)]
     /// Deletes by `local_id`.
     let deleteSQL: String
     /// Deletes by `local_id` what is older than a sequence number.
@@ -23,6 +22,9 @@ final class CollectionTable: Sendable {
 
     /// Fields that had other names in earlier versions of the schema.
     let renames: [(from: String, to: String)]
+
+    /// How many rows one statement writes at most.
+    static let rowsMax = 64
 
     static let envelope = [
         "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
@@ -36,13 +38,15 @@ final class CollectionTable: Sendable {
         let columns = Self.envelope + collection.fields.map { Self.quoted($0.name) }
         columnsSQL = columns.joined(separator: ", ")
         selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
+        let marks = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
         let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        replaceSQL = """
-            INSERT INTO \(table) (\(columnsSQL)) VALUES (\(marks))
-            ON CONFLICT (local_id) DO UPDATE SET \(assignments)
-            """
-        applySQL = "\(replaceSQL) WHERE excluded.seq > \(table).seq"
+        let insert = "INSERT INTO \(table) (\(columnsSQL)) VALUES"
+        let update = "ON CONFLICT (local_id) DO UPDATE SET \(assignments)"
+        replaceSQL = "\(insert) \(marks) \(update)"
+        applySQL = [Self.rowsMax, 8, 1].map { rows in
+            let list = repeatElement(marks, count: rows).joined(separator: ", ")
+            return (rows, "\(insert) \(list) \(update) WHERE excluded.seq > \(table).seq")
+        }
         deleteSQL = "DELETE FROM \(table) WHERE local_id = ?"
         deleteOlderSQL = "DELETE FROM \(table) WHERE local_id = ? AND seq < ?"
     }
@@ -50,8 +54,13 @@ final class CollectionTable: Sendable {
     /// A name that the schema checked, quoted for SQL.
     static func quoted(_ name: String) -> String { "\"\(name)\"" }
 
-    /// The arguments of `replaceSQL` and `applySQL`.
-    func arguments(_ record: LocalRecord, state: RecordState) -> StatementArguments {
+    /// Writes a row whatever was there.
+    func put(_ record: LocalRecord, state: RecordState, _ db: Database) throws {
+        try db.run(replaceSQL, StatementArguments(values(record, state: state)))
+    }
+
+    /// The parameters of one row, in the order of `columnsSQL`.
+    func values(_ record: LocalRecord, state: RecordState) -> [DatabaseValue] {
         var values: [DatabaseValue] = []
         values.reserveCapacity(Self.envelope.count + collection.fields.count)
         values.append(record.key.id.description.databaseValue)
@@ -65,7 +74,7 @@ final class CollectionTable: Sendable {
         values.append(.null)
         let extra = appendFields(record.fields, to: &values)
         if !extra.isEmpty { values[Self.envelope.count - 1] = FieldValue.object(extra).json.databaseValue }
-        return StatementArguments(values)
+        return values
     }
 
     /// Both lists are sorted by the names' bytes, so one walk pairs them; answers what found no column.

@@ -26,7 +26,7 @@ struct RecordTable {
     func show(_ record: LocalRecord, state: RecordState) throws {
         guard let table = tables[record.key.collection] else { return }
         if record.existence == .live {
-            try db.run(table.replaceSQL, table.arguments(record, state: state))
+            try table.put(record, state: state, db)
         } else {
             try db.run(table.deleteSQL, [record.key.id.description])
         }

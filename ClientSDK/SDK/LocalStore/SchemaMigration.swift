@@ -70,7 +70,7 @@ struct SchemaMigration {
         for id in try db.all("SELECT local_id FROM \(table) WHERE extra IS NOT NULL") {
             guard let row = try db.first(rows.selectSQL, [try id.text(0)]) else { continue }
             let (record, state) = try rows.record(row)
-            try db.run(rows.replaceSQL, rows.arguments(record, state: state))
+            try rows.put(record, state: state, db)
         }
     }
 

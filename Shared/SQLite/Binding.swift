@@ -1,0 +1,63 @@
+package import GRDB
+import GRDBSQLite
+
+/// Binds parameters from the first to the last; the first failure is kept.
+package struct Binding {
+    /// Reset, and nobody else's meanwhile.
+    package let statement: SQLiteStatement
+    /// SQLite's result code.
+    package private(set) var code = SQLITE_OK
+    private var index: CInt = 0
+    /// Tells SQLite to copy the bytes.
+    private static let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+    /// Nothing is bound yet; what was bound before stays until it is replaced.
+    package init(statement: SQLiteStatement) { self.statement = statement }
+
+    /// The next parameter.
+    package mutating func integer(_ value: Int64) { note(sqlite3_bind_int64(statement, next(), value)) }
+
+    /// The next parameter; what is not a number becomes NULL.
+    package mutating func double(_ value: Double) { note(sqlite3_bind_double(statement, next(), value)) }
+
+    /// The next parameter.
+    package mutating func null() { note(sqlite3_bind_null(statement, next())) }
+
+    /// The next parameter, copied.
+    package mutating func text(_ value: String) {
+        var value = value
+        value.withUTF8 { text($0) }
+    }
+
+    /// The next parameter, copied; UTF-8.
+    package mutating func text(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { text($0) } }
+
+    /// The next parameter, copied; UTF-8.
+    package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+        // An empty buffer may have no address, which SQLite would take for NULL.
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            return note(sqlite3_bind_text(statement, next(), "", 0, Self.transient))
+        }
+        base.withMemoryRebound(to: CChar.self, capacity: bytes.count) { base in
+            note(
+                sqlite3_bind_text64(
+                    statement, next(), base, sqlite3_uint64(bytes.count), Self.transient, UInt8(SQLITE_UTF8)))
+        }
+    }
+
+    /// The next parameter, copied.
+    package mutating func blob(_ bytes: UnsafeRawBufferPointer) {
+        // As above.
+        guard let base = bytes.baseAddress, !bytes.isEmpty else {
+            return note(sqlite3_bind_zeroblob(statement, next(), 0))
+        }
+        note(sqlite3_bind_blob64(statement, next(), base, sqlite3_uint64(bytes.count), Self.transient))
+    }
+
+    private mutating func next() -> CInt {
+        index += 1
+        return index
+    }
+
+    private mutating func note(_ result: CInt) { if code == SQLITE_OK { code = result } }
+}

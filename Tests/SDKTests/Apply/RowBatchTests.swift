@@ -1,0 +1,62 @@
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// Rows that are written many at a time.
+@Suite struct RowBatchTests {
+    private let room = RecordKey.room(1).scope
+
+    private func bench(_ schema: String = TestSchema.text) throws -> Bench {
+        let bench = try Bench(schema)
+        try bench.join(room)
+        return bench
+    }
+
+    /// Creations, edits and deletions of a few records, old and new ones in any order.
+    private func changes(_ count: Int, _ dice: inout Dice) -> [Change] {
+        (0..<count).map { index in
+            var fields: Fields = ["text": .string("v\(index)"), "likes": .integer(Int64(index))]
+            if dice.chance(20) { fields["unknown"] = .string("kept \(index)") }
+            if dice.chance(20) { fields["best"] = .double(Double(index) / 3) }
+            return .note(
+                dice.below(90), seq: SequenceNumber(dice.below(500) + 1), born: 1, deleted: dice.chance(15), fields)
+        }
+    }
+
+    @Test(arguments: [1, 7, 8, 9, 64, 65, 200], 1...4)
+    func `a frame of any size leaves what its changes leave one by one`(size: Int, seed: UInt64) throws {
+        var dice = Dice(seed: seed &* 1_000 &+ UInt64(size))
+        let (whole, single) = (try bench(), try bench())
+        for frame in 0..<3 {
+            let changes = changes(size, &dice)
+            try whole.database.apply(.make(from: "c\(frame)", to: "c\(frame + 1)", changes), now: 9_000)
+            for (index, change) in changes.enumerated() {
+                let from = index == 0 ? "c\(frame)" : "c\(frame).\(index)"
+                let to = index == size - 1 ? "c\(frame + 1)" : "c\(frame).\(index + 1)"
+                try single.apply(from: from, to: to, change)
+            }
+        }
+        #expect(try whole.dump() == single.dump())
+        let order = "SELECT group_concat(local_id) FROM (SELECT local_id FROM notes ORDER BY rowid)"
+        #expect(try whole.string(order) == single.string(order), "in the order in which they came")
+    }
+
+    @Test func `what one frame brings is found, and what it replaces is not`() throws {
+        let bench = try bench(
+            TestSchema.text.replacing(
+                #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#))
+        for (frame, word) in ["before", "after"].enumerated() {
+            let changes = (0..<150).map { number in
+                Change.note(
+                    UInt64(number), seq: SequenceNumber(frame * 1_000 + number + 1), born: 1, ["text": .string(word)])
+            }
+            try bench.database.apply(.make(from: "c\(frame)", to: "c\(frame + 1)", changes), now: 9_000)
+        }
+        let found = "SELECT count(*) FROM tidemark_search_notes WHERE tidemark_search_notes MATCH"
+        #expect(try bench.string("\(found) 'after'") == "150")
+        #expect(try bench.string("\(found) 'before'") == "0")
+    }
+}
