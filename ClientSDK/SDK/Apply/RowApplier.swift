@@ -45,7 +45,7 @@ struct RowApplier {
         }
     }
 
-    func finish() throws { for batch in batches.values { try batch.flush() } }
+    func finish() throws { for batch in batches.values { try batch.finish() } }
 
     private mutating func delete(_ change: Change, _ table: CollectionTable, isFilling: Bool) throws {
         let id = change.key.id.description

@@ -8,10 +8,14 @@ import TidemarkSQLite
 /// At the end of each statement that a trigger makes longer, SQLite has the full-text index write what it holds in memory:
 /// with a statement for every row that takes a third of the time.
 final class RowBatch {
+    /// As SQLite itself would: each page that is new is merged into larger parts a few times.
+    private static let rowsPerMergedPage = 4
+
     private let table: CollectionTable
     private let db: Database
     private var rows: [(record: LocalRecord, state: RecordState)] = []
     private var statements: [Int: Statement] = [:]
+    private var written = 0
 
     init(_ table: CollectionTable, _ db: Database) {
         self.table = table
@@ -27,6 +31,7 @@ final class RowBatch {
     /// Writes what was added and is not written yet. Later rows of the same record win over earlier ones.
     func flush() throws {
         defer { rows.removeAll(keepingCapacity: true) }
+        written += rows.count
         var rest = rows[...]
         for (count, sql) in table.applySQL {
             while rest.count >= count {
@@ -34,6 +39,13 @@ final class RowBatch {
                 rest = rest.dropFirst(count)
             }
         }
+    }
+
+    /// Writes the rest. Many rows pay at once for what they add to the full-text index, so that its parts stay few.
+    func finish() throws {
+        try flush()
+        guard written >= CollectionTable.rowsMax, table.search.isWanted else { return }
+        _ = try table.search.merge(pages: written / Self.rowsPerMergedPage, db)
     }
 
     private func write(_ rows: ArraySlice<(record: LocalRecord, state: RecordState)>, _ sql: String) throws {

@@ -6,6 +6,7 @@ import TidemarkModel
 /// One object that everyone shares: as a value with many parts it would be copied with every read.
 final class CollectionTable: Sendable {
     let collection: CollectionSchema
+    let search: SearchIndex
     /// The table's name in SQL.
     let quotedName: String
     /// Reads a whole row by `local_id`, in the order of `envelope` and then the fields.
@@ -32,6 +33,7 @@ final class CollectionTable: Sendable {
 
     init(_ collection: CollectionSchema) {
         self.collection = collection
+        search = SearchIndex(collection)
         renames = collection.renames
         let table = Self.quoted(collection.name)
         quotedName = table

@@ -27,7 +27,7 @@ extension LocalDatabase {
     }
 
     private func durably<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {
-        let logged = checkpointer?.commits
+        let (logged, changes) = (checkpointer?.commits, db.totalChangesCount)
         try db.beginTransaction()
         let result: Result
         do {
@@ -40,6 +40,7 @@ extension LocalDatabase {
         }
         // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.
         if checkpointer?.commits != logged { try confirm(db) }
+        searchUpkeep.wrote(db.totalChangesCount - changes)
         return result
     }
 

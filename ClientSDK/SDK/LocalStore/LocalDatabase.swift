@@ -21,6 +21,7 @@ package final class LocalDatabase: Sendable {
     /// `nil` in memory.
     let path: String?
     let checkpointer: Checkpointer?
+    let searchUpkeep: SearchUpkeep
     /// What observations hear of.
     let changes = ChangeBoard()
 
@@ -38,6 +39,7 @@ package final class LocalDatabase: Sendable {
         self.account = account
         self.schema = schema
         self.limits = limits
+        searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)
         tables = Dictionary(
             schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
@@ -72,11 +74,13 @@ package final class LocalDatabase: Sendable {
             pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
             checkpointer: checkpointer)
         try checkpointer.start(path, beside: pool)
+        database.searchUpkeep.start(on: pool)
         return database
     }
 
     /// Ends it, with nothing left beside the file; later calls throw. Blocks until what is under way is done.
     func close() throws {
+        searchUpkeep.stop()
         try checkpointer?.close()
         try writer.close()
     }

@@ -26,6 +26,8 @@ package struct LocalLimits: Sendable {
     package var logPagesMin = 3_000
     /// How long nothing is written before they are; at three times as many pages they are copied all the same.
     package var logRest = Duration.milliseconds(200)
+    /// How long nothing is written before the parts of full-text indexes are merged.
+    package var searchRest = Duration.milliseconds(200)
 
     package init() {}
 }

@@ -21,18 +21,39 @@ struct SearchIndex: Sendable {
     /// Makes the index what the schema wants, from the rows that are there.
     func follow(_ db: Database) throws {
         let known = try db.first("SELECT sql FROM sqlite_master WHERE name = ?", [table])?.optionalText(0)
-        guard known != (isWanted ? createSQL : nil) else { return }
-        try Self.drop(collection, db)
-        guard isWanted else { return }
-        try db.execute(sql: createSQL)
-        try db.execute(sql: triggersSQL)
-        try rebuild(db)
+        if known != (isWanted ? createSQL : nil) {
+            try Self.drop(collection, db)
+            guard isWanted else { return }
+            try db.execute(sql: createSQL)
+            try db.execute(sql: triggersSQL)
+            try rebuild(db)
+        }
+        if isWanted { try leaveMerging(db) }
+    }
+
+    /// Has no write merge parts of the index, unless there are very many: `SearchUpkeep` and catch-ups do.
+    private func leaveMerging(_ db: Database) throws {
+        let name = CollectionTable.quoted(table)
+        let known = try db.first("SELECT v FROM \(CollectionTable.quoted("\(table)_config")) WHERE k = 'automerge'")
+        guard try known?.optionalInteger(0) != 0 else { return }
+        try db.execute(sql: "INSERT INTO \(name) (\(name), rank) VALUES ('automerge', 0)")
     }
 
     /// Builds the index anew. Also when rows may have other places in the table, as after `VACUUM`.
     func rebuild(_ db: Database) throws {
         let name = CollectionTable.quoted(table)
         try db.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('rebuild')")
+    }
+
+    /// Merges parts of the index into larger ones.
+    ///
+    /// - Returns: false when there was nothing to merge.
+    func merge(pages: Int, _ db: Database) throws -> Bool {
+        let name = CollectionTable.quoted(table)
+        let before = db.totalChangesCount
+        try db.run("INSERT INTO \(name) (\(name), rank) VALUES ('merge', ?)", [pages])
+        // The command counts as one change, and each page that it writes as another.
+        return db.totalChangesCount - before > 1
     }
 
     /// Takes the index of a collection away, if there is one.

@@ -1,0 +1,96 @@
+import Foundation
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// Where the parts of a full-text index are merged: not in somebody's write.
+@Suite(.timeLimit(.minutes(2))) struct SearchUpkeepTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func bench(rest: Duration) throws -> Bench {
+        var limits = LocalLimits()
+        limits.searchRest = rest
+        let text = TestSchema.text.replacing(
+            #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
+        return Bench(
+            database: try LocalDatabase.open(
+                path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(text),
+                newClient: Bench.client, limits: limits))
+    }
+
+    /// Messages in frames too small to merge by themselves.
+    private func receive(_ count: UInt64, _ bench: Bench) throws {
+        try bench.join(RecordKey.room(1).scope)
+        for (frame, start) in stride(from: 0, to: count, by: 40).enumerated() {
+            let changes = (start..<start + 40).map { number in
+                Change.note(number, seq: SequenceNumber(number + 1), ["text": .string("word \(number)")])
+            }
+            try bench.database.apply(.make(from: "c\(frame)", to: "c\(frame + 1)", changes), now: 9_000)
+        }
+    }
+
+    private func isMerged(_ bench: Bench) throws -> Bool {
+        let index = SearchIndex(try bench.database.table("notes").collection)
+        return try bench.database.writer.write { db in try !index.merge(pages: 1, db) }
+    }
+
+    private func found(_ bench: Bench) throws -> String? {
+        try bench.string("SELECT count(*) FROM tidemark_search_notes WHERE tidemark_search_notes MATCH 'word'")
+    }
+
+    @Test func `what a catch-up leaves is merged as soon as nobody writes`() async throws {
+        let bench = try bench(rest: .milliseconds(1))
+        let upkeep = bench.database.searchUpkeep
+        try receive(1_000, bench)
+        while upkeep.steps == 0 || !upkeep.isIdle, !Task.isCancelled { await Task.yield() }
+        #expect(try isMerged(bench))
+        #expect(try found(bench) == "1000")
+    }
+
+    @Test func `without a rest it stays in parts, and everything is found`() throws {
+        let bench = try bench(rest: .seconds(3_600))
+        try receive(1_000, bench)
+        #expect(bench.database.searchUpkeep.steps == 0)
+        #expect(try !isMerged(bench))
+        #expect(try found(bench) == "1000")
+    }
+
+    @Test func `what was left is merged after the file is opened again`() async throws {
+        let first = try bench(rest: .seconds(3_600))
+        try receive(1_000, first)
+        try first.database.close()
+        let again = try bench(rest: .milliseconds(1))
+        let upkeep = again.database.searchUpkeep
+        while upkeep.steps == 0 || !upkeep.isIdle, !Task.isCancelled { await Task.yield() }
+        #expect(try isMerged(again))
+        #expect(try found(again) == "1000")
+    }
+
+    @Test func `a large frame merges what it adds`() throws {
+        let bench = try bench(rest: .seconds(3_600))
+        try receive(1_000, bench)
+        let changes = (1_000..<2_000).map { number in
+            Change.note(UInt64(number), seq: SequenceNumber(number + 1), ["text": .string("word \(number)")])
+        }
+        try bench.database.apply(.make(from: "c25", to: "c26", changes), now: 9_000)
+        #expect(try isMerged(bench))
+        #expect(try found(bench) == "2000")
+    }
+
+    @Test func `an index of an earlier version is not merged by writes any more`() throws {
+        let setting = "SELECT v FROM tidemark_search_notes_config WHERE k = 'automerge'"
+        let first = try bench(rest: .zero)
+        #expect(try first.string(setting) == "0")
+        try first.database.writer.write { db in
+            try db.execute(
+                sql: "INSERT INTO tidemark_search_notes (tidemark_search_notes, rank) VALUES ('automerge', 4)")
+        }
+        try first.database.close()
+        #expect(try bench(rest: .zero).string(setting) == "0")
+    }
+}
