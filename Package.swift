@@ -124,7 +124,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "ClientSDK/SDK", exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md"]),
+            ], path: "ClientSDK/SDK", exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md", "Search/MERGING.md"]),
         .target(
             name: "TidemarkNIOTransport",
             dependencies: [

@@ -6,8 +6,8 @@ import TidemarkModel
 /// Merges the parts of the full-text indexes in small steps while nobody writes, so that no write has to.
 ///
 /// SQLite adds what it indexes as a new part and merges parts in the write that has made enough of them: after a catch-up
-/// that took every 64th write 20 to 40 ms. It finds nothing to do where this came first. What is merged is what was there:
-/// nothing is lost when it is cut off, and nothing waits for it to be on the disk.
+/// that took every 64th write 20 to 40 ms (`MERGING.md`). What is merged is what was there: nothing is lost when it is cut
+/// off, and nothing waits for it to be on the disk.
 final class SearchUpkeep: Sendable {
     /// Pages of the index that a step writes: one or two milliseconds, which a write may have to wait.
     private static let pagesPerStep = 32
