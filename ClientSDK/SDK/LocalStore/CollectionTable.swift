@@ -24,7 +24,8 @@ final class CollectionTable: Sendable {
     /// Fields that had other names in earlier versions of the schema.
     let renames: [(from: String, to: String)]
 
-    /// How many rows one statement writes at most.
+    /// How many rows one statement writes at most; with the most fields of a schema still few enough for SQLite's bound of
+    /// parameters.
     static let rowsMax = 64
 
     static let envelope = [

@@ -26,22 +26,18 @@ extension LocalDatabase {
         }
     }
 
-    private func durably<Result>(_ db: Database, _ body: (Database) throws -> Result) throws -> Result {
+    private func durably<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
         let (logged, changes) = (checkpointer?.commits, db.totalChangesCount)
-        try db.beginTransaction()
-        let result: Result
-        do {
-            result = try body(db)
-            try db.commit()
-        } catch {
-            // SQLite may have rolled back by itself; the first error is the one to tell.
-            if db.isInsideTransaction { try? db.rollback() }
-            throw error
+        // Until the body has run.
+        var result = Result<Value, any Error>.failure(CancellationError())
+        try db.inTransaction {
+            result = .success(try body(db))
+            return .commit
         }
         // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.
         if checkpointer?.commits != logged { try confirm(db) }
         searchUpkeep.wrote(db.totalChangesCount - changes)
-        return result
+        return try result.get()
     }
 
     private func confirm(_ db: Database) throws {

@@ -44,6 +44,16 @@ import TidemarkWire
         #expect(try whole.string(order) == single.string(order), "in the order in which they came")
     }
 
+    @Test func `a collection may have as many fields as a schema allows`() throws {
+        let fields = (1...244).map { "\"f\($0)\": \"integer\"" }.joined(separator: ", ")
+        let bench = try bench(
+            TestSchema.text.replacing(#""file": "blob"}"#, with: "\"file\": \"blob\", \(fields)}"))
+        #expect(bench.database.schema.collection("notes")?.fields.count == 256)
+        let changes = (1...100).map { Change.note(UInt64($0), seq: SequenceNumber($0), ["f244": 7]) }
+        try bench.database.apply(.make(from: "c0", to: "c1", changes), now: 9_000)
+        #expect(try bench.string("SELECT sum(f244) FROM notes") == "700")
+    }
+
     @Test func `what one frame brings is found, and what it replaces is not`() throws {
         let bench = try bench(
             TestSchema.text.replacing(
