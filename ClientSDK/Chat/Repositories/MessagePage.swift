@@ -35,7 +35,8 @@ struct MessagePage: Sendable {
         let unsent = records.filter { $0.syncState == .pending }.map(\.id)
         let pending = try snapshot.pendingWrites(to: unsent, of: MessageRecord.collection)
         let account = snapshot.account
-        let messages = records.map { record in
+        // As they are wanted, so that little is left to sort.
+        let messages = records.reversed().map { record in
             let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(record.id))
             return Message(record, account: account, tracks: tracks, sending: pending[key])
         }

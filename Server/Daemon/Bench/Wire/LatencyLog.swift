@@ -1,15 +1,16 @@
-/// Measured times in microseconds, in a bounded amount of memory.
+/// Measured times, in a bounded amount of memory.
 struct LatencyLog: Sendable {
     /// Beyond this, times are counted but not kept: 16 MiB.
     static let samplesMax = 4_000_000
 
-    private var samples: [UInt32] = []
+    /// Nanoseconds: half the memory of whole numbers, and seven digits are more than a clock has.
+    private var samples: [Float] = []
 
     var count: Int { samples.count }
 
     mutating func record(nanoseconds: UInt64) {
         guard samples.count < Self.samplesMax else { return }
-        samples.append(UInt32(clamping: nanoseconds / 1_000))
+        samples.append(Float(nanoseconds))
     }
 
     mutating func append(_ other: LatencyLog) {
@@ -27,7 +28,7 @@ struct LatencyLog: Sendable {
         let sorted = samples.sorted()
         return shares.map { share in
             let rank = Int((Double(sorted.count) * share).rounded(.up)) - 1
-            return Double(sorted[min(max(rank, 0), sorted.count - 1)]) / 1_000
+            return Double(sorted[min(max(rank, 0), sorted.count - 1)]) / 1_000_000
         }
     }
 }
