@@ -45,6 +45,7 @@ struct RowApplier {
         }
     }
 
+    /// Writes what was applied and is not written yet.
     func finish() throws { for batch in batches.values { try batch.finish() } }
 
     private mutating func delete(_ change: Change, _ table: CollectionTable, isFilling: Bool) throws {

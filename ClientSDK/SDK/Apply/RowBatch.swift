@@ -44,6 +44,11 @@ final class RowBatch {
     /// Writes the rest. Many rows pay at once for what they add to the full-text index, so that its parts stay few.
     func finish() throws {
         try flush()
+        // The connection keeps its statements, and would keep the rows with them.
+        for statement in statements.values {
+            sqlite3_reset(statement.sqliteStatement)
+            sqlite3_clear_bindings(statement.sqliteStatement)
+        }
         guard written >= CollectionTable.rowsMax, table.search.isWanted else { return }
         _ = try table.search.merge(pages: written / Self.rowsPerMergedPage, db)
     }

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Testing
 import TidemarkModel
 import TidemarkWire
@@ -52,6 +53,19 @@ import TidemarkWire
         let changes = (1...100).map { Change.note(UInt64($0), seq: SequenceNumber($0), ["f244": 7]) }
         try bench.database.apply(.make(from: "c0", to: "c1", changes), now: 9_000)
         #expect(try bench.string("SELECT sum(f244) FROM notes") == "700")
+    }
+
+    @Test func `a connection keeps nothing of a frame in its statements`() throws {
+        let bench = try bench()
+        try bench.apply(.note(1, seq: 1, ["text": "large"]))
+        let sql = try #require(try bench.database.table("notes").applySQL.last).sql
+        let bound = try bench.database.writer.write { db in
+            let text = sqlite3_expanded_sql(try db.cachedStatement(sql: sql).sqliteStatement)
+            defer { sqlite3_free(text) }
+            return String(cString: try #require(text))
+        }
+        #expect(bound.contains("NULL"))
+        #expect(!bound.contains("large"))
     }
 
     @Test func `what one frame brings is found, and what it replaces is not`() throws {
