@@ -185,7 +185,7 @@ import TidemarkModel
         #expect(server.calls.isEmpty)
         server.holdBack()
         let store = store
-        let round = Task { await store.runOnce(deadline: .seconds(30)) }
+        let round = Task { await store.runOnce(deadline: .seconds(3_600)) }
         while server.waiting < 1 { await Task.yield() }
         for _ in 0..<50_000 where !store.isPaused { await Task.yield() }
         #expect(!store.isPaused)

@@ -57,7 +57,7 @@ import TidemarkModel
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         #expect(try await store.syncNow().activity == .idle)
         #expect(server.accepted.isEmpty)
-        let status = await store.runOnce(deadline: .seconds(30))
+        let status = await store.runOnce(deadline: .seconds(3_600))
         #expect(status.phase == .live)
         #expect(server.accepted.count == 1 && server.connections == 2)
         #expect(store.isPaused)
