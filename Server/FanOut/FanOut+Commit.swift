@@ -69,7 +69,7 @@ extension FanOut {
     private func touched(by batch: DeliveryBatch, in workspace: WorkspaceID) -> [(SessionID, [Int])] {
         guard let tide = tides[workspace] else { return [] }
         var touched: [(SessionID, [Int])] = []
-        var places: [SessionID: Int] = [:]
+        var places = [SessionID: Int](minimumCapacity: batch.groups.count)
         for (index, group) in batch.groups.enumerated() {
             for id in tide.byScope[group.scope] ?? [] {
                 if let place = places[id] {

@@ -36,6 +36,13 @@ extension Parameters {
         }
     }
 
+    /// `text[]` with NULL elements, of texts that are UTF-8 already; the server refuses those that are not.
+    package mutating func addTextArray(utf8 values: [[UInt8]?]) {
+        appendArray(of: TypeOID.text, as: TypeOID.textArray, values, elementBytes: { $0?.count }) { value, bytes in
+            if let value { bytes.copyBytes(from: value) }
+        }
+    }
+
     /// `bytea[]`.
     package mutating func addBytesArray(_ values: [[UInt8]]) {
         appendArray(of: TypeOID.bytea, as: TypeOID.byteaArray, values, elementBytes: { $0.count }) {

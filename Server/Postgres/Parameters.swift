@@ -59,6 +59,13 @@ package struct Parameters: Sendable {
         closeSlot(from: offset, type: TypeOID.text)
     }
 
+    /// `text` that is UTF-8 already; the server refuses what is not.
+    package mutating func add(utf8: [UInt8]) {
+        let offset = storage.count
+        storage.append(contentsOf: utf8)
+        closeSlot(from: offset, type: TypeOID.text)
+    }
+
     /// `bytea`.
     package mutating func add(bytes: [UInt8]) {
         let offset = storage.count

@@ -17,12 +17,11 @@ struct BatchWrite {
     /// - Parameters:
     ///   - clients: the settled clients as the batch leaves them.
     ///   - isHeard: another node needs the body.
-    /// - Throws: `StoreError` of kind `data` for a body that is not UTF-8.
     init(
         batch: CommittedBatch, workspace: WorkspaceID, from ground: Ground, clients: [StoredClient],
         limits: StoreLimits, isHeard: Bool
-    ) throws(StoreError) {
-        let body = isHeard ? try Self.text(BatchBody.encode(batch)) : nil
+    ) {
+        let body = isHeard ? BatchBody.encode(batch) : nil
         if case .remembered(let head, let heard, let node) = ground {
             write(batch, body, workspace, SequencingSQL.insertGuardedBatch) {
                 $0.add(head.seq)
@@ -31,16 +30,15 @@ struct BatchWrite {
                 $0.add(Int64(bitPattern: node))
             }
         }
-        let isNew: (StoredRecord) -> Bool
         switch ground {
-        case .read(let absent): isNew = { absent.contains($0.key) }
+        case .read(let absent):
+            write(batch.records.filter { absent.contains($0.key) }, SequencingSQL.insertRecords, workspace)
+            write(batch.records.filter { !absent.contains($0.key) }, SequencingSQL.upsertRecords, workspace)
         // Planned without looking at any record: all of them are new.
-        case .remembered: isNew = { _ in true }
+        case .remembered: write(batch.records, SequencingSQL.insertRecords, workspace)
         }
-        try write(batch.records.filter(isNew), SequencingSQL.insertRecords, workspace)
-        try write(batch.records.filter { !isNew($0) }, SequencingSQL.upsertRecords, workspace)
         write(MembershipFold(batch.memberships), workspace)
-        try write(clients, workspace)
+        write(clients, workspace)
         statements += Self.ledger(batch.ledger, workspace, limits: limits)
         if case .read = ground { write(batch, body, workspace, SequencingSQL.insertBatch) }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
@@ -54,7 +52,7 @@ struct BatchWrite {
     }
 
     private mutating func write(
-        _ batch: CommittedBatch, _ body: String?, _ workspace: WorkspaceID, _ sql: PreparedStatement,
+        _ batch: CommittedBatch, _ body: [UInt8]?, _ workspace: WorkspaceID, _ sql: PreparedStatement,
         guarded: (inout Parameters) -> Void = { _ in }
     ) {
         statements.append(
@@ -64,25 +62,15 @@ struct BatchWrite {
                 $0.add(Int64(bitPattern: batch.head.nonce))
                 $0.add(batch.head.time)
                 $0.add(batch.head.epoch)
-                if let body { $0.add(text: body) } else { $0.addNull() }
+                if let body { $0.add(utf8: body) } else { $0.addNull() }
                 guarded(&$0)
             })
     }
 
-    private static func text(_ bytes: [UInt8]) throws(StoreError) -> String {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw StoreError(.data, "a body is not UTF-8")
-        }
-        return text
-    }
-
     private mutating func write(
         _ records: [StoredRecord], _ sql: PreparedStatement, _ workspace: WorkspaceID
-    ) throws(StoreError) {
+    ) {
         guard !records.isEmpty else { return }
-        var bodies: [String?] = []
-        bodies.reserveCapacity(records.count)
-        for record in records { bodies.append(record.isDeleted ? nil : try Self.text(record.body)) }
         statements.append(
             Statement(sql, workspace) {
                 $0.add(records.map(\.key.collection))
@@ -93,7 +81,7 @@ struct BatchWrite {
                 $0.add(records.map(\.author.text))
                 $0.add(records.map(\.created))
                 $0.add(records.map(\.updated))
-                $0.addTextArray(bodies)
+                $0.addTextArray(utf8: records.map { $0.isDeleted ? nil : $0.body })
             })
     }
 
@@ -118,11 +106,8 @@ struct BatchWrite {
         }
     }
 
-    private mutating func write(_ clients: [StoredClient], _ workspace: WorkspaceID) throws(StoreError) {
+    private mutating func write(_ clients: [StoredClient], _ workspace: WorkspaceID) {
         guard !clients.isEmpty else { return }
-        var kept: [String?] = []
-        kept.reserveCapacity(clients.count)
-        for client in clients { kept.append(try Self.text(client.keptBytes)) }
         statements.append(
             Statement(SequencingSQL.updateClients, workspace) {
                 $0.add(clients.map(\.row.id))
@@ -130,7 +115,7 @@ struct BatchWrite {
                 $0.add(clients.map(\.row.settledThrough))
                 $0.add(clients.map(\.row.ackedThrough))
                 $0.add(clients.map(\.row.connection))
-                $0.addTextArray(kept)
+                $0.addTextArray(utf8: clients.map(\.keptBytes))
             })
     }
 }

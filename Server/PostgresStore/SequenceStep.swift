@@ -22,7 +22,7 @@ struct SequenceStep {
     /// - Returns: false when nothing was written and the plan must see what is stored. What is refused here is not
     ///   looked into: the memory may be wrong, a record may be there already. The lease's end then rolls back.
     func commit(_ guess: Guess) async throws -> Bool {
-        let write = try BatchWrite(
+        let write = BatchWrite(
             batch: guess.batch, workspace: workspace,
             from: .remembered(head: guess.ground, heard: guess.heard, node: node), clients: guess.clients,
             limits: limits, isHeard: limits.isHeard(guess.heard, at: guess.batch.head.time))
@@ -64,7 +64,7 @@ struct SequenceStep {
         let missing = batch.settlements.map(\.client.id).filter { stored[$0] == nil }
         for client in try await lookUp(missing) { stored[client.row.id] = client }
         let settled = try Self.settled(by: batch, stored)
-        let write = try BatchWrite(
+        let write = BatchWrite(
             batch: batch, workspace: workspace,
             from: .read(absent: Set(questions.reads.records).subtracting(answer.found.records.keys)),
             clients: settled, limits: limits, isHeard: limits.isHeard(answer.heard, at: batch.head.time))

@@ -8,6 +8,13 @@ struct AskedKeys {
     private var pairs: Set<ReadSet.RecordSeat> = []
     private var seats: Set<Seat> = []
 
+    /// - Parameter transactions: about how many there will be; with one record each nothing is hashed twice.
+    init(expecting transactions: Int) {
+        births.reserveCapacity(transactions)
+        pairs.reserveCapacity(transactions)
+        seats.reserveCapacity(transactions)
+    }
+
     /// Adds what one step looks at. A key whose first use is a create is a birth: what comes after it sees what the
     /// batch made of it.
     mutating func note(_ step: Step, by user: UserID, in reads: inout ReadSet) {

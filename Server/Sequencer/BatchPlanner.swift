@@ -21,6 +21,8 @@ struct BatchPlanner {
         self.refusing = refusing
         head = reads.head
         clients = reads.clients
+        results.reserveCapacity(reads.clients.count)
+        settled.reserveCapacity(reads.clients.count)
         staged = StagedState(reads: reads, time: max(now, reads.head.time), sharedScopes: sequencer.sharedScopes)
     }
 

@@ -19,7 +19,7 @@ package struct Sequencer: Sendable {
     package func reads(for submissions: [Submission]) -> ReadSet {
         var reads = ReadSet()
         reads.clients.reserveCapacity(submissions.count)
-        var asked = AskedKeys()
+        var asked = AskedKeys(expecting: submissions.count)
         for submission in submissions {
             let last = submission.first + Int64(submission.entries.count) - 1
             reads.clients.append(.init(client: submission.client, first: submission.first, last: last))

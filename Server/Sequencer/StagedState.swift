@@ -43,7 +43,7 @@ struct StagedState {
         self.sharedScopes = sharedScopes
         last = reads.head.seq
         grants = reads.grants
-        records.reserveCapacity(reads.records.count + 16)
+        records.reserveCapacity(reads.records.count + reads.clients.count)
         for (key, record) in reads.records { records[key] = Working(record: record, fields: nil, isWritten: false) }
     }
 

@@ -26,8 +26,9 @@ package struct DeliveryBatch: Sendable {
         self.cursor = cursor
         memberships = batch.memberships
         settlements = batch.settlements
-        placeOfClient = Dictionary(
-            batch.settlements.enumerated().map { ($1.client.id, $0) }, uniquingKeysWith: { first, _ in first })
+        var places = [ClientID: Int](minimumCapacity: batch.settlements.count)
+        for (place, settlement) in batch.settlements.enumerated() { places[settlement.client.id] = place }
+        placeOfClient = places
         groups = Self.groups(batch.records)
     }
 
@@ -36,7 +37,7 @@ package struct DeliveryBatch: Sendable {
 
     /// Rows grouped by scope, in the order in which scopes first occur.
     static func groups(_ records: [StoredRecord]) -> [Group] {
-        var places: [ScopeID: Int] = [:]
+        var places = [ScopeID: Int](minimumCapacity: records.count)
         var scopes: [ScopeID] = []
         var writers: [JSONWriter] = []
         for record in records {

@@ -67,6 +67,8 @@ package struct OrderMemory: Sendable {
     package func answer(_ reads: ReadSet) -> ReadResult? {
         guard doubts == 0, let head, reads.records.isEmpty, reads.recordSeats.isEmpty else { return nil }
         var found = ReadResult(head: head)
+        found.clients.reserveCapacity(reads.clients.count)
+        found.grants.reserveCapacity(reads.seats.count)
         for range in reads.clients {
             guard let client = clients[range.client] else { return nil }
             found.take(client, range)

@@ -60,7 +60,7 @@ struct `Values` {
         let rows = try await echo(
             """
             SELECT *
-            FROM unnest($1, $2, $3, $4, $5)
+            FROM unnest($1, $2, $3, $4, $5, $6)
             """
         ) {
             $0.addInt64Array([1, .max, -3])
@@ -68,6 +68,7 @@ struct `Values` {
             $0.addTextArray(["a", "", "潮"])
             $0.addBytesArray([[], [0], [1, 2, 3]])
             $0.addUUIDArray([(1, 2), (.max, 0), (3, 4)])
+            $0.addTextArray(utf8: [nil, Array("潮".utf8), []])
         }
         #expect(rows.rowCount == 3)
         #expect(try (0..<3).map { try rows.int64($0, 0) } == [1, .max, -3])
@@ -76,6 +77,8 @@ struct `Values` {
         #expect(try (0..<3).map { try rows.bytes($0, 3) } == [[], [0], [1, 2, 3]])
         #expect(try rows.uuid(0, 4) == (1, 2))
         #expect(try rows.uuid(1, 4) == (.max, 0))
+        #expect(try rows.isNull(0, 5))
+        #expect(try (1..<3).map { try rows.text($0, 5) } == ["潮", ""])
     }
 
     @Test func `array elements can be NULL`() async throws {

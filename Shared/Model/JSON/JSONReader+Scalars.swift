@@ -3,15 +3,18 @@ extension JSONReader {
     package mutating func string() throws(JSONError) -> String {
         try expect(UInt8(ascii: "\""))
         let start = position
+        var allBits: UInt8 = 0
         while position < bytes.count {
             let byte = bytes[position]
             if byte == UInt8(ascii: "\"") {
-                let text = try validated(UnsafeBufferPointer(rebasing: bytes[start..<position]))
+                let slice = UnsafeBufferPointer(rebasing: bytes[start..<position])
+                let text = allBits < 0x80 ? Self.text(ascii: slice) : try validated(slice)
                 advance(by: 1)
                 return text
             }
             if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
             guard byte >= 0x20 else { throw failure("control character in a string") }
+            allBits |= byte
             advance(by: 1)
         }
         throw failure("unexpected end")
@@ -79,6 +82,12 @@ extension JSONReader {
         let start = position
         while let next = byte(at: position), isDigit(next) { advance(by: 1) }
         return position - start
+    }
+
+    /// Most strings are ASCII, and the initializer that validates is generic: measured, this takes a sixth of its time
+    /// for a key, half for a text of 100 bytes.
+    private static func text(ascii slice: UnsafeBufferPointer<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: slice.count) { $0.initialize(from: slice).index }
     }
 
     private func validated(_ slice: UnsafeBufferPointer<UInt8>) throws(JSONError) -> String {

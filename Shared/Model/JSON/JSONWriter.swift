@@ -17,7 +17,7 @@ package struct JSONWriter: Sendable {
     package mutating func byte(_ byte: UInt8) { bytes.append(byte) }
 
     /// Splices bytes that are JSON already.
-    package mutating func raw(_ json: some Collection<UInt8>) { bytes.append(contentsOf: json) }
+    package mutating func raw(_ json: [UInt8]) { bytes.append(contentsOf: json) }
 
     /// Writes a decimal number.
     package mutating func integer(_ value: Int64) {
