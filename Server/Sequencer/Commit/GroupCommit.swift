@@ -39,6 +39,16 @@ package final class GroupCommit: Service {
         var queue: LaneQueue<Completion>
         /// Called once when there is enough for a batch ahead; set while the lane waits for that.
         var wake: (@Sendable () -> Void)?
+
+        /// Adds a submission; false when the queue is full.
+        mutating func take(_ submission: Submission, _ completion: @escaping Completion, aheadMin: Int) -> Bool {
+            guard queue.append(submission, ticket: completion) else { return false }
+            if let wake, queue.waiting >= aheadMin {
+                self.wake = nil
+                wake()
+            }
+            return true
+        }
     }
 
     struct State {
@@ -82,15 +92,9 @@ package final class GroupCommit: Service {
             let opens = state.lanes[workspace] == nil
             guard
                 state.lanes[workspace, default: Lane(queue: LaneQueue(limits: limits))]
-                    .queue.append(submission, ticket: completion)
+                    .take(submission, completion, aheadMin: limits.aheadTransactionsMin)
             else { return .overloaded }
             if opens { waking.yield(workspace) }
-            if let wake = state.lanes[workspace]?.wake,
-                state.lanes[workspace]?.queue.waiting ?? 0 >= limits.aheadTransactionsMin
-            {
-                state.lanes[workspace]?.wake = nil
-                wake()
-            }
             return nil
         }
         if let refusal { completion(refusal) }
