@@ -8,6 +8,8 @@ import Darwin
 #endif
 
 /// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
+///
+/// Greetings are neither lost nor counted: a pool makes its last connections whenever it comes to it.
 final class LossyWire: Sendable {
     enum Fault {
         /// The next bytes from the client do not arrive; the connection breaks.
@@ -53,7 +55,7 @@ final class LossyWire: Sendable {
     /// Connections broken so far.
     var faultCount: Int { state.withLock { $0.faultCount } }
 
-    /// Round trips that the server has answered: each ends with one `ReadyForQuery`.
+    /// Round trips that the server has answered.
     var answerCount: Int { state.withLock { $0.answerCount } }
 
     /// Breaks everything.
@@ -86,11 +88,7 @@ final class LossyWire: Sendable {
 
     private func pumpRequests(_ link: Link) {
         while let bytes = Self.receive(link.client) {
-            let fault = state.withLock { state in
-                defer { state.fault = nil }
-                if state.fault != nil { state.faultCount += 1 }
-                return state.fault
-            }
+            let fault = link.isGreeted.load(ordering: .acquiring) ? takeFault() : nil
             if fault == .request { break }
             if fault == .answer { link.losesAnswer.store(true, ordering: .releasing) }
             guard Self.deliver(bytes, to: link.server) else { break }
@@ -98,12 +96,22 @@ final class LossyWire: Sendable {
         link.shutDown()
     }
 
+    private func takeFault() -> Fault? {
+        state.withLock { state in
+            defer { state.fault = nil }
+            if state.fault != nil { state.faultCount += 1 }
+            return state.fault
+        }
+    }
+
     private func pumpAnswers(_ link: Link) {
-        // `ReadyForQuery`: its type, its length, and the state of the transaction.
+        // A greeting and each round trip end with `ReadyForQuery`: its type, its length, and the state of the
+        // transaction.
         let ready: [UInt8] = [UInt8(ascii: "Z"), 0, 0, 0, 5]
         while let bytes = Self.receive(link.server) {
             let isReady = bytes.count >= 6 && Array(bytes.suffix(6).dropLast()) == ready
-            if isReady { state.withLock { $0.answerCount += 1 } }
+            let isGreeted = isReady && link.isGreeted.exchange(true, ordering: .acquiringAndReleasing)
+            if isGreeted { state.withLock { $0.answerCount += 1 } }
             if link.losesAnswer.load(ordering: .acquiring) {
                 if isReady { break }
             } else if !Self.deliver(bytes, to: link.client) {
@@ -116,6 +124,7 @@ final class LossyWire: Sendable {
     private final class Link: Sendable {
         let client: CInt
         let server: CInt
+        let isGreeted = Atomic(false)
         let losesAnswer = Atomic(false)
 
         init(client: CInt, server: CInt) {
