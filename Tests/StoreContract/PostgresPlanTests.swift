@@ -55,6 +55,8 @@ struct PostgresPlanTests {
         case manyWorkspacesAnalyzed
         case manyRowsNeverAnalyzed
         case manyRowsAnalyzed
+        /// As autovacuum leaves them for a moment, or for longer: it vacuums before it analyzes.
+        case someRowsVacuumed
     }
 
     @Test(arguments: Filling.allCases)
@@ -63,7 +65,7 @@ struct PostgresPlanTests {
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
             let workspaces = filling == .fresh ? 0 : filling == .manyWorkspacesAnalyzed ? 300 : 1
-            let count: Int64 = filling == .manyRowsAnalyzed || filling == .manyRowsNeverAnalyzed ? 500 : 1
+            let count = filling.rowCount
             for place in 0..<workspaces {
                 let workspace = WorkspaceID("w\(place)")
                 let first = Int64(place) * count
@@ -84,14 +86,12 @@ struct PostgresPlanTests {
                     _ = try await running.store.put(blob, in: .a, of: workspace, by: row.user, now: 1)
                 }
             }
-            switch filling {
-            case .fresh, .manyRowsNeverAnalyzed: break
-            case .oneRowAnalyzed, .manyRowsAnalyzed, .manyWorkspacesAnalyzed:
+            if let upkeep = filling.upkeep {
                 for table in [
                     "workspace", "batch", "record", "client", "member", "listener", "ledger", "blob",
                     "blob_part", "blob_scope", "blob_usage",
                 ] {
-                    try await schema.sql("ANALYZE sync_\(table)")
+                    try await schema.sql("\(upkeep) sync_\(table)")
                 }
             }
             // Comparing the only row of a table with each element is right, and soon analyzed again.
@@ -131,6 +131,26 @@ struct PostgresPlanTests {
                 let plan = try #require(results.last)
                 return try (0..<plan.rowCount).map { try plan.text($0, 0) }.joined(separator: "\n")
             }
+        }
+    }
+}
+
+extension PostgresPlanTests.Filling {
+    /// Rows of each workspace.
+    fileprivate var rowCount: Int64 {
+        switch self {
+        case .fresh, .oneRowAnalyzed, .manyWorkspacesAnalyzed: 1
+        case .someRowsVacuumed: 250
+        case .manyRowsNeverAnalyzed, .manyRowsAnalyzed: 500
+        }
+    }
+
+    /// What is run on each table.
+    fileprivate var upkeep: String? {
+        switch self {
+        case .fresh, .manyRowsNeverAnalyzed: nil
+        case .oneRowAnalyzed, .manyWorkspacesAnalyzed, .manyRowsAnalyzed: "ANALYZE"
+        case .someRowsVacuumed: "VACUUM"
         }
     }
 }
