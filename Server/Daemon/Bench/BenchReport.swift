@@ -25,11 +25,17 @@ struct BenchReport {
         rows.append((label, text))
     }
 
-    /// Adds p50 and p99 of what was timed.
-    mutating func add(_ latencies: LatencyLog, _ label: String) {
+    /// Adds p50 and p99 of what was timed, named after `key` in the JSON line.
+    mutating func add(_ latencies: LatencyLog, _ label: String, key: String = "") {
         let figures = latencies.percentiles([0.5, 0.99])
-        add("p50_ms", figures[0], "\(label) p50, ms")
-        add("p99_ms", figures[1], "\(label) p99, ms")
+        add("\(key)p50_ms", figures[0], "\(label) p50, ms")
+        add("\(key)p99_ms", figures[1], "\(label) p99, ms")
+    }
+
+    /// Adds what the machine's host gave to others since `start`, where the system tells.
+    mutating func addStolenTime(since start: StolenTime?) {
+        guard let start, let end = StolenTime() else { return }
+        add("stolen_percent", end.percent(since: start), "processor time given to other machines, %")
     }
 
     /// Reads a figure back, for tables over several reports.

@@ -20,7 +20,10 @@ import TidemarkGateway
             "--patience",
         ],
         ["inspect", "--json", "record COLLECTION ID"],
-        ["bench writes", "--writers", "--sharing", "--seconds", "--bytes", "--server", "--database", "--json"],
+        [
+            "bench writes", "--writers", "--sharing", "--in-flight", "--seconds", "--bytes", "--server", "--database",
+            "--json",
+        ],
         ["bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
         ["bench catchup", "--records", "--clients", "--bytes", "--server", "--json"],
         ["bench idle", "--connections", "--server-process", "--json"],

@@ -17,6 +17,9 @@ import TidemarkWire
         var numbers: [Int64] = []
         scan("abab:1 ababab:22 abab:x") { mark.numbers(in: $0) { numbers.append($0) } }
         #expect(numbers == [1, 22])
+        numbers = []
+        scan("17,x 9,x,x a,x00123,x4") { FrameMark(",x").numbersBefore(in: $0) { numbers.append($0) } }
+        #expect(numbers == [17, 9, 123])
         #expect(scan("") { mark.count(in: $0) } == 0)
         #expect(scan("abab") { mark.end(in: $0) } == nil)
         #expect(scan("xabab:") { mark.end(in: $0) } == 6)
@@ -26,8 +29,8 @@ import TidemarkWire
     @Test func `a frame of the server's own encoder is counted like its rows`() {
         let change = Change(
             key: RecordKey(collection: "messages", id: UniqueID(high: 1, low: 2)), scope: ScopeID("s"), seq: 5, born: 5,
-            isDeleted: false, author: UserID("ann"), created: 1, updated: 1,
-            fields: ["text": "T00000000000000000123 [\"messages\",\"", "sentAt": 7])
+            isDeleted: false, author: UserID("ann"), created: 1, updated: 1_700_000_000_123,
+            fields: ["conversationId": "c", "text": "T00000000000000000123 [\"messages\",\"", "sentAt": 7])
         let frame = Changes(
             from: "a", cursor: "b", time: 1, isLive: true, isConsistent: true,
             groups: [.init(scope: ScopeID("s"), changes: [change, change])],
@@ -38,6 +41,9 @@ import TidemarkWire
             #expect(FrameMark.messageRow.count(in: bytes) == 2)
             #expect(FrameMark.settled.number(in: bytes) == 41)
             #expect(FrameMark.stamp.number(in: bytes) == 123)
+            var times: [Int64] = []
+            FrameMark.messageFields.numbersBefore(in: bytes) { times.append($0) }
+            #expect(times == [1_700_000_000_123, 1_700_000_000_123])
             #expect(FrameMark.consistent.occurs(in: bytes))
         }
     }
@@ -71,8 +77,21 @@ import TidemarkWire
         #expect(log.milliseconds(at: 0.5) == 0)
         for value in (1...100).reversed() { log.record(nanoseconds: UInt64(value) * 1_000_000) }
         #expect(log.percentiles([0.5, 0.99, 1]) == [50, 99, 100])
+        let joined = LatencyLog(joining: [log, LatencyLog(), log])
+        #expect(joined.count == 200)
+        #expect(joined.percentiles([0.5, 1]) == [50, 100])
         log.removeAll()
         #expect(log.count == 0)
+    }
+
+    @Test func `stolen time is the host's share of what has passed`() throws {
+        let first = try #require(StolenTime(stat: "cpu  100 0 50 800 10 5 5 30 0 0\ncpu0 1 2 3\n"))
+        let second = try #require(StolenTime(stat: "cpu  130 0 60 810 10 5 5 80 7 7\n"))
+        #expect(second.percent(since: first) == 50)
+        #expect(first.percent(since: first) == 0)
+        for wrong in ["", "cpu", "cpu 1 2 3", "cpu  1 2 3 4 5 6 7 x", "intr 1 2 3 4 5 6 7 8"] {
+            #expect(StolenTime(stat: wrong) == nil)
+        }
     }
 
     @Test func `a report tells the same figures to people and programs`() {

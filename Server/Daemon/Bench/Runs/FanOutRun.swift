@@ -75,6 +75,7 @@ struct FanOutRun {
         let writes: Int64
         let elapsed: TimeAmount
         let ages: LatencyLog
+        let writeAges: LatencyLog
         let settlements: LatencyLog
         let failure: String?
 
@@ -84,11 +85,9 @@ struct FanOutRun {
             deliveries = crew.subscribers.reduce(0) { $0 + $1.delivered }
             frames = crew.subscribers.reduce(0) { $0 + $1.frames }
             writes = crew.publishers.reduce(0) { $0 + $1.acknowledged }
-            var ages = LatencyLog()
-            for subscriber in crew.subscribers { ages.append(subscriber.latencies) }
-            var settlements = LatencyLog()
-            for publisher in crew.publishers { settlements.append(publisher.latencies) }
-            (self.ages, self.settlements) = (ages, settlements)
+            ages = LatencyLog(joining: crew.subscribers.map(\.ages))
+            writeAges = LatencyLog(joining: crew.subscribers.map(\.writeAges))
+            settlements = LatencyLog(joining: crew.publishers.map(\.latencies))
             failure = crew.failure
         }
     }
@@ -102,7 +101,8 @@ struct FanOutRun {
         report.add("deliveries_per_s", Double(outcome.deliveries) / outcome.elapsed.seconds, "deliveries a second")
         report.add("frames_per_s", Double(outcome.frames) / outcome.elapsed.seconds, "frames a second")
         if rate != nil {
-            report.add(outcome.ages, "write → delivered")
+            report.add(outcome.ages, "commit → delivered")
+            report.add(outcome.writeAges, "write → delivered", key: "write_")
         } else {
             report.add(outcome.settlements, "write → settled")
         }

@@ -63,6 +63,17 @@ struct FrameMark: Sendable {
         }
     }
 
+    /// Calls `each` with the whole number that ends right before every occurrence.
+    func numbersBefore(in frame: UnsafeRawBufferPointer, _ each: (Int64) -> Void) {
+        var start = 0
+        while let end = end(in: frame, from: start) {
+            var first = end - bytes.count
+            while first > start, (48...57).contains(frame[first - 1]) { first -= 1 }
+            if let number = Self.digits(in: frame, at: first) { each(number) }
+            start = end
+        }
+    }
+
     private static func digits(in frame: UnsafeRawBufferPointer, at start: Int) -> Int64? {
         var value: Int64 = 0
         var index = start
@@ -86,6 +97,8 @@ extension FrameMark {
     static let strings = FrameMark("\",\"")
     /// The beginning of a message's row.
     static let messageRow = FrameMark("[\"messages\",\"")
+    /// Between the time that the server put on a message and its fields.
+    static let messageFields = FrameMark(",{\"conversationId\":\"")
     /// In front of the time that `PushTemplate` puts into a text.
     static let stamp = FrameMark("\"text\":\"T")
     static let consistent = FrameMark("\"done\":true")

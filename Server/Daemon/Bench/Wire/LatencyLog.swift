@@ -6,15 +6,18 @@ struct LatencyLog: Sendable {
     /// Nanoseconds: half the memory of whole numbers, and seven digits are more than a clock has.
     private var samples: [Float] = []
 
+    init() {}
+
+    /// All times of several logs, as many as one may hold.
+    init(joining logs: [LatencyLog]) {
+        for log in logs { samples.append(contentsOf: log.samples.prefix(Self.samplesMax - samples.count)) }
+    }
+
     var count: Int { samples.count }
 
     mutating func record(nanoseconds: UInt64) {
         guard samples.count < Self.samplesMax else { return }
         samples.append(Float(nanoseconds))
-    }
-
-    mutating func append(_ other: LatencyLog) {
-        samples.append(contentsOf: other.samples.prefix(max(0, Self.samplesMax - samples.count)))
     }
 
     mutating func removeAll() { samples.removeAll(keepingCapacity: true) }

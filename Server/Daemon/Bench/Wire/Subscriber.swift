@@ -1,14 +1,18 @@
+import Foundation
 import NIOCore
 import TidemarkModel
 import TidemarkWire
 
-/// A reader of the load generator: counts delivered records, and measures their age when they carry a stamp.
+/// A reader of the load generator: counts delivered records, and measures their age when they carry stamps.
 final class Subscriber: LoadPeer {
     private(set) var isReady = false
     /// Records that were delivered since `beginMeasuring()`.
     private(set) var delivered = 0
     private(set) var frames = 0
-    private(set) var latencies = LatencyLog()
+    /// From the server's stamp, which it takes shortly before the commit and cuts to whole milliseconds.
+    private(set) var ages = LatencyLog()
+    /// From the writer's push.
+    private(set) var writeAges = LatencyLog()
     private(set) var isConsistent = false
     /// The welcome as it came, for a peer that resumes later.
     private(set) var welcome: [UInt8] = []
@@ -26,7 +30,8 @@ final class Subscriber: LoadPeer {
     func beginMeasuring() {
         delivered = 0
         frames = 0
-        latencies.removeAll()
+        ages.removeAll()
+        writeAges.removeAll()
     }
 
     func hello() -> [UInt8] { ClientMessage.hello(greeting).encode() }
@@ -40,11 +45,7 @@ final class Subscriber: LoadPeer {
     func changed(_ bytes: UnsafeRawBufferPointer, on socket: LoadSocket) {
         frames += 1
         if measuresAge {
-            let now = UInt64(NIODeadline.now().uptimeNanoseconds)
-            FrameMark.stamp.numbers(in: bytes) { stamp in
-                delivered += 1
-                latencies.record(nanoseconds: now &- UInt64(bitPattern: stamp))
-            }
+            measure(bytes)
         } else {
             delivered += FrameMark.messageRow.count(in: bytes)
         }
@@ -54,4 +55,17 @@ final class Subscriber: LoadPeer {
     }
 
     func failed(_ reason: String, on socket: LoadSocket) { onFailure?(reason) }
+
+    private func measure(_ bytes: UnsafeRawBufferPointer) {
+        let now = UInt64(NIODeadline.now().uptimeNanoseconds)
+        FrameMark.stamp.numbers(in: bytes) { stamp in
+            delivered += 1
+            writeAges.record(nanoseconds: now &- UInt64(bitPattern: stamp))
+        }
+        let today = Date().timeIntervalSince1970 * 1_000
+        FrameMark.messageFields.numbersBefore(in: bytes) { stamp in
+            // A server elsewhere may be ahead.
+            ages.record(nanoseconds: UInt64(max(0, today - Double(stamp)) * 1_000_000))
+        }
+    }
 }
