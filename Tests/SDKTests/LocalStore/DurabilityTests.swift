@@ -73,7 +73,7 @@ import TidemarkModel
         let isSeen = DispatchSemaphore(value: 0)
         let waited = Mutex<DispatchTimeoutResult?>(nil)
         disk.answers { flush in
-            let wait = isSeen.wait(timeout: .now() + 10)
+            let wait = isSeen.wait(timeout: .now() + 300)
             waited.withLock { $0 = $0 ?? wait }
             return flush()
         }
