@@ -39,10 +39,21 @@ fi
 start_postgres tidemark_bench
 postgres="postgres://tidemark@/tidemark_bench?host=$postgres_folder&port=$POSTGRES_PORT"
 
-# measure NAME ARGUMENTS…: runs one benchmark and keeps its JSON line; a failed one shows as a gap in the table.
+on_postgres() { as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark "$@"; }
+
+# The next measurement finds no disk that is still busy with the one before it.
+settle() {
+    on_postgres postgres -c CHECKPOINT
+    sync
+}
+
+# measure NAME ARGUMENTS…: runs one benchmark on a new database and keeps its JSON line; a failed one shows as a gap in
+# the table.
 measure() {
     local name=$1
     shift
+    on_postgres postgres -c 'DROP DATABASE tidemark_bench WITH (FORCE)' -c 'CREATE DATABASE tidemark_bench'
+    settle
     say "bench $*"
     if [[ $(id -u) -eq 0 ]]; then
         chmod 755 "$results"
@@ -78,7 +89,8 @@ row() { printf '%-50s %14s   %s\n' "$1" "$2" "${3:-}"; }
 pgbench() {
     printf '%s\n' "$2" >"$results/insert.sql"
     chmod -R a+rX "$results"
-    as_postgres psql -X -q -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench -c "$1"
+    on_postgres tidemark_bench -c "$1"
+    settle
     as_postgres "$(postgres_binaries)/pgbench" -n -M prepared -c 32 -j 2 -T "$seconds" -f "$results/insert.sql" \
         -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench | awk '/^tps/ { print $3 }'
 }
@@ -88,9 +100,10 @@ bare_tps=$(pgbench 'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTI
     "INSERT INTO bench_row (body) VALUES (repeat('x', 200));")
 
 for in_flight in 1 4 10; do
-    measure writes-postgres-$in_flight writes --in-flight $in_flight --database "$postgres" --seconds "$seconds"
     measure writes-embedded-$in_flight writes --in-flight $in_flight --seconds "$seconds"
+    measure writes-postgres-$in_flight writes --in-flight $in_flight --database "$postgres" --seconds "$seconds"
 done
+# The tables are those of the last measurement.
 say "pgbench: a record's row, 32 connections, prepared, $seconds s"
 record_tps=$(pgbench 'CREATE SEQUENCE bench_seq; CREATE TABLE bench_record (LIKE sync_record INCLUDING ALL)' \
     "\\set scope random(1, 256)
