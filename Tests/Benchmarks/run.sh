@@ -6,7 +6,7 @@
 #
 # Builds the release binary (TIDEMARK names one that exists), starts a private PostgreSQL in a temporary folder and stops
 # it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster: a bare row with one key, and
-# a row of the table that Tidemark keeps records in, with its indexes. WRITERS.md says what a writer is, and why.
+# a row of the table that Tidemark keeps records in, with its indexes.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)

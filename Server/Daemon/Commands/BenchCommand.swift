@@ -75,11 +75,10 @@ struct BenchWrites: AsyncParsableCommand {
     var sharing = 1
     @Option(
         help: """
-            Writes of each writer that wait to be acknowledged at the same time. An app does not wait for the server: the \
-            SDK's outbox has 10 pushes on their way, and puts into the next one whatever has come up meanwhile, as is done \
-            here. With 1, each write waits for the one before it.
+            Writes of each writer that wait to be acknowledged at the same time, sent together as from the SDK's outbox, \
+            which has more of them on their way. With 1, each write waits for the one before it.
             """)
-    var inFlight = WritesRun.inFlight
+    var inFlight = 1
     @Option(help: "Length of the measurement, after a second of warm-up.")
     var seconds = 8
     @Option(help: "Bytes of each message's text.")

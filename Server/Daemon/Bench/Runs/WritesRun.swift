@@ -1,6 +1,5 @@
 import NIOCore
 import TidemarkModel
-import TidemarkWire
 
 /// Acknowledged durable writes a second: each writer keeps a number of transactions in flight and sends as many as are settled
 /// when it hears of it.
@@ -8,15 +7,11 @@ struct WritesRun {
     /// Before the measurement, for the caches of server and database.
     static let warmUp: TimeAmount = .seconds(1)
 
-    /// As many as the protocol lets a client have pushes on their way, which is what the SDK's outbox does: a writer that
-    /// waits for the server is not what an app is.
-    static let inFlight = WireLimits().pushesInFlightMax
-
     var writers = 256
     /// Writers of one conversation: each write is delivered to so many members.
     var sharing = 1
     /// Transactions of each writer that wait for their settlement at the same time.
-    var inFlight = Self.inFlight
+    var inFlight = 1
     var seconds = 8
     var textBytes = 100
 
