@@ -145,7 +145,7 @@ done
 row "deliveries/s, 500 subscribers, embedded" "$(figure fanout-embedded deliveries_per_s)" "250000"
 row "deliveries/s, 500 subscribers, PostgreSQL" "$(figure fanout-postgres deliveries_per_s)" "250000"
 for store in postgres embedded; do
-    row "commit to delivered p99 ms, 100 at 1000/s, $store" "$(figure rate-$store p99_ms)" "10$(stolen rate-$store)"
+    row "stamp to delivered p99 ms, 100 at 1000/s, $store" "$(figure rate-$store p99_ms)" "10$(stolen rate-$store)"
     row "  from the writer's push" "$(figure rate-$store write_p99_ms)"
 done
 row "catch-up records/s, embedded, server restarted" "$(figure catchup-embedded records_per_s)" "100000"

@@ -104,7 +104,11 @@ struct BenchWrites: AsyncParsableCommand {
 struct BenchFanOut: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fanout",
-        abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.")
+        abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.",
+        discussion: """
+            Ages run from the server's stamp, which it takes before the commit, so the time on disk is in them; and from the
+            writer's push. With --server on another machine the first is no better than the two clocks agree.
+            """)
 
     @Option(help: "Connections that read.")
     var subscribers = 500

@@ -101,7 +101,7 @@ struct FanOutRun {
         report.add("deliveries_per_s", Double(outcome.deliveries) / outcome.elapsed.seconds, "deliveries a second")
         report.add("frames_per_s", Double(outcome.frames) / outcome.elapsed.seconds, "frames a second")
         if rate != nil {
-            report.add(outcome.ages, "commit → delivered")
+            report.add(outcome.ages, "server's stamp → delivered")
             report.add(outcome.writeAges, "write → delivered", key: "write_")
         } else {
             report.add(outcome.settlements, "write → settled")
