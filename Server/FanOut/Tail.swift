@@ -29,12 +29,19 @@ package struct Tail: Sendable {
     }
 
     /// What the store says came after the head.
-    package mutating func read(_ batches: [TailBatch]) -> [Output] {
+    ///
+    /// A batch without a body may be one of this node that it has not told yet: bodies are kept for other nodes only. It
+    /// is left to `committed`, unless a later own batch waits: own ones are told in their order, so this one will not be.
+    ///
+    /// - Parameter isCommitting: whether, after the store was read, own batches were on their way or untold.
+    package mutating func read(_ batches: [TailBatch], isCommitting: Bool) -> [Output] {
         var outputs: [Output] = []
         for found in batches where found.low == head.seq + 1 {
             if let batch = waiting.removeValue(forKey: found.low) ?? found.batch {
                 head = batch.head
                 outputs.append(.batch(batch))
+            } else if isCommitting, waiting.isEmpty {
+                break
             } else {
                 head = found.head
                 outputs.append(.missed(found.head))

@@ -19,6 +19,8 @@ package struct Listeners: Hashable, Sendable {
     /// Ends the registration of `node`; nothing happens when there is none.
     package mutating func remove(_ node: UInt64) { lapses[node] = nil }
 
-    /// Some node is still registered at `now`, so that a batch of that time needs its body.
-    package func isHeard(at now: Milliseconds) -> Bool { lapses.values.contains { $0 > now } }
+    /// Some node other than the `writer` is still registered at `now`, so that a batch of that time needs its body.
+    package func isHeard(at now: Milliseconds, besides writer: UInt64? = nil) -> Bool {
+        lapses.contains { $0.key != writer && $0.value > now }
+    }
 }

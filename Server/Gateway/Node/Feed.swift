@@ -152,7 +152,11 @@ final class Feed: Sendable {
     }
 
     /// Reads what other nodes committed, until there is no more; one caller at a time, the others leave it to that one.
-    func readOn(_ read: (SequenceNumber) async throws(StoreError) -> [TailBatch]) async throws(StoreError) {
+    ///
+    /// - Parameter isCommitting: whether this node has batches of the workspace that are on their way or untold.
+    func readOn(
+        isCommitting: () -> Bool, _ read: (SequenceNumber) async throws(StoreError) -> [TailBatch]
+    ) async throws(StoreError) {
         let begins = state.withLock { state in
             guard state.tail != nil else { return false }
             defer { state.isReading = true }
@@ -163,7 +167,8 @@ final class Feed: Sendable {
         var goesOn = true
         while goesOn {
             do throws(StoreError) {
-                goesOn = took(try await read(head?.seq ?? 0))
+                let batches = try await read(head?.seq ?? 0)
+                goesOn = took(batches, isCommitting: isCommitting())
             } catch {
                 state.withLock { ($0.isReading, $0.readsAgain) = (false, false) }
                 throw error
@@ -172,10 +177,10 @@ final class Feed: Sendable {
     }
 
     /// Takes over what was read; true when there may be more.
-    private func took(_ batches: [TailBatch]) -> Bool {
+    private func took(_ batches: [TailBatch], isCommitting: Bool) -> Bool {
         state.withLock { state in
             let before = state.tail?.head.seq
-            if let outputs = state.tail?.read(batches) { giveOut(outputs, &state) }
+            if let outputs = state.tail?.read(batches, isCommitting: isCommitting) { giveOut(outputs, &state) }
             let hasMoved = state.tail?.head.seq != before
             let goesOn = hasMoved || state.readsAgain
             state.readsAgain = false

@@ -1,6 +1,7 @@
 import Logging
 import Synchronization
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkSession
 import TidemarkStore
 
@@ -48,9 +49,9 @@ final class Feeds: Sendable {
 
 extension Feed {
     /// Reads on from a store; a failure is left to the next poll.
-    func readOn(from store: any Store, limit: Int, logger: Logger) async {
+    func readOn(from store: any Store, beside commits: GroupCommit, limit: Int, logger: Logger) async {
         do throws(StoreError) {
-            try await readOn { seq throws(StoreError) in
+            try await readOn(isCommitting: { commits.isCommitting(in: workspace) }) { seq throws(StoreError) in
                 try await store.tail(after: seq, limit: limit, in: workspace)
             }
         } catch {

@@ -90,9 +90,9 @@ package final class Node: Sendable {
         commits = GroupCommit(
             store: store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
             environment: parts.environment
-        ) { workspace, batch, isHeard in
+        ) { commits, workspace, batch, isHeard in
             if let feed = feeds[workspace], feed.committed(batch) {
-                background.start { await feed.readOn(from: store, limit: batchesMax, logger: logger) }
+                background.start { await feed.readOn(from: store, beside: commits, limit: batchesMax, logger: logger) }
             }
             if isHeard { hints.announce(workspace, batch.head.seq) }
         }

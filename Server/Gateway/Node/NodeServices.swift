@@ -88,7 +88,8 @@ struct TailService: Service {
     }
 
     private func read(_ feed: Feed) async {
-        await feed.readOn(from: node.store, limit: node.limits.tailBatchesMax, logger: node.logger)
+        await feed.readOn(
+            from: node.store, beside: node.commits, limit: node.limits.tailBatchesMax, logger: node.logger)
     }
 
     /// Lets workspaces go that nobody here needs any more.

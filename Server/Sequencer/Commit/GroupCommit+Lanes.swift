@@ -81,7 +81,7 @@ extension GroupCommit {
     }
 
     private func publish(_ written: Written, _ workspace: WorkspaceID) {
-        if let batch = written.batch { publish(workspace, batch, written.isHeard) }
+        if let batch = written.batch { publish(self, workspace, batch, written.isHeard) }
     }
 
     private func attempt(

@@ -13,9 +13,9 @@ package final class GroupCommit: Service {
     /// Called once with the outcome of a submission, on any thread; must not block.
     package typealias Completion = @Sendable (PushOutcome) -> Void
 
-    /// Called with each committed batch before the completions of its submissions, for one workspace in the order of the
-    /// batches, on any thread; the flag says whether other nodes follow the workspace.
-    package typealias Publish = @Sendable (WorkspaceID, CommittedBatch, Bool) -> Void
+    /// Called by the service with each committed batch before the completions of its submissions, for one workspace in
+    /// the order of the batches, on any thread; the flag says whether other nodes follow the workspace.
+    package typealias Publish = @Sendable (GroupCommit, WorkspaceID, CommittedBatch, Bool) -> Void
 
     /// Everything that the executor is given from outside.
     package struct Environment: Sendable {
@@ -99,6 +99,10 @@ package final class GroupCommit: Service {
         }
         if let refusal { completion(refusal) }
     }
+
+    /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the
+    /// answer is no, every batch that was committed before has been published.
+    package func isCommitting(in workspace: WorkspaceID) -> Bool { state.withLock { $0.lanes[workspace] != nil } }
 
     /// Commits until a graceful shutdown, then what is queued: with an unavailable store that ends at the first failure.
     package func run() async throws {

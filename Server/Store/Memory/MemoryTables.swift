@@ -22,10 +22,13 @@ package struct MemoryTables: Sendable {
 
     /// Writes a whole batch, or nothing when it throws.
     ///
+    /// - Parameter writer: the node that committed it, which needs no body; with `nil` all that follow get one.
     /// - Throws: kind `invariant` for a batch that does not tile, that moves a record to another scope or birth, or
     ///   that takes back a settled number.
-    package mutating func write(_ batch: CommittedBatch, in workspace: WorkspaceID) throws(StoreError) {
-        try workspaces[workspace, default: WorkspaceTables()].write(batch, limits: limits)
+    package mutating func write(
+        _ batch: CommittedBatch, in workspace: WorkspaceID, by writer: UInt64? = nil
+    ) throws(StoreError) {
+        try workspaces[workspace, default: WorkspaceTables()].write(batch, by: writer, limits: limits)
     }
 
     /// Every record and tombstone of a workspace, in the order of their creation.

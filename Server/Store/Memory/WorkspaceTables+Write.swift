@@ -2,7 +2,9 @@ import TidemarkModel
 
 extension WorkspaceTables {
     /// Checks everything first, so that a refused batch leaves no trace.
-    mutating func write(_ batch: CommittedBatch, limits: StoreLimits) throws(StoreError) {
+    mutating func write(
+        _ batch: CommittedBatch, by writer: UInt64?, limits: StoreLimits
+    ) throws(StoreError) {
         try batch.check(after: head)
         for record in batch.records {
             guard let stored = records[record.key] else { continue }
@@ -22,7 +24,7 @@ extension WorkspaceTables {
         for change in batch.memberships { store(change) }
         for entry in batch.ledger { store(entry, limits: limits) }
         for client in settled { clients[client.row.id] = client }
-        let isHeard = listeners.isHeard(at: batch.head.time)
+        let isHeard = listeners.isHeard(at: batch.head.time, besides: writer)
         batches.append(TailBatch(low: batch.low, head: batch.head, batch: isHeard ? batch : nil))
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         while firstBody < batches.count, batches[firstBody].head.seq <= gone {

@@ -41,6 +41,8 @@ final class NotingClock: Clock, Sendable {
 
     private final class Published: Sendable {
         let batches = Mutex<[CommittedBatch]>([])
+        /// What the service said of the workspace meanwhile.
+        let wasCommitting = Mutex<[Bool]>([])
     }
 
     private func commits(
@@ -53,7 +55,10 @@ final class NotingClock: Clock, Sendable {
             store: store,
             sequencer: Sequencer(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits()),
             limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
-        ) { _, batch, _ in published.batches.withLock { $0.append(batch) } }
+        ) { commits, workspace, batch, _ in
+            published.batches.withLock { $0.append(batch) }
+            published.wasCommitting.withLock { $0.append(commits.isCommitting(in: workspace)) }
+        }
     }
 
     private func submission(_ client: UInt64, from first: Int64, _ transactions: [Transaction]) throws -> Submission {
@@ -84,6 +89,22 @@ final class NotingClock: Clock, Sendable {
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
+    }
+
+    @Test func `a workspace counts as being committed from the submission until the batch is told`() async throws {
+        try await register(1)
+        let commits = try commits()
+        #expect(!commits.isCommitting(in: workspace))
+        store.faults.withLock { $0.isHeld = true }
+        try await running(commits) {
+            async let first = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
+            await store.tried(1)
+            #expect(commits.isCommitting(in: workspace))
+            store.release()
+            #expect(try await first.isSettled)
+        }
+        #expect(published.wasCommitting.withLock { $0 } == [true])
+        #expect(!commits.isCommitting(in: workspace))
     }
 
     @Test func `what gathers while a batch is committed goes into the next one`() async throws {

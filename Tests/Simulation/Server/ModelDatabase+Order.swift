@@ -121,7 +121,7 @@ extension ModelDatabase {
             return isUnknown ? lookUp(step, batch, again) : answer(step, .failure(Self.unavailable))
         }
         do {
-            try tables.write(batch, in: World.workspace)
+            try tables.write(batch, in: World.workspace, by: UInt64(step.lease.node.number))
         } catch {
             world.broke(.tiling, "the tables refused a batch: \(error)")
         }

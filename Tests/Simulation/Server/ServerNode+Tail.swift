@@ -48,7 +48,7 @@ extension ServerNode {
         world.database.call(lease, { $0.tail(after: after, limit: Self.tailLimit, in: World.workspace) }) { batches in
             self.isReadingTail = false
             guard let batches else { return }
-            let outputs = self.tail?.read(batches) ?? []
+            let outputs = self.tail?.read(batches, isCommitting: self.isCommitting) ?? []
             self.deliver(outputs)
             guard self.isUp else { return }
             let isBehind = batches.count == Self.tailLimit || self.mustReadAgain || self.tail?.hasGap == true
@@ -58,6 +58,9 @@ extension ServerNode {
 
     /// A batch that this node committed.
     func delivered(_ batch: CommittedBatch) {
+        if batch.head.seq <= missedThrough {
+            world.broke(.ownBatches, "n\(number) told \(batch.head.seq) and had missed \(missedThrough)")
+        }
         deliver(tail?.committed(batch) ?? [])
         guard isUp else { return }
         if tail?.hasGap == true { readTail() }
@@ -74,6 +77,7 @@ extension ServerNode {
                 advance { [clock] in $0.committed(ready, in: World.workspace, now: clock, into: &$1) }
             case .missed(let head):
                 world.log("n\(number) missed up to \(head.seq)")
+                missedThrough = head.seq
                 advance { [clock] in $0.missed(upTo: head, in: World.workspace, now: clock, into: &$1) }
             }
             guard isUp else { return }

@@ -29,6 +29,8 @@ final class ServerNode {
     var flights: Flights<[LaneQueue<Ticket>.Element], Written>
     var isTakingApart = false
     var memories = OrderMemories()
+    /// The end of the last batch that was missed.
+    var missedThrough: SequenceNumber = 0
     var isReadingTail = false
     var mustReadAgain = false
     /// What waits until the workspace is followed.
@@ -58,6 +60,9 @@ final class ServerNode {
         isUp && flights.isEmpty && !isTakingApart && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
     }
 
+    /// Batches of this node are on their way, or untold.
+    var isCommitting: Bool { !flights.isEmpty || isTakingApart || !lane.isEmpty }
+
     // MARK: Life
 
     func start() {
@@ -71,6 +76,7 @@ final class ServerNode {
         flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
         isTakingApart = false
         memories = OrderMemories()
+        missedThrough = 0
         isReadingTail = false
         mustReadAgain = false
         whenFollowed = []

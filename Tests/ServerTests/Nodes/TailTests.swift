@@ -1,0 +1,41 @@
+import Testing
+import TidemarkFanOut
+import TidemarkModel
+import TidemarkStore
+
+@Suite struct TailTests {
+    private func head(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: UInt64(seq), time: 1, epoch: 1) }
+
+    private func batch(_ seq: SequenceNumber) -> CommittedBatch {
+        CommittedBatch(low: seq, head: head(seq))
+    }
+
+    private func bodiless(_ seq: SequenceNumber) -> TailBatch { TailBatch(low: seq, head: head(seq), batch: nil) }
+
+    @Test func `an own batch that is read before it is told is told, not missed`() {
+        var tail = Tail(head: head(1))
+        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: true) == [])
+        #expect(tail.committed(batch(2)) == [.batch(batch(2))])
+        #expect(tail.committed(batch(3)) == [.batch(batch(3))])
+    }
+
+    @Test func `a batch without a body is missed when this node commits nothing`() {
+        var tail = Tail(head: head(1))
+        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: false) == [.missed(head(2)), .missed(head(3))])
+        #expect(tail.head == head(3))
+    }
+
+    @Test func `a batch without a body is missed as soon as a later own one is told`() {
+        var tail = Tail(head: head(1))
+        #expect(tail.read([bodiless(2)], isCommitting: true) == [])
+        #expect(tail.committed(batch(3)) == [])
+        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: true) == [.missed(head(2)), .batch(batch(3))])
+    }
+
+    @Test func `another node's batch is told from the store while this node commits`() {
+        var tail = Tail(head: head(1))
+        let found = TailBatch(low: 2, head: head(2), batch: batch(2))
+        #expect(tail.read([found, bodiless(3)], isCommitting: true) == [.batch(batch(2))])
+        #expect(tail.head == head(2))
+    }
+}
