@@ -4,8 +4,8 @@ import Glibc
 import Darwin
 #endif
 
-/// Threads for libpq's calls, which may block and so must stay off Swift's cooperative pool.
-enum PosixThread {
+/// Threads for what may block, such as libpq's calls, and so must stay off Swift's cooperative pool.
+package enum PosixThread {
     private final class Body: Sendable {
         let run: @Sendable () -> Void
         init(_ run: @escaping @Sendable () -> Void) { self.run = run }
@@ -14,7 +14,7 @@ enum PosixThread {
     /// Starts a detached thread; it ends when `body` returns.
     ///
     /// - Throws: `PostgresError.unavailable` if the system refuses another thread; `body` then never runs.
-    static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
+    package static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
         let retained = Unmanaged.passRetained(Body(body))
         #if canImport(Glibc)
         var thread = pthread_t()

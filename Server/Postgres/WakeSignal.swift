@@ -8,14 +8,14 @@ import Darwin
 #endif
 
 /// Wakes one thread that waits in `poll` or `epoll`, from any thread; can also tell it, for good, to stop.
-final class WakeSignal: Sendable {
+package final class WakeSignal: Sendable {
     /// Readable while a wake-up is pending.
-    let descriptor: CInt
+    package let descriptor: CInt
     private let writeEnd: CInt
     private let stopped = Atomic<Bool>(false)
 
     /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
-    init() throws(PostgresError) {
+    package init() throws(PostgresError) {
         #if os(Linux)
         descriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
         writeEnd = descriptor
@@ -37,7 +37,8 @@ final class WakeSignal: Sendable {
     /// Never reset once true.
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
-    func wake() {
+    /// From any thread.
+    package func wake() {
         // A full counter or pipe already holds a wake-up, so a refused write loses nothing.
         var one: UInt64 = 1
         _ = write(writeEnd, &one, 8)
@@ -48,7 +49,8 @@ final class WakeSignal: Sendable {
         wake()
     }
 
-    func drain() {
+    /// For the thread that waits: takes the wake-ups so far.
+    package func drain() {
         var pending: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         _ = read(descriptor, &pending, 32)
     }

@@ -1,6 +1,5 @@
 import Foundation
 import NIOCore
-import NIOPosix
 import TidemarkGateway
 import TidemarkModel
 import TidemarkWire
@@ -19,10 +18,10 @@ final class LoadTarget: Sendable {
     private let folder: TemporaryFolder?
 
     private init(
-        address: ListenAddress, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
+        ground: LoadGround, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
         settings: ServerProcess.Settings?, server: ServerProcess?, folder: TemporaryFolder?
     ) {
-        ground = LoadGround(address: address, loop: MultiThreadedEventLoopGroup.singleton.next())
+        self.ground = ground
         self.workspace = workspace
         issuer = TokenIssuer(secret: secret, now: wallClock)
         self.processID = processID
@@ -40,9 +39,9 @@ final class LoadTarget: Sendable {
                 throw BenchError("--server: \(text) is not http://host:port")
             }
             return LoadTarget(
-                address: address, workspace: workspace, secret: try options.signing.secret(),
-                processID: options.serverProcess,
-                settings: nil, server: nil, folder: nil)
+                ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
+                secret: try options.signing.secret(), processID: options.serverProcess, settings: nil, server: nil,
+                folder: nil)
         }
         let folder = try TemporaryFolder("tidemark-bench")
         let (secret, text) = try TokenSecret.random()
@@ -52,8 +51,8 @@ final class LoadTarget: Sendable {
         settings.environment = ["TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000"]
         let server = try await ServerProcess.start(settings)
         return LoadTarget(
-            address: server.address, workspace: workspace, secret: secret, processID: server.processID,
-            settings: settings, server: server, folder: folder)
+            ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace, secret: secret,
+            processID: server.processID, settings: settings, server: server, folder: folder)
     }
 
     /// The same workspace on a server that was stopped and started again, with nothing in memory. The target itself when
@@ -64,8 +63,8 @@ final class LoadTarget: Sendable {
         settings.listen = server.address.description
         let again = try await ServerProcess.start(settings)
         return LoadTarget(
-            address: again.address, workspace: workspace, secret: secret, processID: again.processID,
-            settings: settings, server: again, folder: folder)
+            ground: try LoadGround(address: again.address, loop: ground.loop), workspace: workspace, secret: secret,
+            processID: again.processID, settings: settings, server: again, folder: folder)
     }
 
     /// Stops the server if it is ours.

@@ -48,6 +48,46 @@ import TidemarkWire
         }
     }
 
+    @Test func `a server's frame is found where it lies, once it is there as a whole`() throws {
+        for (count, header) in [
+            (5, [UInt8(0x81), 5]), (300, [0x81, 126, 1, 44]), (70_000, [0x81, 127, 0, 0, 0, 0, 0, 1, 17, 112]),
+        ] {
+            let bytes = [7, 7] + header + [UInt8](repeating: 9, count: count) + [1]
+            let end = bytes.count - 1
+            try bytes.withUnsafeBytes { bytes in
+                let frame = try #require(ServerFrame(in: bytes, at: 2))
+                #expect(frame.opcode == 1)
+                #expect(frame.payload == 2 + header.count..<end)
+                for cut in Array(0..<min(end, 20)) + [end - 1] {
+                    #expect(ServerFrame(in: UnsafeRawBufferPointer(rebasing: bytes[..<cut]), at: min(2, cut)) == nil)
+                }
+            }
+        }
+        let endless: [UInt8] = [0x81, 127] + [UInt8](repeating: 255, count: 8) + [1, 2, 3]
+        endless.withUnsafeBytes { #expect(ServerFrame(in: $0, at: 0) == nil) }
+    }
+
+    @Test func `the load generator's loop fires timers in their order, and none that was called off`() async throws {
+        let loop = try LoadLoop()
+        #expect(!loop.inEventLoop)
+        let fired = NIOLoopBoundBox.makeBoxSendingValue([Int](), eventLoop: loop)
+        let (last, never) = try await loop.submit {
+            #expect(loop.inEventLoop)
+            let now = NIODeadline.now()
+            let last = loop.scheduleTask(deadline: now + .milliseconds(4)) { fired.value.append(3) }
+            let never = loop.scheduleTask(deadline: now + .milliseconds(2)) { fired.value.append(9) }
+            loop.scheduleTask(deadline: now + .milliseconds(3)) { fired.value.append(2) }
+            loop.scheduleTask(deadline: now + .milliseconds(1)) {
+                fired.value.append(1)
+                never.cancel()
+            }
+            return (last, never)
+        }.get()
+        try await last.futureResult.get()
+        #expect(try await loop.submit { fired.value }.get() == [1, 2, 3])
+        await #expect(throws: EventLoopError.self) { try await never.futureResult.get() }
+    }
+
     @Test func `the template writes pushes that the server's decoder takes`() throws {
         let conversation = UniqueID(high: 3, low: 4)
         var template = PushTemplate(conversation: conversation, seed: 1, textBytes: 60)

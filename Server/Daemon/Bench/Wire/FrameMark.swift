@@ -86,6 +86,8 @@ struct FrameMark: Sendable {
 }
 
 extension FrameMark {
+    /// The end of an HTTP answer's head.
+    static let headEnd = FrameMark("\r\n\r\n")
     static let changes = FrameMark("{\"t\":\"changes\"")
     static let welcome = FrameMark("{\"t\":\"welcome\"")
     static let error = FrameMark("{\"t\":\"err\"")

@@ -1,8 +1,7 @@
 import NIOCore
-import NIOPosix
 import TidemarkModel
 
-/// Where the load generator runs: one thread with one event loop, on which all its sockets and counters live.
+/// Where the load generator runs: its event loop, and the server that its sockets talk to.
 struct LoadGround: Sendable {
     /// Sockets that are opened at the same time: below the server's bound for strangers of one address.
     static let openingAtOnce = 200
@@ -10,7 +9,19 @@ struct LoadGround: Sendable {
     static let openingMax: TimeAmount = .seconds(60)
 
     let address: ListenAddress
-    let loop: any EventLoop
+    let loop: LoadLoop
+    private let resolved: SocketAddress
+
+    /// - Throws: `BenchError` for a host that is not known.
+    init(address: ListenAddress, loop: LoadLoop) throws {
+        self.address = address
+        self.loop = loop
+        do {
+            resolved = try SocketAddress.makeAddressResolvingHost(address.host, port: address.port)
+        } catch {
+            throw BenchError("--server: nobody knows the host \(address.host)")
+        }
+    }
 
     /// Runs `body` on the loop.
     func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -45,15 +56,7 @@ struct LoadGround: Sendable {
     /// Opens a socket for `peer`. Call it on the loop.
     func open(_ peer: any LoadPeer) -> LoadSocket {
         let socket = LoadSocket(authority: address.description, peer: peer)
-        let bound = NIOLoopBound(socket, eventLoop: loop)
-        let failing = NIOLoopBound(peer, eventLoop: loop)
-        ClientBootstrap(group: loop)
-            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
-            .channelInitializer { channel in
-                channel.eventLoop.makeCompletedFuture { try channel.pipeline.syncOperations.addHandler(bound.value) }
-            }
-            .connect(host: address.host, port: address.port)
-            .whenFailure { failing.value.failed("cannot connect: \($0)", on: bound.value) }
+        socket.connect(to: resolved, on: loop)
         return socket
     }
 }

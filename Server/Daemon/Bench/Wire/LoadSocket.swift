@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import TidemarkWire
 
@@ -15,21 +16,26 @@ protocol LoadPeer: AnyObject {
 
 /// One WebSocket of the load generator: the handshake, whole unmasked server frames, acknowledgements, pongs.
 ///
-/// It understands what our own server sends, no more: no fragments, no compression, no TLS.
-final class LoadSocket: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+/// It understands what our own server sends, no more: no fragments, no compression, no TLS. Touched on its loop only.
+final class LoadSocket {
     /// When received frames are acknowledged: the figures of the SDK's engine.
     private static let ackFrames = 32
     private static let ackBytes = 96 * 1024
+    /// Room in front of a message for the header of its frame.
+    private static let headerBytesMax = 14
 
     private let authority: String
     private var peer: (any LoadPeer)?
-    private var context: ChannelHandlerContext?
+    /// `nil` before it is opened, and after the end.
+    private var place: LoadLoop.Token?
+    private var isConnected = false
     private var isUpgraded = false
     private var isEnded = false
-    private var unread: ByteBuffer?
+    private var isWatchingWriting = true
+    /// The beginning of a frame whose end has not come yet.
+    private var unread: [UInt8] = []
+    /// What the system did not take yet.
+    private var unsent: [UInt8] = []
     private var scratch = ByteBuffer()
     private var received: Int64 = 0
     private var acked: Int64 = 0
@@ -42,9 +48,9 @@ final class LoadSocket: ChannelInboundHandler {
 
     // MARK: Sending
 
-    /// Sends one text message that `write` appends to an empty buffer.
+    /// Sends one text message that `write` appends to a buffer.
     func send(_ write: (inout ByteBuffer) -> Void) {
-        scratch.clear()
+        beginFrame()
         write(&scratch)
         sendFrame(opcode: 0x1)
     }
@@ -59,114 +65,154 @@ final class LoadSocket: ChannelInboundHandler {
 
     /// Cuts the connection without a close frame, as a lost network does.
     func cut() {
-        isEnded = true
         peer = nil
-        context?.close(promise: nil)
+        end("cut")
+    }
+
+    private func beginFrame() {
+        scratch.clear()
+        scratch.writeRepeatingByte(0, count: Self.headerBytesMax)
     }
 
     /// A masked frame with the key 0, which leaves the bytes as they are.
     private func sendFrame(opcode: UInt8) {
-        guard let context, !isEnded else { return }
-        let count = scratch.readableBytes
-        var frame = context.channel.allocator.buffer(capacity: count + 14)
-        frame.writeInteger(0x80 | opcode)
+        let count = scratch.readableBytes - Self.headerBytesMax
+        let start: Int
         switch count {
-        case ..<126: frame.writeInteger(0x80 | UInt8(count))
+        case ..<126:
+            start = Self.headerBytesMax - 6
+            scratch.setInteger(0x80 | UInt8(count), at: start + 1)
         case ..<65_536:
-            frame.writeInteger(UInt8(0x80 | 126))
-            frame.writeInteger(UInt16(count))
+            start = Self.headerBytesMax - 8
+            scratch.setInteger(UInt8(0x80 | 126), at: start + 1)
+            scratch.setInteger(UInt16(count), at: start + 2)
         default:
-            frame.writeInteger(UInt8(0x80 | 127))
-            frame.writeInteger(UInt64(count))
+            start = 0
+            scratch.setInteger(UInt8(0x80 | 127), at: start + 1)
+            scratch.setInteger(UInt64(count), at: start + 2)
         }
-        frame.writeInteger(UInt32(0))
-        frame.writeBuffer(&scratch)
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        scratch.setInteger(0x80 | opcode, at: start)
+        scratch.moveReaderIndex(to: start)
+        scratch.withUnsafeReadableBytes { transmit($0) }
     }
 
-    // MARK: Channel events
+    private func transmit(_ bytes: UnsafeRawBufferPointer) {
+        guard let place else { return }
+        guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
+        let count = Foundation.send(place.descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
+        guard count >= 0 || isTemporary(errno) else { return end("cannot send: \(systemMessage(errno))") }
+        unsent.append(contentsOf: bytes.dropFirst(max(count, 0)))
+        watchWriting(!unsent.isEmpty)
+    }
 
-    func channelActive(context: ChannelHandlerContext) {
-        self.context = context
-        var request = context.channel.allocator.buffer(capacity: 256)
-        request.writeString(
+    private func watchWriting(_ watches: Bool) {
+        guard let place, watches != isWatchingWriting else { return }
+        isWatchingWriting = watches
+        if !place.watchWriting(watches) { end("the system refuses to watch a socket") }
+    }
+
+    // MARK: Events
+
+    /// Begins to connect; how it goes is told to the peer.
+    func connect(to address: SocketAddress, on loop: LoadLoop) {
+        let family = CInt(address.protocol.rawValue)
+        let descriptor = socket(family, CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return end("cannot open a socket: \(systemMessage(errno))") }
+        var yes: CInt = 1
+        setsockopt(descriptor, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
+        let result = address.withSockAddr { Foundation.connect(descriptor, $0, socklen_t($1)) }
+        guard result == 0 || errno == EINPROGRESS, let place = loop.watch(self, descriptor) else {
+            let reason = systemMessage(errno)
+            close(descriptor)
+            return end("cannot connect: \(reason)")
+        }
+        self.place = place
+    }
+
+    /// The socket can be read or written; `space` is there to read into.
+    func advance(_ space: UnsafeMutableRawBufferPointer) {
+        guard let place else { return }
+        if !isConnected { return finishConnecting(place) }
+        if !unsent.isEmpty {
+            let rest = unsent
+            unsent = []
+            rest.withUnsafeBytes { transmit($0) }
+            guard !isEnded else { return }
+        }
+        let count = recv(place.descriptor, space.baseAddress, space.count, 0)
+        if count > 0 {
+            take(UnsafeRawBufferPointer(rebasing: space[..<count]))
+        } else if count == 0 {
+            end("the server closed the connection")
+        } else if !isTemporary(errno) {
+            end("cannot read: \(systemMessage(errno))")
+        }
+    }
+
+    private func finishConnecting(_ place: LoadLoop.Token) {
+        var problem: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        getsockopt(place.descriptor, SOL_SOCKET, SO_ERROR, &problem, &size)
+        guard problem == 0 else { return end("cannot connect: \(systemMessage(problem))") }
+        isConnected = true
+        watchWriting(false)
+        let request =
             "GET /v1/sync HTTP/1.1\r\nHost: \(authority)\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
-                + "Sec-WebSocket-Protocol: \(WireVersion.subprotocol)\r\n\r\n")
-        context.writeAndFlush(wrapOutboundOut(request), promise: nil)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var buffer = unwrapInboundIn(data)
-        if var earlier = unread {
-            earlier.writeBuffer(&buffer)
-            buffer = earlier
-            unread = nil
-        }
-        if !isUpgraded, !finishHandshake(&buffer) { return unread = buffer }
-        while readFrame(&buffer) {}
-        if buffer.readableBytes > 0 {
-            buffer.discardReadBytes()
-            unread = buffer
-        }
-    }
-
-    func channelInactive(context: ChannelHandlerContext) { end("the server closed the connection") }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        end("\(error)")
-        context.close(promise: nil)
+            + "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+            + "Sec-WebSocket-Protocol: \(WireVersion.subprotocol)\r\n\r\n"
+        Array(request.utf8).withUnsafeBytes { transmit($0) }
     }
 
     // MARK: Reading
 
-    private func finishHandshake(_ buffer: inout ByteBuffer) -> Bool {
-        guard let end = buffer.readableBytesView.firstRange(of: Array("\r\n\r\n".utf8)) else { return false }
-        let status = buffer.getString(at: buffer.readerIndex, length: min(12, buffer.readableBytes)) ?? ""
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        if unread.isEmpty {
+            unread.append(contentsOf: bytes.dropFirst(consume(bytes)))
+        } else {
+            unread.append(contentsOf: bytes)
+            let whole = unread
+            unread = []
+            let used = whole.withUnsafeBytes { consume($0) }
+            unread = used == 0 ? whole : Array(whole[used...])
+        }
+    }
+
+    /// Takes whole frames from the front; returns how many bytes they have.
+    private func consume(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var start = 0
+        if !isUpgraded {
+            guard let end = finishHandshake(bytes) else { return 0 }
+            start = end
+        }
+        while !isEnded, let frame = ServerFrame(in: bytes, at: start) {
+            accept(UnsafeRawBufferPointer(rebasing: bytes[frame.payload]), opcode: frame.opcode)
+            start = frame.payload.upperBound
+        }
+        return start
+    }
+
+    /// The index behind the handshake's answer, once it is there.
+    private func finishHandshake(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard let end = FrameMark.headEnd.end(in: bytes) else { return nil }
+        let status = String(decoding: bytes.prefix(12), as: UTF8.self)
         guard status.hasSuffix("101") else {
             self.end("the handshake was answered by \(status)")
-            context?.close(promise: nil)
-            return false
+            return nil
         }
-        buffer.moveReaderIndex(to: end.upperBound)
         isUpgraded = true
         if let peer { send { $0.writeBytes(peer.hello()) } }
-        return true
+        return end
     }
 
-    private func readFrame(_ buffer: inout ByteBuffer) -> Bool {
-        let start = buffer.readerIndex
-        guard let first: UInt8 = buffer.getInteger(at: start), let second: UInt8 = buffer.getInteger(at: start + 1)
-        else { return false }
-        var header = 2
-        var length = Int(second & 0x7f)
-        if length == 126 {
-            guard let long: UInt16 = buffer.getInteger(at: start + 2) else { return false }
-            (length, header) = (Int(long), 4)
-        } else if length == 127 {
-            guard let long: UInt64 = buffer.getInteger(at: start + 2) else { return false }
-            (length, header) = (Int(clamping: long), 10)
-        }
-        guard buffer.readableBytes - header >= length else { return false }
-        buffer.moveReaderIndex(forwardBy: header)
-        if let payload = buffer.readSlice(length: length) { accept(payload, opcode: first & 0x0f) }
-        return true
-    }
-
-    private func accept(_ payload: ByteBuffer, opcode: UInt8) {
-        guard !isEnded else { return }
+    private func accept(_ payload: UnsafeRawBufferPointer, opcode: UInt8) {
         switch opcode {
-        case 0x1: payload.withUnsafeReadableBytes { accept($0) }
+        case 0x1: accept(payload)
         case 0x8:
-            let code: UInt16 = payload.getInteger(at: payload.readerIndex) ?? 1005
-            let reason =
-                payload.getString(
-                    at: payload.readerIndex + 2, length: max(0, payload.readableBytes - 2)) ?? ""
-            end("closed with \(code) \(reason)")
-            context?.close(promise: nil)
+            let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005
+            end("the server closed with \(code) \(String(decoding: payload.dropFirst(2), as: UTF8.self))")
         case 0x9:
-            scratch.clear()
-            scratch.writeImmutableBuffer(payload)
+            beginFrame()
+            scratch.writeBytes(payload)
             sendFrame(opcode: 0xa)
         default: break
         }
@@ -189,8 +235,17 @@ final class LoadSocket: ChannelInboundHandler {
     private func end(_ reason: String) {
         guard !isEnded else { return }
         isEnded = true
+        if let place {
+            self.place = nil
+            place.leave()
+            close(place.descriptor)
+        }
         let peer = self.peer
         self.peer = nil
         peer?.failed(reason, on: self)
     }
 }
+
+private func isTemporary(_ problem: CInt) -> Bool { problem == EAGAIN || problem == EINTR }
+
+private func systemMessage(_ problem: CInt) -> String { String(cString: strerror(problem)) }
