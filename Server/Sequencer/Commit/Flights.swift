@@ -2,9 +2,9 @@ import TidemarkStore
 
 /// The batches of one workspace that are on their way into the store, at most two: a pure machine.
 ///
-/// The second one flies ahead: it was planned on top of what the first is expected to leave. When the first lands as
-/// expected, so may the second; else the second comes back and is launched again once the first is settled. What
-/// landed is told in the order of the batches, after the next one was launched.
+/// The second one flies ahead: it was planned on top of what the first is expected to leave, so the first must have been
+/// planned before. When the first lands as expected, so may the second; else the second comes back and is launched again
+/// once the first is settled. What landed is told in the order of the batches, after the next one was launched.
 struct Flights<Load: Sendable, Written: Sendable>: Sendable {
     /// What to do next. After doing it, ask again.
     enum Move: Sendable {
@@ -26,6 +26,7 @@ struct Flights<Load: Sendable, Written: Sendable>: Sendable {
         let number: Int
         let load: Load
         var isAhead: Bool
+        var isPlanned = false
         var result: Result<Written, StoreError>?
     }
 
@@ -50,12 +51,13 @@ struct Flights<Load: Sendable, Written: Sendable>: Sendable {
             return tellFirst() ?? .rest
         }
         guard case .failure(let error)? = first.result else {
-            let isOpen = flights.count == 1 && caution == 0
+            let isOpen = flights.count == 1 && first.isPlanned && caution == 0
             if isOpen, waiting >= aheadMin { return .launchNext(isAhead: true) }
             return tellFirst() ?? .wait(isOpen: isOpen)
         }
         if first.isAhead {
             flights[0].isAhead = false
+            flights[0].isPlanned = false
             flights[0].result = nil
             return .relaunch(number: first.number, first.load)
         }
@@ -72,6 +74,12 @@ struct Flights<Load: Sendable, Written: Sendable>: Sendable {
         caution = max(0, caution - 1)
         flights.append(Flight(number: launches, load: load, isAhead: isAhead))
         return launches
+    }
+
+    /// A flight's batch was planned from memory, so that what it leaves can be expected: one may fly ahead of it.
+    mutating func planned(_ number: Int) {
+        guard let index = flights.firstIndex(where: { $0.number == number }) else { return }
+        flights[index].isPlanned = true
     }
 
     /// A flight ended.

@@ -22,9 +22,11 @@ extension GroupCommit {
             while true {
                 switch next(&flights, workspace, mailbox) {
                 case .launch(let number, let batch, let isAhead):
-                    launch(number, batch, ahead: isAhead, workspace, mailbox, &group)
+                    let isPlanned = launch(number, batch, ahead: isAhead, workspace, mailbox, &group)
+                    if isPlanned { flights.planned(number) }
                 case .move(.relaunch(let number, let batch)):
-                    launch(number, batch, ahead: false, workspace, mailbox, &group)
+                    let isPlanned = launch(number, batch, ahead: false, workspace, mailbox, &group)
+                    if isPlanned { flights.planned(number) }
                 case .move(.tell(let batch, let written)): tell(batch, written, workspace)
                 case .move(.takeApart(let batch, let error)):
                     let outcomes = await settle(batch.map(\.submission), after: error, in: workspace)
@@ -37,14 +39,18 @@ extension GroupCommit {
         }
     }
 
+    /// Starts an attempt, which runs here up to where it waits for the store. True when its batch was planned by then, from
+    /// what the node remembers.
     private func launch(
         _ number: Int, _ batch: Batch, ahead: Bool, _ workspace: WorkspaceID, _ mailbox: LaneMailbox<Written>,
         _ group: inout DiscardingTaskGroup
-    ) {
+    ) -> Bool {
         let submissions = batch.map(\.submission)
-        group.addTask {
-            mailbox.put(.ended(number, await self.attempt(submissions, ahead: ahead, in: workspace)))
+        let planned = Planned()
+        group.addImmediateTask {
+            mailbox.put(.ended(number, await self.attempt(submissions, ahead: ahead, planned, in: workspace)))
         }
+        return planned.last.withLock { $0.hasBatch }
     }
 
     private enum Turn: Sendable {
@@ -85,10 +91,10 @@ extension GroupCommit {
     }
 
     private func attempt(
-        _ submissions: [Submission], ahead: Bool, in workspace: WorkspaceID
+        _ submissions: [Submission], ahead: Bool, _ planned: Planned, in workspace: WorkspaceID
     ) async -> Result<Written, StoreError> {
         do throws(StoreError) {
-            return .success(try await write(submissions, ahead: ahead, refusing: false, in: workspace))
+            return .success(try await write(submissions, ahead: ahead, refusing: false, planned, in: workspace))
         } catch {
             return .failure(error)
         }
@@ -109,7 +115,7 @@ extension GroupCommit {
                     throw error
                 }
                 let written = try await write(
-                    piece.submissions, ahead: false, refusing: piece.refuses, in: workspace)
+                    piece.submissions, ahead: false, refusing: piece.refuses, Planned(), in: workspace)
                 publish(written, workspace)
                 bisection.committed(piece, written.outcomes)
                 failures = 0
@@ -134,9 +140,8 @@ extension GroupCommit {
     }
 
     private func write(
-        _ submissions: [Submission], ahead: Bool, refusing: Bool, in workspace: WorkspaceID
+        _ submissions: [Submission], ahead: Bool, refusing: Bool, _ planned: Planned, in workspace: WorkspaceID
     ) async throws(StoreError) -> Written {
-        let planned = Planned()
         let (sequencer, environment) = (sequencer, environment)
         let now = environment.now()
         let reads = sequencer.reads(for: submissions)
@@ -144,10 +149,10 @@ extension GroupCommit {
             // Another nonce for another plan: what was planned on top of the first must not stand on the second.
             let plan = sequencer.plan(
                 submissions, reads: reads, now: now, nonce: environment.nonce(), refusing: refusing)
-            planned.last.withLock { $0 = (plan.outcomes, reads.hasListeners) }
+            planned.last.withLock { $0 = (plan.outcomes, reads.hasListeners, plan.batch != nil) }
             return plan.batch
         }
-        let (outcomes, isHeard) = planned.last.withLock { $0 }
+        let (outcomes, isHeard, _) = planned.last.withLock { $0 }
         return Written(batch: batch, isHeard: isHeard, outcomes: outcomes)
     }
 
@@ -183,5 +188,5 @@ extension GroupCommit {
 
 /// The last run of a plan: the store may run it again after a failure, and the last run is what it commits.
 private final class Planned: Sendable {
-    let last = Mutex<(outcomes: [PushOutcome], isHeard: Bool)>(([], false))
+    let last = Mutex<(outcomes: [PushOutcome], isHeard: Bool, hasBatch: Bool)>(([], false, false))
 }

@@ -17,6 +17,8 @@ final class FaultyStore: Store {
         var isPoisonDeadly = false
         /// Commits wait while this is set.
         var isHeld = false
+        /// Steps are planned before they wait for anything, as by a store that remembers the order.
+        var plansAtOnce = false
         /// Steps that came ahead of another.
         var overtaken = 0
         /// Transactions of each commit that was tried.
@@ -58,6 +60,7 @@ final class FaultyStore: Store {
             faults.withLock { $0.overtaken += 1 }
             throw .overtaken
         }
+        if faults.withLock({ $0.plansAtOnce }) { _ = plan(inner.snapshot.read(reads, in: workspace)) }
         note(reads)
         await hold()
         if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }

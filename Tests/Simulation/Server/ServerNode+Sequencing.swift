@@ -36,7 +36,7 @@ extension ServerNode {
             case .launchNext(let isAhead):
                 let batch = lane.take()
                 launch(flights.launched(batch, isAhead: isAhead), batch, isAhead: isAhead)
-            case .relaunch(let number, let batch): launch(number, batch, isAhead: false)
+            case .relaunch(let number, let batch): launch(number, batch, isAhead: false, isAgain: true)
             case .tell(let batch, let written): finish(batch, written)
             case .takeApart(let batch, let error):
                 isTakingApart = true
@@ -49,20 +49,32 @@ extension ServerNode {
         }
     }
 
-    private func launch(_ number: Int, _ batch: [Element], isAhead: Bool) {
+    private func launch(_ number: Int, _ batch: [Element], isAhead: Bool, isAgain: Bool = false) {
         let lease = lease
-        world.after(0) {
+        // Tasks may start in another order than they were made.
+        world.after(random.within(0...1)) {
             guard lease.isHeld else { return }
-            self.write(batch, isAhead: isAhead) { result in
+            var isPlanned = false
+            let planned = {
+                if !isPlanned, !isAgain, number < self.plannedThrough {
+                    self.world.broke(.clientOrder, "batch \(number) was planned after \(self.plannedThrough)")
+                }
+                self.plannedThrough = max(self.plannedThrough, number)
+                isPlanned = true
+            }
+            self.write(batch, isAhead: isAhead, planned: planned) { result in
                 self.flights.ended(number, result)
                 self.sequence()
             }
+            guard isPlanned else { return }
+            self.flights.planned(number)
+            self.sequence()
         }
     }
 
     /// One step of the order; `done` does not hear of it when the node dies.
     private func write(
-        _ elements: [Element], isAhead: Bool = false, refusing: Bool = false,
+        _ elements: [Element], isAhead: Bool = false, refusing: Bool = false, planned: @escaping () -> Void = {},
         done: @escaping (Result<Written, StoreError>) -> Void
     ) {
         let submissions = elements.map(\.submission)
@@ -72,10 +84,11 @@ extension ServerNode {
                 lease: lease, reads: sequencer.reads(for: submissions), isAhead: isAhead, memories: memories,
                 steps: SubmittedStep.steps(of: submissions, refusing: refusing),
                 plan: { [self] reads in
-                    let planned = sequencer.plan(
+                    let plan = sequencer.plan(
                         submissions, reads: reads, now: clock, nonce: random.next(), refusing: refusing)
-                    outcomes = planned.outcomes
-                    return planned.batch
+                    outcomes = plan.outcomes
+                    if plan.batch != nil { planned() }
+                    return plan.batch
                 },
                 done: { [self] result in
                     if perhapsCrash() { return }

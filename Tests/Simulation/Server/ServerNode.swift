@@ -27,6 +27,8 @@ final class ServerNode {
     var tail: Tail?
     var lane: LaneQueue<Ticket>
     var flights: Flights<[LaneQueue<Ticket>.Element], Written>
+    /// The last flight of which a plan was made.
+    var plannedThrough = 0
     var isTakingApart = false
     var memories = OrderMemories()
     /// The end of the last batch that was missed.
@@ -74,6 +76,7 @@ final class ServerNode {
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
         flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
+        plannedThrough = 0
         isTakingApart = false
         memories = OrderMemories()
         missedThrough = 0

@@ -32,13 +32,14 @@ final class Workload {
     private func onWriter(_ action: (Device) -> [Mutation]?) {
         let writers = world.devices.filter { !$0.isReader && $0.machine != nil }
         guard let device = random.pick(writers) else { return }
-        for _ in 0..<(random.chance(150) ? 4 : 1) {
+        for _ in 0..<(random.chance(150) ? 4 : world.plan.isTalkative ? 5 : 1) {
             guard device.machine != nil, let mutations = action(device), !mutations.isEmpty else { return }
             write(mutations, on: device)
         }
     }
 
     private func choose(on device: Device) -> [Mutation]? {
+        if world.plan.isTalkative, random.chance(900) { return message(on: device) }
         switch random.below(100) {
         case 0..<8: return openConversation(on: device)
         case 8..<24: return message(on: device)

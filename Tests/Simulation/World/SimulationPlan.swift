@@ -21,6 +21,8 @@ struct SimulationPlan {
     let faults: FaultRates
     let tokenLife: Milliseconds
     let socketBytesMax: Int
+    /// Bursts of new messages and little else: their batches are planned from memory, and fly ahead of each other.
+    private(set) var isTalkative = false
     private(set) var wire = WireLimits()
     private(set) var fanOut = FanOutLimits()
     private(set) var lane = LaneLimits()
@@ -83,5 +85,12 @@ struct SimulationPlan {
         if random.chance(250) { fanOut.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
         if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
+        guard random.chance(120) else { return }
+        isTalkative = true
+        lane.aheadTransactionsMin = 1
+        lane.batchTransactionsMax = 1 + random.below(6)
+        lane.submissionTransactionsMax = 1 + random.below(3)
+        lane.queueTransactionsMax = 50
+        wire.transactionsBurst = 200
     }
 }
