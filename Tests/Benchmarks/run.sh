@@ -101,7 +101,7 @@ pgbench() {
 }
 
 # middle VALUE…: of three; a dash when one is missing.
-middle() { printf '%s\n' "$@" | sort -g | awk '/^-$/ { gap = 1 } { v[NR] = $1 } END { print gap ? "-" : v[2] }'; }
+middle() { printf '%s\n' "$@" | sort -g | awk '/^-?$/ { gap = 1 } { v[NR] = $1 } END { print gap ? "-" : v[2] }'; }
 
 each_bare=()
 each_writes=()
@@ -160,7 +160,7 @@ for in_flight in 1 4 10; do
         writes=$(figure $name writes_per_s)
         row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)$(stolen $name)"
     fi
-    row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
+    row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)" "$([[ $in_flight != 1 ]] || echo "of the second round")"
     row "writes/s, 256 writers, $in_flight in flight, embedded" "$(figure writes-embedded-$in_flight writes_per_s)" \
         "20000$(stolen writes-embedded-$in_flight)"
     row "  p50 ms / p99 ms" \

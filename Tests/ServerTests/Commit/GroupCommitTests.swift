@@ -160,23 +160,6 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
     }
 
-    @Test func `nothing goes ahead of a batch that has to be read for first`() async throws {
-        try await register(1, 2)
-        var limits = LaneLimits()
-        limits.aheadTransactionsMin = 1
-        let commits = try commits(limits)
-        store.faults.withLock { $0.isHeld = true }
-        try await running(commits) {
-            async let first = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
-            await store.tried(1)
-            async let second = outcome(of: try submission(2, from: 1, [Sample.profile(20)]), by: commits)
-            store.release()
-            #expect(try await first.isSettled)
-            #expect(try await second.isSettled)
-        }
-        #expect(store.faults.withLock { $0.overtaken } == 0)
-    }
-
     @Test func `a submission with nothing in it is answered as well`() async throws {
         try await register(1)
         let commits = try commits()
