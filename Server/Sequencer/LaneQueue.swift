@@ -4,12 +4,24 @@ import TidemarkModel
 package struct LaneQueue<Ticket: Sendable>: Sendable {
     package typealias Element = (submission: Submission, ticket: Ticket)
 
-    /// What waits of one client.
+    /// What waits of one client: most often a single submission, which needs no array.
     private struct Line {
-        let client: ClientID
-        var waiting: [Element]
+        var first: Element
+        var others: [Element] = []
         /// How many of them the batch in the making has.
         var taken = 0
+
+        var client: ClientID { first.submission.client }
+        var count: Int { 1 + others.count }
+        /// The one to take next; there must be one.
+        var next: Element { taken == 0 ? first : others[taken - 1] }
+
+        /// Removes what was taken, which is not all of it.
+        mutating func dropTaken() {
+            first = next
+            others.removeFirst(taken)
+            taken = 0
+        }
     }
 
     /// In the order of their turns.
@@ -34,10 +46,10 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         transactions += submission.entries.count
         bytes += submission.bytes
         if let place = places[submission.client] {
-            lines[place].waiting.append((submission, ticket))
+            lines[place].others.append((submission, ticket))
         } else {
             places[submission.client] = lines.count
-            lines.append(Line(client: submission.client, waiting: [(submission, ticket)]))
+            lines.append(Line(first: (submission, ticket)))
         }
         return true
     }
@@ -50,8 +62,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         var goesOn = true
         while goesOn {
             goesOn = false
-            for place in lines.indices where lines[place].taken < lines[place].waiting.count {
-                let element = lines[place].waiting[lines[place].taken]
+            for place in lines.indices where lines[place].taken < lines[place].count {
+                let element = lines[place].next
                 let count = element.submission.entries.count
                 let fits =
                     taken.transactions + count <= limits.batchTransactionsMax
@@ -82,9 +94,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         for var line in lines {
             if line.taken == 0 {
                 waiting.append(line)
-            } else if line.taken < line.waiting.count {
-                line.waiting.removeFirst(line.taken)
-                line.taken = 0
+            } else if line.taken < line.count {
+                line.dropTaken()
                 served.append(line)
             }
         }

@@ -41,7 +41,7 @@ package struct PullFrames: Sendable {
     package mutating func finish(_ snapshot: SessionSnapshot) -> Bool {
         let cursor = context.seal.cursor(snapshot.head, workspace: workspace.text)
         let isConsistent = lookedThrough <= snapshot.head.seq
-        let splice = ChangesSplice(
+        var splice = ChangesSplice(
             from: base, cursor: cursor, time: snapshot.head.time, isLive: false, isConsistent: isConsistent)
         let settled = snapshot.client.map {
             Settled(through: $0.settledThrough, outcomes: snapshot.results.map(\.wire))

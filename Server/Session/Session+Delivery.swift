@@ -100,7 +100,7 @@ extension Session {
     ) -> Bool {
         let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
         let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
-        let splice = ChangesSplice(
+        var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
         let frame = Frame(splice.finish(settled: isConsistent ? arrived.settled : nil, grants: arrived.changes))
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
@@ -125,7 +125,7 @@ extension Session {
     /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window is full.
     mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
         let cursor = context.seal.cursor(head, workspace: identity?.workspace.text ?? "")
-        let splice = ChangesSplice(
+        var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
         let frame = Frame(splice.finish(settled: heldSettled))
         guard !isBlocked, window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return }

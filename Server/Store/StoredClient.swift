@@ -25,9 +25,13 @@ package struct StoredClient: Hashable, Sendable {
         guard row.settledThrough <= settlement.settledBeforeMax, row.ackedThrough <= client.ackedThrough,
             row.connection <= client.connection
         else { throw StoreError(.invariant, "a client's numbers never go back") }
-        var kept = kept
-        kept.append(contentsOf: settlement.results)
-        return StoredClient(row: client, kept: Array(kept.drop { $0.number <= client.ackedThrough }))
+        let earlier = kept.drop { $0.number <= client.ackedThrough }
+        // The usual case: everything before is acknowledged, and nothing of this.
+        if earlier.isEmpty, settlement.results.first.map({ $0.number > client.ackedThrough }) ?? true {
+            return StoredClient(row: client, kept: settlement.results)
+        }
+        let results = earlier + settlement.results
+        return StoredClient(row: client, kept: Array(results.drop { $0.number <= client.ackedThrough }))
     }
 
     /// The kept outcomes as a JSON array.

@@ -22,6 +22,9 @@ public struct Fields: Hashable, Sendable {
     /// No fields.
     public init() {}
 
+    /// No fields yet, with room for some.
+    package init(capacity: Int) { entries.reserveCapacity(capacity) }
+
     /// Takes entries that are in order already, each name once: misuse makes names that are not found.
     package init(sorted: [Entry]) { entries = sorted }
 
@@ -62,7 +65,12 @@ public struct Fields: Hashable, Sendable {
 
     /// The canonical JSON bytes: what is stored and spliced into frames.
     package var canonicalBytes: [UInt8] {
-        var writer = JSONWriter(capacity: 32 + entries.count * 32)
+        var capacity = 2
+        for entry in entries {
+            capacity += entry.name.utf8.count + 24
+            if case .string(let text) = entry.value { capacity += text.utf8.count }
+        }
+        var writer = JSONWriter(capacity: capacity)
         writer.fields(self)
         return writer.bytes
     }

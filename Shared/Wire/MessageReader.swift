@@ -44,6 +44,8 @@ enum MessageReader {
     }
 
     static func id(_ reader: inout JSONReader) throws -> UniqueID {
+        if let id = reader.takePlainID() { return id }
+        // Escapes are allowed in it, as in any string.
         guard let id = UniqueID(try reader.string()) else { throw reader.failure("not a UUID") }
         return id
     }

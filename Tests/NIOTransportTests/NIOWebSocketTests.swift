@@ -46,7 +46,7 @@ import TidemarkGateway
     }
 
     @Test func `the server's close code comes after the messages before it`() async throws {
-        let reply: @Sendable (Socket, ByteBuffer) -> Void = { socket, text in
+        let reply: @Sendable (Socket, [UInt8]) -> Void = { socket, text in
             EchoServer.echo(socket, text)
             socket.close(code: 4401, reason: "token expired")
         }
@@ -80,7 +80,7 @@ import TidemarkGateway
         let frame = WebSocketFraming.text([UInt8](repeating: 97, count: 16 * 1024))
         let written = Mutex(0)
         let (full, continuation) = AsyncStream<Void>.makeStream()
-        let flood: @Sendable (Socket, ByteBuffer) -> Void = { socket, _ in
+        let flood: @Sendable (Socket, [UInt8]) -> Void = { socket, _ in
             while socket.isWritable {
                 written.withLock { $0 += 1 }
                 socket.write(frame)

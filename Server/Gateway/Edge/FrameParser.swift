@@ -6,11 +6,11 @@ import NIOCore
 /// buffered. Payload is unmasked while it is copied out of the receive buffer: one allocation a message.
 struct FrameParser {
     enum Event: Equatable {
-        case text(ByteBuffer)
-        case ping(ByteBuffer)
+        case text([UInt8])
+        case ping([UInt8])
         case pong
         /// `code` is `nil` when the peer gave none.
-        case close(code: UInt16?, reason: ByteBuffer)
+        case close(code: UInt16?, reason: [UInt8])
     }
 
     private enum Phase {
@@ -24,10 +24,10 @@ struct FrameParser {
     private let messageBytesMax: Int
     private let fragmentsMax: Int
     private var phase = Phase.start
-    private var message = ByteBuffer()
+    private var message: [UInt8] = []
     /// Frames of the unfinished message so far; 0 means that there is none.
     private var fragments = 0
-    private var control = ByteBuffer()
+    private var control: [UInt8] = []
 
     init(messageBytesMax: Int, fragmentsMax: Int) {
         self.messageBytesMax = messageBytesMax
@@ -42,9 +42,9 @@ struct FrameParser {
             if case .payload(let opcode, let isFinal, let bytesLeft, let key) = phase {
                 let count = min(bytesLeft, bytes.readableBytes)
                 if opcode.isControl {
-                    bytes.moveUnmasked(count, key: key, to: &control)
+                    control.appendUnmasked(count, of: &bytes, key: key)
                 } else {
-                    bytes.moveUnmasked(count, key: key, to: &message)
+                    message.appendUnmasked(count, of: &bytes, key: key)
                 }
                 guard count == bytesLeft else {
                     let rotated = key.rotated(byBytes: count)
@@ -111,7 +111,7 @@ struct FrameParser {
 
     private func announced(_ opcode: Opcode, _ isFinal: Bool, _ length: UInt64) throws(FrameViolation) -> Phase {
         if !opcode.isControl {
-            guard length <= UInt64(max(0, messageBytesMax - message.readableBytes)) else { throw .tooBig }
+            guard length <= UInt64(max(0, messageBytesMax - message.count)) else { throw .tooBig }
         }
         return .key(opcode, isFinal: isFinal, length: Int(length), bytesLeft: 4, key: 0)
     }
@@ -119,29 +119,29 @@ struct FrameParser {
     private mutating func finish(_ opcode: Opcode, isFinal: Bool) throws(FrameViolation) -> Event? {
         if opcode.isControl {
             let payload = control
-            control = ByteBuffer()
+            control = []
             return try finishControl(opcode, payload)
         }
         guard isFinal else { return nil }
         let whole = message
-        message = ByteBuffer()
+        message = []
         fragments = 0
-        guard whole.isValidUTF8 else { throw .notUTF8 }
+        guard isValidUTF8(whole) else { throw .notUTF8 }
         return .text(whole)
     }
 
-    private func finishControl(_ opcode: Opcode, _ payload: ByteBuffer) throws(FrameViolation) -> Event? {
+    private func finishControl(_ opcode: Opcode, _ payload: [UInt8]) throws(FrameViolation) -> Event? {
         switch opcode {
         case .ping: return .ping(payload)
         case .pong: return .pong
         case .close:
-            var payload = payload
-            guard payload.readableBytes > 0 else { return .close(code: nil, reason: payload) }
-            guard let code = payload.readInteger(as: UInt16.self), CloseCode.isSendable(code) else {
-                throw .closePayload
-            }
-            guard payload.isValidUTF8 else { throw .notUTF8 }
-            return .close(code: code, reason: payload)
+            guard !payload.isEmpty else { return .close(code: nil, reason: []) }
+            guard payload.count >= 2 else { throw .closePayload }
+            let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
+            guard CloseCode.isSendable(code) else { throw .closePayload }
+            let reason = Array(payload[2...])
+            guard isValidUTF8(reason) else { throw .notUTF8 }
+            return .close(code: code, reason: reason)
         case .continuation, .text, .binary: return nil
         }
     }

@@ -1,5 +1,3 @@
-package import NIOCore
-
 /// Decides about the sockets of one event loop; made once a loop and called only on that loop.
 ///
 /// Calls for one socket come in this order: ``opened(_:)``, then any of the middle ones, then ``closed(_:)``. An owner
@@ -9,7 +7,7 @@ package protocol SocketOwner: AnyObject {
     func opened(_ socket: Socket)
     /// One whole text message, valid UTF-8, no longer than ``EdgeLimits/messageBytesMax``. Not called after
     /// ``Socket/close(code:reason:)``.
-    func received(_ socket: Socket, text: ByteBuffer)
+    func received(_ socket: Socket, text: [UInt8])
     /// The unsent bytes crossed a water mark of ``EdgeLimits``.
     func writabilityChanged(_ socket: Socket, isWritable: Bool)
     /// The server shuts down gracefully. Whoever does not close the socket within ``EdgeLimits/drainDeadline`` has it

@@ -7,23 +7,26 @@ package enum WebSocketFraming {
     private static let finalBit: UInt8 = 0x80
     /// Control payloads end here (RFC 6455 §5.5); the close code takes two of these bytes.
     private static let controlBytesMax = 125
+    /// The first two bytes and the longest length.
+    static let headBytesMax = 10
 
     /// One whole text message. The bytes must be UTF-8; they are not checked.
     package static func text(_ payload: [UInt8]) -> ByteBuffer {
         frame(.text, payload.count) { $0.writeBytes(payload) }
     }
 
-    /// One whole text message whose bytes are already in a buffer.
-    package static func text(_ payload: ByteBuffer) -> ByteBuffer {
-        frame(.text, payload.readableBytes) { $0.writeImmutableBuffer(payload) }
+    /// The same at the end of `buffer`.
+    static func writeText(_ payload: [UInt8], to buffer: inout ByteBuffer) {
+        writeHead(.text, payload.count, to: &buffer)
+        buffer.writeBytes(payload)
     }
 
     /// A ping without payload.
     static let ping = frame(.ping, 0) { _ in }
 
     /// The answer to a ping, which carries the ping's payload back.
-    static func pong(_ payload: ByteBuffer) -> ByteBuffer {
-        frame(.pong, payload.readableBytes) { $0.writeImmutableBuffer(payload) }
+    static func pong(_ payload: [UInt8]) -> ByteBuffer {
+        frame(.pong, payload.count) { $0.writeBytes(payload) }
     }
 
     /// A close frame; without a code it is empty. A reason that does not fit is cut at a character.
@@ -37,7 +40,13 @@ package enum WebSocketFraming {
     }
 
     private static func frame(_ opcode: Opcode, _ length: Int, _ body: (inout ByteBuffer) -> Void) -> ByteBuffer {
-        var frame = ByteBufferAllocator().buffer(capacity: length + 10)
+        var frame = ByteBufferAllocator().buffer(capacity: length + headBytesMax)
+        writeHead(opcode, length, to: &frame)
+        body(&frame)
+        return frame
+    }
+
+    private static func writeHead(_ opcode: Opcode, _ length: Int, to frame: inout ByteBuffer) {
         frame.writeInteger(finalBit | opcode.rawValue)
         if length <= controlBytesMax {
             frame.writeInteger(UInt8(length))
@@ -48,8 +57,6 @@ package enum WebSocketFraming {
             frame.writeInteger(UInt8(127))
             frame.writeInteger(UInt64(length))
         }
-        body(&frame)
-        return frame
     }
 
     private static func prefix(of text: String, bytesMax: Int) -> String {

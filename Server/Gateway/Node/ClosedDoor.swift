@@ -6,7 +6,7 @@ final class ClosedDoor: SocketOwner {
         socket.close(code: CloseCode.goingAway, reason: "the server has stopped")
     }
 
-    package func received(_ socket: Socket, text: ByteBuffer) {}
+    package func received(_ socket: Socket, text: [UInt8]) {}
     package func writabilityChanged(_ socket: Socket, isWritable: Bool) {}
     package func closed(_ socket: Socket) {}
 }

@@ -40,7 +40,7 @@ extension LoopHub {
         if let framed, framed.frame === frame {
             bytes = framed.bytes
         } else {
-            bytes = WebSocketFraming.text(frame.bytes)
+            bytes = frameBuffers.text(frame.bytes)
             framed = (frame, bytes)
         }
         connection.socket.write(bytes)

@@ -23,6 +23,7 @@ final class LoopHub: SocketOwner {
     var touched: [Connection] = []
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
+    var frameBuffers = FrameBuffers()
     private var effects: [SessionEffect] = []
     private var isCarryingOut = false
     private var isFlushing = false
@@ -53,9 +54,9 @@ final class LoopHub: SocketOwner {
         }
     }
 
-    package func received(_ socket: Socket, text: ByteBuffer) {
+    package func received(_ socket: Socket, text: [UInt8]) {
         react { fanOut, now, effects in
-            fanOut.received(socket.id, Array(text.readableBytesView), now: now, into: &effects)
+            fanOut.received(socket.id, text, now: now, into: &effects)
         }
     }
 

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkStore
 
 extension GroupCommit {
-    typealias Batch = [LaneQueue<Completion>.Element]
+    typealias Batch = [LaneQueue<Ticket>.Element]
 
     /// One batch as the store took it.
     struct Written: Sendable {
@@ -30,7 +30,7 @@ extension GroupCommit {
                 case .move(.tell(let batch, let written)): tell(batch, written, workspace)
                 case .move(.takeApart(let batch, let error)):
                     let outcomes = await settle(batch.map(\.submission), after: error, in: workspace)
-                    for (element, outcome) in zip(batch, outcomes) { element.ticket(outcome) }
+                    for (element, outcome) in zip(batch, outcomes) { element.ticket.answer(outcome) }
                 case .move(.rest): return
                 case .move(.launchNext), .move(.wait):
                     if case .ended(let number, let result) = await mailbox.next() { flights.ended(number, result) }
@@ -83,7 +83,7 @@ extension GroupCommit {
     /// Delivers a batch, then answers its submitters: what they hear next is behind it.
     private func tell(_ batch: Batch, _ written: Written, _ workspace: WorkspaceID) {
         publish(written, workspace)
-        for (element, outcome) in zip(batch, written.outcomes) { element.ticket(outcome) }
+        for (element, outcome) in zip(batch, written.outcomes) { element.ticket.answer(outcome) }
     }
 
     private func publish(_ written: Written, _ workspace: WorkspaceID) {

@@ -35,14 +35,19 @@ package final class GroupCommit: Service {
         }
     }
 
+    /// Whom to answer. In a type of its own, since a bare function would be wrapped up anew each time the queue hands it on.
+    struct Ticket: Sendable {
+        let answer: Completion
+    }
+
     struct Lane {
-        var queue: LaneQueue<Completion>
+        var queue: LaneQueue<Ticket>
         /// Called once when there is enough for a batch ahead; set while the lane waits for that.
         var wake: (@Sendable () -> Void)?
 
         /// Adds a submission; false when the queue is full.
         mutating func take(_ submission: Submission, _ completion: @escaping Completion, aheadMin: Int) -> Bool {
-            guard queue.append(submission, ticket: completion) else { return false }
+            guard queue.append(submission, ticket: Ticket(answer: completion)) else { return false }
             if let wake, queue.waiting >= aheadMin {
                 self.wake = nil
                 wake()
@@ -123,7 +128,7 @@ package final class GroupCommit: Service {
         }
         for var lane in left {
             while !lane.queue.isEmpty {
-                for element in lane.queue.take() { element.ticket(.unavailable) }
+                for element in lane.queue.take() { element.ticket.answer(.unavailable) }
             }
         }
     }

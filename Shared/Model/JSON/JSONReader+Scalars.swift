@@ -20,6 +20,15 @@ extension JSONReader {
         throw failure("unexpected end")
     }
 
+    /// The UUID that stands here as a string without escapes; consumes nothing when it is anything else.
+    package mutating func takePlainID() -> UniqueID? {
+        guard peek() == UInt8(ascii: "\""), bytes.count - position >= 38, bytes[position + 37] == UInt8(ascii: "\""),
+            let id = UniqueID(utf8: UnsafeBufferPointer(rebasing: bytes[position + 1..<position + 37]))
+        else { return nil }
+        advance(by: 38)
+        return id
+    }
+
     /// Reads a whole number that fits in 64 bits.
     package mutating func integer() throws(JSONError) -> Int64 {
         guard case .integer(let value) = try number() else { throw failure("not a whole number of 64 bits") }

@@ -7,7 +7,7 @@ package enum RecordMerge {
     package static func created(
         _ fields: Fields, in collection: CollectionSchema, isService: Bool, limits: ModelLimits = ModelLimits()
     ) throws(Rejection) -> Fields {
-        var result = Fields()
+        var result = Fields(capacity: fields.entries.count)
         for entry in fields.entries where entry.value != .null {
             guard let field = collection.field(entry.name) else {
                 throw Rejection(.invalid, "\(collection.name).\(entry.name): no such field in the schema")

@@ -30,8 +30,8 @@ package struct ChangesSplice {
         writer.literal("]}")
     }
 
-    /// Closes the frame and returns its bytes.
-    package consuming func finish(settled: Settled? = nil, grants: [Changes.GrantChange] = []) -> [UInt8] {
+    /// Closes the frame and returns its bytes. Once only.
+    package mutating func finish(settled: Settled? = nil, grants: [Changes.GrantChange] = []) -> [UInt8] {
         if groups > 0 { writer.byte(UInt8(ascii: "]")) }
         if let settled {
             writer.literal(",\"you\":")

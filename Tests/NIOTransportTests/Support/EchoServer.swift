@@ -11,7 +11,7 @@ import TidemarkGateway
 enum EchoServer {
     /// - Parameter received: called on the socket's event loop for each message.
     static func running(
-        tls: Bool = false, received: @escaping @Sendable (Socket, ByteBuffer) -> Void = echo,
+        tls: Bool = false, received: @escaping @Sendable (Socket, [UInt8]) -> Void = echo,
         writabilityChanged: @escaping @Sendable (Socket, Bool) -> Void = { _, _ in },
         _ body: @Sendable (Int, ServiceGroup) async throws -> Void
     ) async throws {
@@ -49,7 +49,7 @@ enum EchoServer {
         }
     }
 
-    @Sendable static func echo(_ socket: Socket, _ text: ByteBuffer) {
+    @Sendable static func echo(_ socket: Socket, _ text: [UInt8]) {
         socket.write(WebSocketFraming.text(text))
         socket.flush()
     }
@@ -63,18 +63,18 @@ enum EchoServer {
 }
 
 private final class ClosureOwner: SocketOwner {
-    private let onText: (Socket, ByteBuffer) -> Void
+    private let onText: (Socket, [UInt8]) -> Void
     private let onWritability: (Socket, Bool) -> Void
 
     init(
-        received: @escaping (Socket, ByteBuffer) -> Void, writabilityChanged: @escaping (Socket, Bool) -> Void
+        received: @escaping (Socket, [UInt8]) -> Void, writabilityChanged: @escaping (Socket, Bool) -> Void
     ) {
         onText = received
         onWritability = writabilityChanged
     }
 
     func opened(_ socket: Socket) { socket.markAuthenticated() }
-    func received(_ socket: Socket, text: ByteBuffer) { onText(socket, text) }
+    func received(_ socket: Socket, text: [UInt8]) { onText(socket, text) }
     func writabilityChanged(_ socket: Socket, isWritable: Bool) { onWritability(socket, isWritable) }
     func closed(_ socket: Socket) {}
 }

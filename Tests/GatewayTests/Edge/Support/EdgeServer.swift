@@ -49,7 +49,7 @@ struct EdgeServer {
 final class EchoOwner: SocketOwner {
     func opened(_ socket: Socket) {}
 
-    func received(_ socket: Socket, text: ByteBuffer) {
+    func received(_ socket: Socket, text: [UInt8]) {
         socket.write(WebSocketFraming.text(text))
         socket.flush()
     }

@@ -20,7 +20,7 @@ final class RecordingOwner: SocketOwner {
     }
 
     func opened(_ socket: Socket) { note(.opened(id: socket.id, token: socket.bearerToken), socket) }
-    func received(_ socket: Socket, text: ByteBuffer) { note(.received(String(buffer: text)), socket) }
+    func received(_ socket: Socket, text: [UInt8]) { note(.received(String(decoding: text, as: UTF8.self)), socket) }
     func writabilityChanged(_ socket: Socket, isWritable: Bool) { note(.writable(isWritable), socket) }
     func draining(_ socket: Socket) { note(.draining, socket) }
     func closed(_ socket: Socket) { note(.closed, socket) }
