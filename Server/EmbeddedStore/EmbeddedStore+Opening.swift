@@ -45,6 +45,7 @@ extension EmbeddedStore {
                 throw StoreError(.unavailable, "a later version wrote \(path): run that version, or restore a backup")
             }
             try migrator.migrate(pool)
+            try pool.writeWithoutTransaction { try $0.gatherLogWrites() }
             return pool
         } catch let error as StoreError {
             throw error

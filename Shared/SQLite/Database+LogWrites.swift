@@ -1,0 +1,115 @@
+package import GRDB
+import GRDBSQLite
+
+extension Database {
+    /// Has this connection write its log in large pieces.
+    ///
+    ///     PRAGMA journal_mode = WAL
+    ///     PRAGMA synchronous = FULL
+    ///     try db.gatherLogWrites()
+    ///
+    /// SQLite hands each page of a commit to the system in two calls, one of 24 bytes and one of a page. Here they are put
+    /// together, and handed on before anything could miss them: before the disk is asked to make them durable, which with
+    /// `synchronous = FULL` each commit does before others see it, and before anything of the log is read, cut or measured.
+    /// Measured with commits of 300 pages: 8 instead of 14 µs of the writing thread in the system for each 3.6 pages.
+    ///
+    /// Call it once, after something was written. It ends with the connection.
+    ///
+    /// - Throws: `DatabaseError` when the connection has no log, or does not wait for the disk in each commit: others would
+    ///   then look for pages that are not in the file yet.
+    package func gatherLogWrites() throws {
+        guard try String.fetchOne(self, sql: "PRAGMA journal_mode") == "wal",
+            try Int.fetchOne(self, sql: "PRAGMA synchronous") ?? 0 >= 2
+        else {
+            throw DatabaseError(
+                resultCode: .SQLITE_MISUSE, message: "only with journal_mode = WAL and synchronous = FULL")
+        }
+        var file: UnsafeMutablePointer<sqlite3_file>?
+        let code = sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file)
+        guard code == SQLITE_OK, let file, let methods = file.pointee.pMethods else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the log is not open: write something first")
+        }
+        GatheredLog.take(file, methods)
+    }
+}
+
+/// What a log's file has in the place of its methods: our own, and behind them what they need.
+private struct GatheredLog {
+    /// First, since SQLite looks for them here.
+    var methods: sqlite3_io_methods
+    let original: UnsafePointer<sqlite3_io_methods>
+    /// What waits, and where in the file it belongs.
+    let bytes: UnsafeMutableRawPointer
+    var count = 0
+    var offset: sqlite3_int64 = 0
+
+    /// Fits into the second cache of a processor beside what is copied.
+    private static let capacity = 128 * 1024
+
+    typealias File = UnsafeMutablePointer<sqlite3_file>
+
+    static func take(_ file: File, _ original: UnsafePointer<sqlite3_io_methods>) {
+        var methods = original.pointee
+        methods.xWrite = { file, bytes, count, offset in
+            guard let file, let bytes else { return SQLITE_MISUSE }
+            return GatheredLog.of(file).pointee.write(
+                UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset, to: file)
+        }
+        methods.xRead = { file, bytes, count, offset in
+            GatheredLog.behindWrites(file) { $0.pointee.xRead($1, bytes, count, offset) }
+        }
+        methods.xSync = { file, flags in GatheredLog.behindWrites(file) { $0.pointee.xSync($1, flags) } }
+        methods.xTruncate = { file, size in GatheredLog.behindWrites(file) { $0.pointee.xTruncate($1, size) } }
+        methods.xFileSize = { file, size in GatheredLog.behindWrites(file) { $0.pointee.xFileSize($1, size) } }
+        methods.xClose = { file in
+            guard let file else { return SQLITE_MISUSE }
+            let log = GatheredLog.of(file)
+            let written = log.pointee.flush(to: file)
+            let original = log.pointee.original
+            file.pointee.pMethods = original
+            log.pointee.bytes.deallocate()
+            log.deallocate()
+            let closed = original.pointee.xClose(file)
+            return written == SQLITE_OK ? closed : written
+        }
+        let log = UnsafeMutablePointer<GatheredLog>.allocate(capacity: 1)
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
+        log.initialize(to: GatheredLog(methods: methods, original: original, bytes: bytes))
+        file.pointee.pMethods = UnsafeRawPointer(log).assumingMemoryBound(to: sqlite3_io_methods.self)
+    }
+
+    private static func of(_ file: File) -> UnsafeMutablePointer<GatheredLog> {
+        UnsafeMutableRawPointer(mutating: file.pointee.pMethods).assumingMemoryBound(to: GatheredLog.self)
+    }
+
+    private static func behindWrites(
+        _ file: File?, _ call: (UnsafePointer<sqlite3_io_methods>, File) -> Int32
+    ) -> Int32 {
+        guard let file else { return SQLITE_MISUSE }
+        let log = GatheredLog.of(file)
+        let written = log.pointee.flush(to: file)
+        return written == SQLITE_OK ? call(log.pointee.original, file) : written
+    }
+
+    private mutating func write(_ more: UnsafeRawBufferPointer, _ place: sqlite3_int64, to file: File) -> Int32 {
+        if place != offset + sqlite3_int64(count) || count + more.count > Self.capacity {
+            let written = flush(to: file)
+            guard written == SQLITE_OK else { return written }
+        }
+        guard more.count <= Self.capacity else {
+            return original.pointee.xWrite(file, more.baseAddress, Int32(more.count), place)
+        }
+        if count == 0 { offset = place }
+        UnsafeMutableRawBufferPointer(start: bytes + count, count: more.count).copyMemory(from: more)
+        count += more.count
+        return SQLITE_OK
+    }
+
+    /// What the disk refuses stays, since SQLite may yet read it, and is offered again with whatever comes next.
+    private mutating func flush(to file: File) -> Int32 {
+        guard count > 0 else { return SQLITE_OK }
+        let written = original.pointee.xWrite(file, bytes, Int32(count), offset)
+        if written == SQLITE_OK { count = 0 }
+        return written
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+import TidemarkSQLite
+
+/// The log of a SQLite file, written in large pieces.
+@Suite struct GatheredLogTests {
+    /// A file with a table and a connection whose log is written in pieces.
+    private func withQueue(
+        isGathered: Bool = true, cachePages: Int = 2_000,
+        _ body: (DatabaseQueue, DiskUnder, TemporaryFile) throws -> Void
+    ) throws {
+        let file = TemporaryFile()
+        try FileManager.default.createDirectory(at: file.folder, withIntermediateDirectories: true)
+        let queue = try DatabaseQueue(path: file.path)
+        let disk = try queue.writeWithoutTransaction { db in
+            try db.execute(sql: "PRAGMA journal_mode = WAL")
+            try db.execute(sql: "PRAGMA synchronous = FULL")
+            try db.execute(sql: "PRAGMA cache_size = \(cachePages)")
+            try db.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY, text TEXT NOT NULL)")
+            let disk = try DiskUnder(under: db)
+            if isGathered { try db.gatherLogWrites() }
+            return disk
+        }
+        try body(queue, disk, file)
+        try queue.close()
+        try disk.leave()
+        try file.remove()
+    }
+
+    private func insert(_ numbers: Range<Int>, _ db: Database) throws {
+        for number in numbers {
+            let text = String(repeating: "\(number) ", count: 100)
+            try db.execute(sql: "INSERT INTO item VALUES (?, ?)", arguments: [number, text])
+        }
+    }
+
+    private func count(in path: String) throws -> Int? {
+        let other = try DatabaseQueue(path: path)
+        defer { #expect(throws: Never.self) { try other.close() } }
+        return try other.read { db in
+            try #require(try String.fetchOne(db, sql: "PRAGMA integrity_check") == "ok")
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM item")
+        }
+    }
+
+    @Test func `the pages of a commit reach the system in few writes, and others see them`() throws {
+        try withQueue { queue, disk, file in
+            let before = disk.writes
+            try queue.write { try insert(1..<1_001, $0) }
+            #expect((2...6).contains(disk.writes - before))
+            #expect(try count(in: file.path) == 1_000)
+        }
+        try withQueue(isGathered: false) { queue, disk, _ in
+            let before = disk.writes
+            try queue.write { try insert(1..<1_001, $0) }
+            #expect(disk.writes - before > 100)
+        }
+    }
+
+    @Test func `what a power cut leaves after a commit has all of it`() throws {
+        try withQueue { queue, disk, file in
+            let committing = Mutex(0)
+            let flushes = Mutex(0)
+            disk.onFlush {
+                // The files as they are when the disk has answered: nothing of this commit may be missing.
+                let copy = TemporaryFile()
+                try FileManager.default.createDirectory(at: copy.folder, withIntermediateDirectories: true)
+                for suffix in ["", "-wal"] {
+                    try FileManager.default.copyItem(atPath: file.path + suffix, toPath: copy.path + suffix)
+                }
+                #expect(try count(in: copy.path) == committing.withLock { $0 })
+                flushes.withLock { $0 += 1 }
+                try copy.remove()
+            }
+            for step in 1...5 {
+                committing.withLock { $0 = step * 300 }
+                try queue.write { try insert((step - 1) * 300..<step * 300, $0) }
+            }
+            #expect(flushes.withLock { $0 } == 5)
+            disk.onFlush {}
+        }
+    }
+
+    @Test func `a transaction larger than the cache reads its own pages back, and can be rolled back`() throws {
+        try withQueue(cachePages: 10) { queue, _, file in
+            try queue.write { try insert(0..<100, $0) }
+            try queue.writeWithoutTransaction { db in
+                try db.inTransaction {
+                    try insert(100..<3_000, db)
+                    try db.execute(sql: "UPDATE item SET text = text || 'x' WHERE id % 3 = 0")
+                    #expect(try Int.fetchOne(db, sql: "SELECT count(*) FROM item WHERE text LIKE '%x'") == 1_000)
+                    return .rollback
+                }
+            }
+            #expect(try count(in: file.path) == 100)
+            try queue.write { try insert(100..<2_000, $0) }
+            #expect(try count(in: file.path) == 2_000)
+        }
+    }
+
+    @Test func `a log that was copied into the file begins anew`() throws {
+        try withQueue { queue, _, file in
+            for step in 0..<4 {
+                try queue.write { try insert(step * 200..<(step + 1) * 200, $0) }
+                try queue.writeWithoutTransaction { db in _ = try db.checkpoint(step == 3 ? .truncate : .restart) }
+                #expect(try count(in: file.path) == (step + 1) * 200)
+            }
+        }
+    }
+
+    @Test func `a commit for which there is no room fails whole, and the next one goes on`() throws {
+        try withQueue { queue, disk, file in
+            try queue.write { try insert(0..<10, $0) }
+            disk.refuse(1)
+            let error = #expect(throws: DatabaseError.self) { try queue.write { try insert(10..<500, $0) } }
+            #expect(error?.resultCode == .SQLITE_FULL)
+            #expect(try count(in: file.path) == 10)
+            try queue.write { try insert(10..<20, $0) }
+            #expect(try count(in: file.path) == 20)
+        }
+    }
+
+    @Test func `a connection whose commits do not wait for the disk is refused`() throws {
+        try withQueue(isGathered: false) { queue, _, _ in
+            try queue.writeWithoutTransaction { db in
+                try db.execute(sql: "PRAGMA synchronous = NORMAL")
+                #expect(throws: DatabaseError.self) { try db.gatherLogWrites() }
+            }
+        }
+        let memory = try DatabaseQueue()
+        memory.writeWithoutTransaction { db in
+            _ = #expect(throws: DatabaseError.self) { try db.gatherLogWrites() }
+        }
+        try memory.close()
+    }
+}
