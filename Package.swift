@@ -86,7 +86,8 @@ let package = Package(
             name: "TidemarkPostgres",
             dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],
             path: "Server/Postgres"),
-        .systemLibrary(name: "CAllocator", path: "Server/CAllocator"),
+        .systemLibrary(
+            name: "CAllocator", path: "Server/CAllocator", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "TidemarkFanOut",
@@ -112,7 +113,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ], path: "Server/Daemon"),
+            ], path: "Server/Daemon", exclude: ["Serve/ALLOCATOR.md"]),
 
         // What apps link.
         .target(
@@ -186,6 +187,8 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkSQLite", "TidemarkStore", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
                 "TidemarkPostgres",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StoreContract"),
         .testTarget(
@@ -264,7 +267,7 @@ let package = Package(
             dependencies: [
                 "StormWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
-                "TidemarkGateway",
+                "TidemarkGateway", "CAllocator",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

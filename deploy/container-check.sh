@@ -13,7 +13,7 @@ top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 source "$top/deploy/lib/packages.sh"
 
 IMAGE_USER=10001                                     # as in deploy/Dockerfile
-IMAGE_PACKAGES=(libpq5 libsqlite3-0)                 # as in deploy/Dockerfile: the ones that hold libraries
+IMAGE_PACKAGES=(libjemalloc2 libpq5 libsqlite3-0)    # as in deploy/Dockerfile: the ones that hold libraries
 SLIM_PACKAGES=(apt bash libc6 libgcc-s1 libstdc++6)  # what debian:bookworm-slim has before that, as far as it matters
 START_SECONDS=30
 STOP_SECONDS=30

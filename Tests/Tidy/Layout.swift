@@ -20,7 +20,7 @@ enum Layout {
                 "Shared/SQLite/", "Server/EmbeddedStore/", "Server/Daemon/Bench/Local/", "ClientSDK/SDK/",
                 "ClientSDK/TestKit/", "Tests/",
             ]),
-        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/"]),
+        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/", "Tests/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
 

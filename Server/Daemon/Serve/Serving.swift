@@ -17,7 +17,7 @@ private let shutdownMax = Duration.seconds(30)
 /// error.
 /// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
 package func runServer(_ configuration: ServerConfiguration) async throws {
-    AllocatorTuning.apply()
+    Allocator.start()
     var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = configuration.logLevel
     let opened = try await OpenedStore.open(configuration, logger: logger)
