@@ -1,4 +1,4 @@
-/// Every statement of the store. Each begins its search at the workspace.
+/// Every statement of the store. Each begins its search at the workspace, or at a scope of one.
 enum EmbeddedSQL {
     static let makeWorkspace = "INSERT OR IGNORE INTO sync_workspace (workspace) VALUES (?)"
 
@@ -44,19 +44,26 @@ enum EmbeddedSQL {
 
     static let scope = "SELECT scope FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
 
-    static let hasChanged = "SELECT 1 FROM sync_record WHERE workspace = ? AND scope = ? AND seq > ? LIMIT 1"
+    /// The number that the indexes know a scope by; NULL, and so no row, before its first record.
+    private static let place = "(SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?)"
+
+    static let scopePlace = "SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?"
+
+    static let placeScope = "INSERT INTO sync_scope (workspace, scope) VALUES (?, ?) RETURNING place"
+
+    static let hasChanged = "SELECT 1 FROM sync_record WHERE place = \(place) AND seq > ? LIMIT 1"
 
     static let feed = """
         SELECT seq, rowid
         FROM sync_record
-        WHERE workspace = ? AND scope = ? AND seq > ? AND seq <= ?
+        WHERE place = \(place) AND seq > ? AND seq <= ?
         ORDER BY seq
         """
 
     static let page = """
         SELECT \(ColumnReader.recordColumns)
         FROM sync_record
-        WHERE workspace = ? AND scope = ? AND collection = ? AND deleted = 0 AND born < ?
+        WHERE place = \(place) AND collection = ? AND deleted = 0 AND born < ?
         ORDER BY born DESC
         """
 
@@ -101,8 +108,8 @@ enum EmbeddedSQL {
 
     /// Fails for a record that is there.
     static let insertRecord = """
-        INSERT INTO sync_record (workspace, \(ColumnReader.recordColumns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO sync_record (place, workspace, \(ColumnReader.recordColumns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     static let upsertRecord =

@@ -7,6 +7,9 @@ import GRDB
 /// file 8 % smaller, which is not worth an unreadable file. `body` stands last: what is before it is read without
 /// overflow pages. Tables with bodies keep a rowid, since SQLite searches a table without one through its rows; small
 /// ones go without.
+///
+/// Only the indexes of records know a scope by a number: their entries are a quarter as long, so that a record changes 2.4
+/// pages instead of 3.2, and each comparison is one of integers.
 enum EmbeddedSchema {
     /// Every step ever released, in order; a released step is never edited.
     static var migrator: DatabaseMigrator {
@@ -16,6 +19,9 @@ enum EmbeddedSchema {
         }
         migrator.registerMigration("2 conflict ledger") { db in
             try db.execute(sql: second)
+        }
+        migrator.registerMigration("3 short keys of scopes in the indexes") { db in
+            try db.execute(sql: third)
         }
         return migrator
     }
@@ -101,5 +107,44 @@ enum EmbeddedSchema {
             PRIMARY KEY (workspace, collection, id, seq, field)
         ) STRICT;
         CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
+        """
+
+    /// place is the scope's number, over all workspaces.
+    private static let third = """
+        CREATE TABLE sync_scope (
+            place INTEGER PRIMARY KEY,
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            UNIQUE (workspace, scope)
+        ) STRICT;
+        INSERT INTO sync_scope (workspace, scope)
+        SELECT DISTINCT workspace, scope FROM sync_record ORDER BY workspace, scope;
+
+        CREATE TABLE sync_record_placed (
+            workspace TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            born INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            body TEXT,
+            PRIMARY KEY (workspace, collection, id),
+            CHECK ((deleted = 1) = (body IS NULL))
+        ) STRICT;
+        INSERT INTO sync_record_placed (
+            workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, body)
+        SELECT r.workspace, collection, id, r.scope, place, seq, born, deleted, author, created, updated, body
+        FROM sync_record r
+        JOIN sync_scope s ON s.workspace = r.workspace AND s.scope = r.scope
+        ORDER BY r.rowid;
+        DROP TABLE sync_record;
+        ALTER TABLE sync_record_placed RENAME TO sync_record;
+        CREATE UNIQUE INDEX sync_record_feed ON sync_record (place, seq);
+        CREATE INDEX sync_record_page ON sync_record (place, collection, born) WHERE deleted = 0;
         """
 }

@@ -19,7 +19,8 @@ extension EmbeddedStore {
         return try await onWriter(queued: giveBack) { [self] db in
             // Read here, where no follower can register meanwhile.
             let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
-            let step = SequenceStep(db: db, workspace: workspace, limits: limits, listeners: listeners)
+            let step = SequenceStep(
+                db: db, workspace: workspace, limits: limits, listeners: listeners, places: places)
             if let guess {
                 do {
                     if try step.commit(guess, births: reads.births) { return guess.batch }

@@ -17,8 +17,9 @@ package final class EmbeddedStore: Store {
         package var busySeconds: Double = 5
         /// The size that the file may reach; `nil` leaves it to the disk. Writes fail as `unavailable` beyond it.
         package var fileBytesMax: Int64?
-        /// Memory for pages in the writing connection.
-        package var cacheBytes = 64 * 1024 * 1024
+        /// Memory for pages in the writing connection. Larger is not better: SQLite walks through all of it at the end of
+        /// each commit that reordered pages, as most do. What is not in it comes out of the system's own memory.
+        package var cacheBytes = 16 * 1024 * 1024
         /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
         /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
@@ -32,6 +33,7 @@ package final class EmbeddedStore: Store {
     /// Followers live in this process, so that is where they are registered; a restart ends them.
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
     let memories = OrderMemories()
+    let places = ScopePlaces()
     private let claim: FileClaim
     let checkpointer: Checkpointer
 

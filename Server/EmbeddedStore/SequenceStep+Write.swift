@@ -38,14 +38,15 @@ extension SequenceStep {
         let insert = try Prepared(EmbeddedSQL.insertRecord, db)
         let upsert = try Prepared(EmbeddedSQL.upsertRecord, db)
         for record in records {
+            let place = try places.place(of: record.scope, in: workspace, db)
             if births.contains(record.key) {
                 do {
-                    try insert.execute { $0.record(record, in: workspace) }
+                    try insert.execute { $0.record(record, at: place, in: workspace) }
                 } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
                     throw Collision()
                 }
             } else {
-                guard try upsert.execute({ $0.record(record, in: workspace) }) == 1 else {
+                guard try upsert.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
                     throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
                 }
             }
@@ -94,7 +95,8 @@ extension SequenceStep {
 }
 
 extension Binding {
-    fileprivate mutating func record(_ record: StoredRecord, in workspace: WorkspaceID) {
+    fileprivate mutating func record(_ record: StoredRecord, at place: Int64, in workspace: WorkspaceID) {
+        integer(place)
         key(workspace, record.key)
         text(record.scope.text)
         integer(record.seq)

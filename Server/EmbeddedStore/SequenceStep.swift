@@ -9,6 +9,7 @@ struct SequenceStep {
     let workspace: WorkspaceID
     let limits: StoreLimits
     let listeners: Listeners
+    let places: ScopePlaces
 
     /// A record that was taken for absent is there.
     struct Collision: Error {}
@@ -94,6 +95,7 @@ struct SequenceStep {
     }
 
     private func leaveTransaction() {
+        places.forget()
         guard db.isInsideTransaction else { return }
         // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
         try? db.rollback()

@@ -101,4 +101,20 @@ import TidemarkStore
             draft.settle(ClientRow(id: .numbered(51), user: .ann), through: 1)
         }
     }
+
+    @Test(arguments: StoreKind.available)
+    func `a scope whose first batch was refused is seen after its second`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await under.commit { $0.put(.numbered(1)) }
+            await #expect(throws: StoreError.self) {
+                try await under.commit { draft in
+                    draft.put(.numbered(2), in: .c)
+                    draft.put(.numbered(1), in: .b, born: 1)
+                }
+            }
+            let batch = try await under.commit { $0.put(.numbered(3), in: .c) }
+            let window = try await under.store.window(scopes: [.c], after: 0, span: 9, in: under.workspace)
+            #expect(window.records == batch.records)
+        }
+    }
 }
