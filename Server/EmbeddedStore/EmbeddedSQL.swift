@@ -44,26 +44,24 @@ enum EmbeddedSQL {
 
     static let scope = "SELECT scope FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
 
-    /// The number that the indexes know a scope by; NULL, and so no row, before its first record.
-    private static let place = "(SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?)"
-
+    /// The number that the indexes know a scope by; none before its first record.
     static let scopePlace = "SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?"
 
     static let placeScope = "INSERT INTO sync_scope (workspace, scope) VALUES (?, ?) RETURNING place"
 
-    static let hasChanged = "SELECT 1 FROM sync_record WHERE place = \(place) AND seq > ? LIMIT 1"
+    static let hasChanged = "SELECT 1 FROM sync_record WHERE place = (\(scopePlace)) AND seq > ? LIMIT 1"
 
     static let feed = """
         SELECT seq, rowid
         FROM sync_record
-        WHERE place = \(place) AND seq > ? AND seq <= ?
+        WHERE place = (\(scopePlace)) AND seq > ? AND seq <= ?
         ORDER BY seq
         """
 
     static let page = """
         SELECT \(ColumnReader.recordColumns)
         FROM sync_record
-        WHERE place = \(place) AND collection = ? AND deleted = 0 AND born < ?
+        WHERE place = (\(scopePlace)) AND collection = ? AND deleted = 0 AND born < ?
         ORDER BY born DESC
         """
 

@@ -21,13 +21,6 @@ extension SessionContext {
         let app = app.flatMap { $0.isPlainName ? $0 : nil }
         let admitted = push.entries.map { admission.admit($0, from: principal) }
         let piece = max(1, sequencing.submissionTransactionsMax)
-        if admitted.count <= piece {
-            return [
-                Submission(
-                    client: client, principal: principal, connection: connection, ackedThrough: push.ackedThrough,
-                    first: push.first, entries: admitted, bytes: bytes, app: app)
-            ]
-        }
         return stride(from: 0, to: admitted.count, by: piece).map { start in
             let entries = Array(admitted[start..<min(start + piece, admitted.count)])
             return Submission(

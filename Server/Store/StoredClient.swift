@@ -26,12 +26,8 @@ package struct StoredClient: Hashable, Sendable {
             row.connection <= client.connection
         else { throw StoreError(.invariant, "a client's numbers never go back") }
         let earlier = kept.drop { $0.number <= client.ackedThrough }
-        // The usual case: everything before is acknowledged, and nothing of this.
-        if earlier.isEmpty, settlement.results.first.map({ $0.number > client.ackedThrough }) ?? true {
-            return StoredClient(row: client, kept: settlement.results)
-        }
-        let results = earlier + settlement.results
-        return StoredClient(row: client, kept: Array(results.drop { $0.number <= client.ackedThrough }))
+        let results = settlement.results.drop { $0.number <= client.ackedThrough }
+        return StoredClient(row: client, kept: earlier.isEmpty ? Array(results) : Array(earlier + results))
     }
 
     /// The kept outcomes as a JSON array.

@@ -30,7 +30,7 @@ package struct ChangesSplice {
         writer.literal("]}")
     }
 
-    /// Closes the frame and returns its bytes. Once only.
+    /// Closes the frame and returns its bytes. Once only; `consuming`, which would say so, copies them.
     package mutating func finish(settled: Settled? = nil, grants: [Changes.GrantChange] = []) -> [UInt8] {
         if groups > 0 { writer.byte(UInt8(ascii: "]")) }
         if let settled {
