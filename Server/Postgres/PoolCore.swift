@@ -67,6 +67,9 @@ final class PoolCore: Sendable {
         reactor.send(.stop)
     }
 
+    /// Nobody waits for a connection that a joiner would keep from him, or for the last one to come back.
+    var hasTimeForJoiners: Bool { state.withLock { $0.queue.isOpen && $0.queue.waiting == 0 } }
+
     var snapshot: PostgresPool.Snapshot {
         state.withLock { state in
             PostgresPool.Snapshot(

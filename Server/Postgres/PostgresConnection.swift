@@ -1,11 +1,15 @@
 import Synchronization
 
-/// One connection, for the time of one lease.
+/// One connection, for the time of one lease, which others may join.
 package final class PostgresConnection: Sendable {
     private struct Lease {
         var transaction = TransactionState.idle
         var outstanding = 0
-        var hasEnded = false
+        var hasSent = false
+        /// Who holds it: the one it was lent to, and those who joined him.
+        var users = 1
+        var hasEnded: Bool { users == 0 }
+        var canBeJoined: Bool { !hasEnded && hasSent && transaction == .idle }
     }
 
     private let core: PoolCore
@@ -50,7 +54,9 @@ package final class PostgresConnection: Sendable {
         let reply = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // A cancellation from here on finds the round trip awaited, whether or not it is already sent.
-                if roundTrip.await(continuation) { core.reactor.submit(roundTrip) }
+                guard roundTrip.await(continuation) else { return }
+                core.reactor.submit(roundTrip)
+                lease.withLock { $0.hasSent = true }
             }
         } onCancel: {
             if roundTrip.settle(.failure(CancellationError()), .unusable) { core.giveUp(link) }
@@ -73,12 +79,28 @@ package final class PostgresConnection: Sendable {
         if let refusal { throw refusal }
     }
 
-    /// Returns the connection in a state that the next caller can rely on; after it `run` throws `.closed`.
-    func endLease() async {
+    /// Everybody gave it back: it is not to be used any more.
+    package var hasEnded: Bool { lease.withLock { $0.hasEnded } }
+
+    /// Whether ``PostgresPool/withConnection(joining:_:)`` would let somebody join now.
+    package var canBeJoined: Bool { core.hasTimeForJoiners && lease.withLock { $0.canBeJoined } }
+
+    func join() -> Bool {
+        guard core.hasTimeForJoiners else { return false }
+        return lease.withLock { lease in
+            guard lease.canBeJoined else { return false }
+            lease.users += 1
+            return true
+        }
+    }
+
+    /// The last one returns the connection in a state that the next caller can rely on; after it `run` throws `.closed`.
+    func leave() async {
         let lease = lease.withLock { lease in
-            lease.hasEnded = true
+            lease.users -= 1
             return lease
         }
+        guard lease.hasEnded else { return }
         guard lease.outstanding == 0, lease.transaction != .unusable else { return core.giveUp(link) }
         guard lease.transaction == .open else { return core.giveBack(link) }
         do {

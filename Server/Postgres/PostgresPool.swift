@@ -75,13 +75,36 @@ package final class PostgresPool: Sendable {
     ///   `.overloaded` if all stayed in use for that long or too many wait already, `.closed` after `shutdown()`;
     ///   `CancellationError`.
     package func withConnection<R>(_ body: (PostgresConnection) async throws -> R) async throws -> R {
-        let connection = PostgresConnection(core, try await core.lease())
+        try await using(PostgresConnection(core, try await core.lease()), body)
+    }
+
+    /// Runs `body` on a connection that somebody else holds, so that what it sends is executed right behind what he sent:
+    /// the server goes from one to the other without being woken.
+    ///
+    ///     let connection = holder's, who sent a transaction from BEGIN to COMMIT in one round trip
+    ///     let results = try await pool.withConnection(joining: connection) { try await $0.run(begin + more + commit) }
+    ///
+    /// When his transaction fails, that of `body` is refused with SQLSTATE 25P02. The connection goes back to the pool with
+    /// the last who holds it.
+    ///
+    /// - Returns: `nil`, without having called `body`, when there is nothing to be behind of, or no time: he sent nothing
+    ///   yet, gave it back, is known to be inside a transaction, others wait for a connection, or the pool shuts down.
+    /// - Throws: what `body` throws.
+    package func withConnection<R>(
+        joining connection: PostgresConnection, _ body: (PostgresConnection) async throws -> R
+    ) async throws -> R? {
+        connection.join() ? try await using(connection, body) : nil
+    }
+
+    private func using<R>(
+        _ connection: PostgresConnection, _ body: (PostgresConnection) async throws -> R
+    ) async throws -> R {
         do {
             let value = try await body(connection)
-            await connection.endLease()
+            await connection.leave()
             return value
         } catch {
-            await connection.endLease()
+            await connection.leave()
             throw error
         }
     }

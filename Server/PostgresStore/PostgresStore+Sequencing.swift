@@ -7,14 +7,14 @@ extension PostgresStore {
     /// See `Store.sequence`: one round trip while this node alone writes the workspace and records are only created;
     /// else two, and one more for the first batch of a workspace.
     ///
-    /// A step ahead goes out on a connection of its own, where it waits for the workspace's lock. Cancelling the task
-    /// while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
+    /// A step ahead goes out right behind the one before, on the same connection; if that is not possible, on one of its
+    /// own, where it waits for the workspace's lock. Cancelling the task while COMMIT is under way leaves the outcome
+    /// unknown: kind `unavailable`.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
         plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
     ) async throws(StoreError) -> CommittedBatch? {
-        // One that waits for the lock keeps its connection from other workspaces: only what is idle.
-        if ahead, sequencing.snapshot.idle == 0 { throw .overtaken }
+        guard !ahead || hasRoomAhead(workspace) else { throw .overtaken }
         do {
             if let guess = try guess(workspace, reads, plan) {
                 if try await commit(guess, in: workspace, ahead: ahead) { return guess.batch }
@@ -50,7 +50,7 @@ extension PostgresStore {
     /// False when the database says otherwise than the node remembers: nothing was written.
     private func commit(_ guess: Guess, in workspace: WorkspaceID, ahead: Bool) async throws -> Bool {
         do {
-            if try await onStep(workspace, { try await $0.commit(guess) }) { return true }
+            if try await onGuess(workspace, ahead: ahead, { try await $0.commit(guess) }) { return true }
         } catch {
             memories.forget(workspace)
             throw error
@@ -60,15 +60,38 @@ extension PostgresStore {
         return false
     }
 
+    /// One that waits for the lock keeps its connection from other workspaces: only what is idle.
+    private func hasRoomAhead(_ workspace: WorkspaceID) -> Bool {
+        stepping[workspace]?.canBeJoined == true || sequencing.snapshot.idle > 0
+    }
+
+    /// Behind the step before, or on a connection of its own that others may follow on.
+    private func onGuess<Value>(
+        _ workspace: WorkspaceID, ahead: Bool, _ body: (SequenceStep) async throws -> Value
+    ) async throws -> Value {
+        defer { stepping.tidy(workspace) }
+        if ahead, let connection = stepping[workspace] {
+            let value = try await sequencing.withConnection(joining: connection) {
+                try await body(step(workspace, on: $0))
+            }
+            if let value { return value }
+        }
+        return try await onStep(workspace) { step in
+            stepping[workspace] = step.connection
+            return try await body(step)
+        }
+    }
+
     private func onStep<Value>(
         _ workspace: WorkspaceID, _ body: (SequenceStep) async throws -> Value
     ) async throws -> Value {
-        try await sequencing.withConnection { connection in
-            try await body(
-                SequenceStep(
-                    connection: connection, transactions: transactions, workspace: workspace, node: node,
-                    limits: options.limits))
-        }
+        try await sequencing.withConnection { try await body(step(workspace, on: $0)) }
+    }
+
+    private func step(_ workspace: WorkspaceID, on connection: PostgresConnection) -> SequenceStep {
+        SequenceStep(
+            connection: connection, transactions: transactions, workspace: workspace, node: node,
+            limits: options.limits)
     }
 
     /// Whether the batch was committed, once its transaction has ended either way: the lock is waited for.

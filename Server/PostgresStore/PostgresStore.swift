@@ -40,6 +40,7 @@ package final class PostgresStore: Store {
     let logger: Logger
     let transactions: Transactions
     let memories = OrderMemories()
+    let stepping = SteppingConnections()
     let sequencing: PostgresPool
     let reading: PostgresPool
 

@@ -31,7 +31,7 @@ struct SequenceStep {
             _ = try await connection.run(
                 transactions.beginWrite + [lock] + write.statements + [Transactions.commit])
             return true
-        } catch let error as PostgresError where error.isData {
+        } catch let error as PostgresError where error.isData || error.isBehindFailure {
             return false
         } catch let error as PostgresError where error.provesRollback {
             throw error
