@@ -1,6 +1,8 @@
 import Testing
-import TidemarkPostgresStore
+import TidemarkModel
 import TidemarkStore
+
+@testable import TidemarkPostgresStore
 
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresMigrationTests {
@@ -14,9 +16,9 @@ struct PostgresMigrationTests {
                 for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
             }
             let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
-            #expect(versions == ["1", "2", "3", "4"])
+            #expect(versions == ["1", "2", "3", "4", "5"])
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["4"])
+            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["5"])
         }
     }
 
@@ -40,6 +42,46 @@ struct PostgresMigrationTests {
             let tables = try await schema.sql(
                 "SELECT relname::text FROM pg_class WHERE relnamespace = current_schema()::regnamespace")
             #expect(tables == ["sync_blob_usage"])
+        }
+    }
+
+    @Test func `records from before their keys were turned round are found by scope, each in its workspace`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            try await schema.sql(PostgresSchema.makeHistory)
+            for (index, step) in PostgresSchema.steps.prefix(4).enumerated() {
+                for statement in step.statements { try await schema.sql(statement) }
+                try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
+            }
+            for workspace in ["one", "two"] {
+                try await schema.sql("INSERT INTO sync_workspace VALUES ('\(workspace)')")
+                try await schema.sql(
+                    "INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch) VALUES ('\(workspace)', 3, 1, 1, 1, 0)"
+                )
+                for (number, scope) in [(1, "a"), (2, "b"), (3, "a")] {
+                    try await schema.sql(
+                        """
+                        INSERT INTO sync_record (
+                            workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body)
+                        VALUES ('\(workspace)', 'message', '\(UniqueID.numbered(Int64(number)))', '\(scope)', \(number),
+                            \(number), false, 'ann', 1, 2, 14, '{"text":"\(workspace)"}')
+                        """)
+                }
+            }
+            let running = try await RunningPostgresStore(schema, node: 1)
+            for workspace in ["one", "two"] {
+                let under = StoreUnderTest(store: running.store, workspace: WorkspaceID(workspace))
+                let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+                #expect(window.records.map(\.seq) == [1, 3])
+                #expect(window.records.allSatisfy { String(decoding: $0.body, as: UTF8.self).contains(workspace) })
+                let page = try await under.store.page(
+                    scope: .a, collection: "message", before: .max, limit: 1, in: under.workspace)
+                #expect(page.records.map(\.key.id) == [.numbered(3)])
+                try await under.commit { $0.put(.numbered(5), in: .b) }
+                #expect(try await under.store.changedScopes(among: [.a, .b], after: 3, in: under.workspace) == [.b])
+            }
+            try await running.end()
         }
     }
 
