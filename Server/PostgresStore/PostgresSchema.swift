@@ -156,13 +156,19 @@ enum PostgresSchema {
             ["ANALYZE \($0)", "DELETE FROM \($0) WHERE workspace = ''"]
         }
 
-    /// Measured with 256 writers that each wait for one answer: 9 % less of PostgreSQL's time a write.
+    /// The keys of pages differ as well: looking for equal ones, to keep them once, is in vain each time a page is full.
+    /// Measured with 256 writers that each wait for one answer: 5 % less of PostgreSQL's time a write by the order of the
+    /// columns, 5 % by not looking.
     private static let fifth = [
         "DROP INDEX sync_record_feed",
         "DROP INDEX sync_record_page",
         "ALTER TABLE sync_record DROP CONSTRAINT sync_record_pkey",
         "CREATE UNIQUE INDEX sync_record_feed ON sync_record (scope, workspace, seq)",
-        "CREATE INDEX sync_record_page ON sync_record (scope, workspace, collection, born) WHERE NOT deleted",
+        """
+        CREATE INDEX sync_record_page ON sync_record (scope, workspace, collection, born)
+        WITH (deduplicate_items = off)
+        WHERE NOT deleted
+        """,
         "ALTER TABLE sync_record ADD PRIMARY KEY (id, collection, workspace)",
     ]
 
