@@ -26,12 +26,27 @@ extension LoopHub {
         case .readHistory(let id, let workspace, let request):
             node.readHistory(request, in: workspace, for: id, replyTo: inbox)
         case .submit(let id, let workspace, let submission):
-            let isLast = submission.isLast
-            node.commits.submit(submission, in: workspace) { [inbox] outcome in
-                inbox.post(.settled(id, outcome, isLast: isLast))
-            }
+            submit(submission, in: workspace, for: id)
         case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)
         }
+    }
+
+    /// Keeps a submission until the loop is through with all sockets that are ready, so that one visit to the queue, which
+    /// is behind a lock, takes what came in by all of them.
+    private func submit(_ submission: Submission, in workspace: WorkspaceID, for id: SessionID) {
+        if submissions.isEmpty {
+            inbox.eventLoop.execute { [inbox] in inbox.hub.value?.handOver() }
+        }
+        let isLast = submission.isLast
+        submissions.append(
+            GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
+                inbox.post(.settled(id, outcome, isLast: isLast))
+            })
+    }
+
+    private func handOver() {
+        node.commits.submit(submissions)
+        submissions.removeAll(keepingCapacity: true)
     }
 
     private func send(_ frame: Frame, to id: SessionID) {

@@ -1,6 +1,7 @@
 import NIOCore
 import TidemarkFanOut
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkSession
 
 /// The connections of one event loop: turns what happens on their sockets into events of one `FanOut`, and carries out
@@ -21,6 +22,8 @@ final class LoopHub: SocketOwner {
     var connections: [SessionID: Connection] = [:]
     /// Sockets with unflushed frames.
     var touched: [Connection] = []
+    /// What goes to the sequencer at the end of the loop's turn.
+    var submissions: [GroupCommit.Entry] = []
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
     var frameBuffers = FrameBuffers()

@@ -60,6 +60,20 @@ package final class GroupCommit: Service {
         /// The workspaces that have a serving task.
         var lanes: [WorkspaceID: Lane] = [:]
         var isClosed = false
+
+        /// Queues a submission, or says why not; a lane that it opens is woken.
+        mutating func take(
+            _ entry: Entry, _ limits: LaneLimits, _ waking: AsyncStream<WorkspaceID>.Continuation
+        ) -> PushOutcome? {
+            guard !isClosed else { return .unavailable }
+            let opens = lanes[entry.workspace] == nil
+            guard
+                lanes[entry.workspace, default: Lane(queue: LaneQueue(limits: limits))]
+                    .take(entry.submission, entry.completion, aheadMin: limits.aheadTransactionsMin)
+            else { return .overloaded }
+            if opens { waking.yield(entry.workspace) }
+            return nil
+        }
     }
 
     let store: any Store
@@ -87,22 +101,37 @@ package final class GroupCommit: Service {
         (wakes, waking) = AsyncStream.makeStream()
     }
 
-    /// Queues a submission; never waits. Refused at once as `overloaded` when the workspace's queue is full, and as
-    /// `unavailable` once the service is stopping.
+    /// A submission on its way into the queue of its workspace.
+    package struct Entry: Sendable {
+        let submission: Submission
+        let workspace: WorkspaceID
+        let completion: Completion
+
+        package init(_ submission: Submission, in workspace: WorkspaceID, completion: @escaping Completion) {
+            self.submission = submission
+            self.workspace = workspace
+            self.completion = completion
+        }
+    }
+
+    /// Queues submissions in their order; never waits. One is refused at once as `overloaded` when its workspace's queue
+    /// is full, and as `unavailable` once the service is stopping.
+    package func submit(_ entries: [Entry]) {
+        var refused: [(entry: Entry, outcome: PushOutcome)] = []
+        state.withLock { state in
+            for entry in entries {
+                guard let refusal = state.take(entry, limits, waking) else { continue }
+                refused.append((entry, refusal))
+            }
+        }
+        for (entry, outcome) in refused { entry.completion(outcome) }
+    }
+
+    /// Queues one submission.
     package func submit(
         _ submission: Submission, in workspace: WorkspaceID, completion: @escaping Completion
     ) {
-        let refusal = state.withLock { state -> PushOutcome? in
-            guard !state.isClosed else { return .unavailable }
-            let opens = state.lanes[workspace] == nil
-            guard
-                state.lanes[workspace, default: Lane(queue: LaneQueue(limits: limits))]
-                    .take(submission, completion, aheadMin: limits.aheadTransactionsMin)
-            else { return .overloaded }
-            if opens { waking.yield(workspace) }
-            return nil
-        }
-        if let refusal { completion(refusal) }
+        submit([Entry(submission, in: workspace, completion: completion)])
     }
 
     /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the

@@ -241,6 +241,28 @@ final class NotingClock: Clock, Sendable {
         try await running(commits) {}
     }
 
+    @Test func `what is handed over together is queued in its order, and each is refused for itself`() async throws {
+        try await register(1, 2)
+        var limits = LaneLimits()
+        limits.queueTransactionsMax = 2
+        let commits = try commits(limits)
+        let answers = Mutex<[Int: PushOutcome]>([:])
+        let pushes = try [(UInt64(1), Int64(1)), (1, 2), (2, 1)].map { client, first in
+            try submission(client, from: first, [Sample.profile(client * 10 + UInt64(first))])
+        }
+        // Nothing is served yet.
+        commits.submit(
+            pushes.enumerated().map { place, push in
+                GroupCommit.Entry(push, in: workspace) { outcome in answers.withLock { $0[place] = outcome } }
+            })
+        #expect(answers.withLock { $0 } == [2: .overloaded])
+        try await running(commits) {
+            while answers.withLock({ $0.count }) < 3, !Task.isCancelled { await Task.yield() }
+        }
+        #expect(answers.withLock { answers in [0, 1].map { answers[$0]?.isSettled } } == [true, true])
+        #expect(published.batches.withLock { $0.flatMap(\.records).map(\.key.id) } == [Sample.id(11), Sample.id(12)])
+    }
+
     @Test func `a stopping service settles what it accepted and refuses the rest`() async throws {
         try await register(1)
         let commits = try commits()
