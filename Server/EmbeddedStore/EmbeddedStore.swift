@@ -19,7 +19,7 @@ package final class EmbeddedStore: Store {
         package var fileBytesMax: Int64?
         /// Memory for pages in the writing connection. Larger is not better: SQLite walks through all of it at the end of
         /// each commit that reordered pages, as most do. What is not in it comes out of the system's own memory.
-        package var cacheBytes = 16 * 1024 * 1024
+        package var cacheBytes = 8 * 1024 * 1024
         /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
         /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
