@@ -85,6 +85,7 @@ package final class PostgresConnection: Sendable {
     /// Whether ``PostgresPool/withConnection(joining:_:)`` would let somebody join now.
     package var canBeJoined: Bool { core.hasTimeForJoiners && lease.withLock { $0.canBeJoined } }
 
+    /// False when nobody may; else `leave()` must follow.
     func join() -> Bool {
         guard core.hasTimeForJoiners else { return false }
         return lease.withLock { lease in
@@ -94,7 +95,7 @@ package final class PostgresConnection: Sendable {
         }
     }
 
-    /// The last one returns the connection in a state that the next caller can rely on; after it `run` throws `.closed`.
+    /// Ends one's part in the lease. The last one returns the connection in a state that the next caller can rely on; after it `run` throws `.closed`.
     func leave() async {
         let lease = lease.withLock { lease in
             lease.users -= 1

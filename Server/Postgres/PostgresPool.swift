@@ -81,8 +81,11 @@ package final class PostgresPool: Sendable {
     /// Runs `body` on a connection that somebody else holds, so that what it sends is executed right behind what he sent:
     /// the server goes from one to the other without being woken.
     ///
-    ///     let connection = holder's, who sent a transaction from BEGIN to COMMIT in one round trip
-    ///     let results = try await pool.withConnection(joining: connection) { try await $0.run(begin + more + commit) }
+    ///     try await pool.withConnection { holder in
+    ///         async let first = holder.run([begin, insert, commit])
+    ///         …
+    ///         let second = try await pool.withConnection(joining: holder) { try await $0.run([begin, update, commit]) }
+    ///     }
     ///
     /// When his transaction fails, that of `body` is refused with SQLSTATE 25P02. The connection goes back to the pool with
     /// the last who holds it.

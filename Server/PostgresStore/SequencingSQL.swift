@@ -1,6 +1,6 @@
 import TidemarkPostgres
 
-/// The statements of one step of the order. Each begins its search at the workspace.
+/// The statements of one step of the order. Each says which workspace it is about.
 ///
 /// Inserts from arrays join `sync_workspace`, which a distributed PostgreSQL needs to keep them on one shard. Searches
 /// for the elements of an array are LATERAL with LIMIT or OFFSET: that leaves one way to plan them, a search in an
