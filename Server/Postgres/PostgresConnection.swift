@@ -95,7 +95,8 @@ package final class PostgresConnection: Sendable {
         }
     }
 
-    /// Ends one's part in the lease. The last one returns the connection in a state that the next caller can rely on; after it `run` throws `.closed`.
+    /// Ends one's part in the lease. The last one returns the connection in a state that the next caller can rely on;
+    /// after it `run` throws `.closed`.
     func leave() async {
         let lease = lease.withLock { lease in
             lease.users -= 1

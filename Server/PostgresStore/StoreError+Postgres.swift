@@ -43,6 +43,7 @@ extension PostgresError {
         case .connectionLost, .timeout, .decoding: false
         }
     }
+
     /// True if nothing was executed because the transaction before it on the same connection failed.
     var isBehindFailure: Bool {
         if case .server(sqlState: "25P02", _) = self { true } else { false }

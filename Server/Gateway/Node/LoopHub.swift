@@ -22,7 +22,7 @@ final class LoopHub: SocketOwner {
     var connections: [SessionID: Connection] = [:]
     /// Sockets with unflushed frames.
     var touched: [Connection] = []
-    /// What goes to the sequencer at the end of the loop's turn.
+    /// What goes to the sequencer at the end of the loop's turn: no more than sessions may have unanswered.
     var submissions: [GroupCommit.Entry] = []
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?

@@ -62,7 +62,7 @@ package final class GroupCommit: Service {
         var isClosed = false
 
         /// Queues a submission, or says why not; a lane that it opens is woken.
-        mutating func take(
+        mutating func queue(
             _ entry: Entry, _ limits: LaneLimits, _ waking: AsyncStream<WorkspaceID>.Continuation
         ) -> PushOutcome? {
             guard !isClosed else { return .unavailable }
@@ -120,7 +120,7 @@ package final class GroupCommit: Service {
         var refused: [(entry: Entry, outcome: PushOutcome)] = []
         state.withLock { state in
             for entry in entries {
-                guard let refusal = state.take(entry, limits, waking) else { continue }
+                guard let refusal = state.queue(entry, limits, waking) else { continue }
                 refused.append((entry, refusal))
             }
         }
