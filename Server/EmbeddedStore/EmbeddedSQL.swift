@@ -40,30 +40,9 @@ enum EmbeddedSQL {
         WHERE workspace = ? AND collection = ? AND id = ?
         """
 
-    static let recordAtRow = "SELECT \(ColumnReader.recordColumns) FROM sync_record WHERE rowid = ?"
+    static let recordAtRow = "SELECT \(ColumnReader.recordColumns) FROM sync_record WHERE row = ?"
 
     static let scope = "SELECT scope FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
-
-    /// The number that the indexes know a scope by; none before its first record.
-    static let scopePlace = "SELECT place FROM sync_scope WHERE workspace = ? AND scope = ?"
-
-    static let placeScope = "INSERT INTO sync_scope (workspace, scope) VALUES (?, ?) RETURNING place"
-
-    static let hasChanged = "SELECT 1 FROM sync_record WHERE place = (\(scopePlace)) AND seq > ? LIMIT 1"
-
-    static let feed = """
-        SELECT seq, rowid
-        FROM sync_record
-        WHERE place = (\(scopePlace)) AND seq > ? AND seq <= ?
-        ORDER BY seq
-        """
-
-    static let page = """
-        SELECT \(ColumnReader.recordColumns)
-        FROM sync_record
-        WHERE place = (\(scopePlace)) AND collection = ? AND deleted = 0 AND born < ?
-        ORDER BY born DESC
-        """
 
     static let client = "SELECT \(ColumnReader.storedClientColumns) FROM sync_client WHERE workspace = ? AND client = ?"
 
@@ -113,7 +92,7 @@ enum EmbeddedSQL {
     static let upsertRecord =
         insertRecord + """
 
-            ON CONFLICT (workspace, collection, id) DO UPDATE
+            ON CONFLICT (id, collection, workspace) DO UPDATE
             SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
                 updated = excluded.updated, body = excluded.body
             WHERE scope = excluded.scope AND born = excluded.born AND seq < excluded.seq

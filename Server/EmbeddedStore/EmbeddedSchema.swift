@@ -8,8 +8,9 @@ import GRDB
 /// overflow pages. Tables with bodies keep a rowid, since SQLite searches a table without one through its rows; small
 /// ones go without.
 ///
-/// Only the indexes of records know a scope by a number: their entries are a quarter as long, so that a record changes 2.4
-/// pages instead of 3.2, and each comparison is one of integers.
+/// Only what finds records knows a scope by a number: its entries are a quarter as long, so that a record changes 2.4
+/// pages instead of 3.2, and each comparison is one of integers. It learns of records by hundreds (``Filing``), which an
+/// index cannot: hence the tables `sync_feed` and `sync_page`.
 enum EmbeddedSchema {
     /// Every step ever released, in order; a released step is never edited.
     static var migrator: DatabaseMigrator {
@@ -22,6 +23,9 @@ enum EmbeddedSchema {
         }
         migrator.registerMigration("3 short keys of scopes in the indexes") { db in
             try db.execute(sql: third)
+        }
+        migrator.registerMigration("4 records are filed by hundreds, keys that begin with what differs") { db in
+            try db.execute(sql: fourth)
         }
         return migrator
     }
@@ -146,5 +150,72 @@ enum EmbeddedSchema {
         ALTER TABLE sync_record_placed RENAME TO sync_record;
         CREATE UNIQUE INDEX sync_record_feed ON sync_record (place, seq);
         CREATE INDEX sync_record_page ON sync_record (place, collection, born) WHERE deleted = 0;
+        """
+
+    /// through is the last row that sync_feed and sync_page know of: at first none, and all when the file has been
+    /// opened. The triggers keep them true of rows up to it.
+    private static let fourth = """
+        CREATE TABLE sync_record_filed (
+            row INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            born INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            body TEXT,
+            UNIQUE (id, collection, workspace),
+            CHECK ((deleted = 1) = (body IS NULL))
+        ) STRICT;
+        INSERT INTO sync_record_filed (
+            id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body)
+        SELECT id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body
+        FROM sync_record
+        ORDER BY rowid;
+        DROP TABLE sync_record;
+        ALTER TABLE sync_record_filed RENAME TO sync_record;
+
+        CREATE TABLE sync_feed (
+            place INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            row INTEGER NOT NULL,
+            PRIMARY KEY (place, seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_page (
+            place INTEGER NOT NULL,
+            collection TEXT NOT NULL,
+            born INTEGER NOT NULL,
+            row INTEGER NOT NULL,
+            PRIMARY KEY (place, collection, born)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_filing (
+            only INTEGER PRIMARY KEY CHECK (only = 1),
+            through INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO sync_filing (only, through) VALUES (1, 0);
+
+        CREATE TRIGGER sync_record_moves AFTER UPDATE OF seq ON sync_record
+        WHEN old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            UPDATE sync_feed SET seq = new.seq WHERE place = old.place AND seq = old.seq;
+        END;
+        CREATE TRIGGER sync_record_ends AFTER UPDATE OF deleted ON sync_record
+        WHEN old.deleted = 0 AND new.deleted = 1 AND old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            DELETE FROM sync_page WHERE place = old.place AND collection = old.collection AND born = old.born;
+        END;
+        CREATE TRIGGER sync_record_returns AFTER UPDATE OF deleted ON sync_record
+        WHEN old.deleted = 1 AND new.deleted = 0 AND old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            INSERT INTO sync_page (place, collection, born, row)
+            VALUES (new.place, new.collection, new.born, new.row);
+        END;
         """
 }

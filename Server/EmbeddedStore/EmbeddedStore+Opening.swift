@@ -59,7 +59,10 @@ extension EmbeddedStore {
     static func end(_ pool: DatabasePool) throws(StoreError) {
         do {
             // What cannot be copied, for want of room, is read from the log at the next start.
-            _ = try? pool.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            _ = try? pool.writeWithoutTransaction { db in
+                // Without a connection, which is when it has been closed before, SQLite would read from nowhere.
+                if db.sqliteConnection != nil { try db.checkpoint(.truncate) }
+            }
             try pool.close()
         } catch {
             throw StoreError(sqlite: error)

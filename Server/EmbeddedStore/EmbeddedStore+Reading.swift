@@ -32,21 +32,11 @@ extension EmbeddedStore {
         return try await onReader { db in try FeedQuery(db: db, workspace: workspace).batch(holding: seq) }
     }
 
-    /// One search in the feed index for each scope.
+    /// One search in the feed for each scope.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
-        try await onReader { db in
-            let probe = try Prepared(EmbeddedSQL.hasChanged, db)
-            return try scopes.filter { scope in
-                try probe.first(
-                    {
-                        $0.text(workspace.text)
-                        $0.text(scope.text)
-                        $0.integer(seq)
-                    }, { $0.integer() }) != nil
-            }
-        }
+        try await onReader { db in try ScopeSearch(db: db, workspace: workspace).changed(among: scopes, after: seq) }
     }
 
     /// One read transaction: the head, the end of the window, then the feed of each scope.
@@ -59,7 +49,7 @@ extension EmbeddedStore {
         }
     }
 
-    /// One read transaction along the page index, backwards.
+    /// One read transaction along the pages of the scope, backwards.
     package func page(
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
@@ -68,21 +58,14 @@ extension EmbeddedStore {
             var page = Page(records: [], at: try query.head(), isLast: true)
             let rowsMax = limits.pageRows(limit)
             var bytes = 0
-            try Prepared(EmbeddedSQL.page, db).forEach(
-                {
-                    $0.text(workspace.text)
-                    $0.text(scope.text)
-                    $0.text(collection)
-                    $0.integer(before)
-                },
-                { columns in
-                    let record = try columns.record()
-                    bytes += record.body.count
-                    let fits =
-                        page.records.isEmpty || (page.records.count < rowsMax && bytes <= limits.readBytesMax)
-                    if fits { page.records.append(record) } else { page.isLast = false }
-                    return fits
-                })
+            let select = try Prepared(EmbeddedSQL.recordAtRow, db)
+            try ScopeSearch(db: db, workspace: workspace).page(scope, collection, before: before) { row in
+                guard let record = try select.first({ $0.integer(row) }, { try $0.record() }) else { return true }
+                bytes += record.body.count
+                let fits = page.records.isEmpty || (page.records.count < rowsMax && bytes <= limits.readBytesMax)
+                if fits { page.records.append(record) } else { page.isLast = false }
+                return fits
+            }
             return page
         }
     }

@@ -20,7 +20,8 @@ extension EmbeddedStore {
             // Read here, where no follower can register meanwhile.
             let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
             let step = SequenceStep(
-                db: db, workspace: workspace, limits: limits, listeners: listeners, places: places)
+                db: db, workspace: workspace, limits: limits, listeners: listeners, places: places,
+                filing: filing)
             if let guess {
                 do {
                     if try step.commit(guess, births: reads.births) { return guess.batch }

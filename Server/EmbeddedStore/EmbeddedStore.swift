@@ -23,6 +23,7 @@ package final class EmbeddedStore: Store {
         /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
         /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
+        var filing = Filing.Bounds()
         package var limits = StoreLimits()
 
         package init() {}
@@ -34,6 +35,7 @@ package final class EmbeddedStore: Store {
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
     let memories = OrderMemories()
     let places = ScopePlaces()
+    let filing: Filing
     private let claim: FileClaim
     let checkpointer: Checkpointer
 
@@ -43,13 +45,20 @@ package final class EmbeddedStore: Store {
     ///   writable, or written by a later version.
     package init(path: String, options: Options = Options()) throws(StoreError) {
         limits = options.limits
+        filing = Filing(options.filing)
         claim = try Self.claim(path)
         checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
         pool = try Self.open(path, options, checkpointer, migrator: EmbeddedSchema.migrator)
-        do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }
+        do {
+            try pool.write { try Filing.run($0) }
+            try checkpointer.start(path, beside: pool)
+        } catch {
+            throw StoreError(sqlite: error)
+        }
     }
 
-    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw. Blocks.
+    /// Waits for running calls, then closes the file, which alone holds everything; later calls throw, but for this one,
+    /// which does nothing. Blocks.
     package func close() throws(StoreError) {
         do { try checkpointer.close() } catch { throw StoreError(sqlite: error) }
         try Self.end(pool)

@@ -17,12 +17,13 @@ struct FeedQuery {
     func window(scopes: [ScopeID], after seq: SequenceNumber, span: Int64, bytesMax: Int) throws -> Window {
         let head = try head()
         let through = try batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
-        let places = try places(in: scopes, after: seq, through: through.seq)
+        // No body is touched before the cut is known.
+        let spots = try ScopeSearch(db: db, workspace: workspace).spots(in: scopes, after: seq, through: through.seq)
         var window = Window(records: [], through: through, head: head)
         let select = try Prepared(EmbeddedSQL.recordAtRow, db)
         var bytes = 0
-        for place in places {
-            guard let record = try select.first({ $0.integer(place.row) }, { try $0.record() }) else { continue }
+        for spot in spots {
+            guard let record = try select.first({ $0.integer(spot.row) }, { try $0.record() }) else { continue }
             bytes += record.body.count
             if bytes > bytesMax, !window.records.isEmpty {
                 try cut(&window, before: record.seq)
@@ -43,33 +44,6 @@ struct FeedQuery {
             end.seq = last.seq
             window.through = end
         }
-    }
-
-    private struct Place {
-        var seq: SequenceNumber
-        var row: Int64
-    }
-
-    /// Where the rows are, from the index alone: one descent a scope, and no body is touched before the cut is known.
-    private func places(
-        in scopes: [ScopeID], after seq: SequenceNumber, through: SequenceNumber
-    ) throws -> [Place] {
-        let feed = try Prepared(EmbeddedSQL.feed, db)
-        var places: [Place] = []
-        for scope in Set(scopes) {
-            try feed.forEach(
-                {
-                    $0.text(workspace.text)
-                    $0.text(scope.text)
-                    $0.integer(seq)
-                    $0.integer(through)
-                },
-                { columns in
-                    places.append(Place(seq: columns.integer(), row: columns.integer()))
-                    return true
-                })
-        }
-        return places.sorted { $0.seq < $1.seq }
     }
 
     private func batch(_ sql: String, _ seq: SequenceNumber) throws -> Head? {

@@ -22,8 +22,8 @@ final class ScopePlaces: Sendable {
             $0.text(workspace.text)
             $0.text(scope.text)
         }
-        var place = try Prepared(EmbeddedSQL.scopePlace, db).first(bind) { $0.integer() }
-        if place == nil { place = try Prepared(EmbeddedSQL.placeScope, db).first(bind) { $0.integer() } }
+        var place = try Prepared(FilingSQL.place, db).first(bind) { $0.integer() }
+        if place == nil { place = try Prepared(FilingSQL.makePlace, db).first(bind) { $0.integer() } }
         guard let place else { throw DatabaseError(resultCode: .SQLITE_INTERNAL, message: "a scope got no number") }
         known.withLock { known in
             if known.count >= Self.scopesMax { known.removeAll(keepingCapacity: true) }

@@ -10,7 +10,7 @@ extension SequenceStep {
     /// - Throws: ``Collision`` if one of them is there.
     func write(_ batch: CommittedBatch, _ clients: [StoredClient], births: Set<RecordKey>) throws {
         if batch.low == 1 { try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) } }
-        try write(batch.records, births)
+        try write(batch.records, births, low: batch.low)
         try write(batch.memberships)
         try write(clients)
         try write(batch.ledger, at: batch.head.time)
@@ -33,16 +33,18 @@ extension SequenceStep {
         }
     }
 
-    private func write(_ records: [StoredRecord], _ births: Set<RecordKey>) throws {
+    private func write(_ records: [StoredRecord], _ births: Set<RecordKey>, low: SequenceNumber) throws {
         guard !records.isEmpty else { return }
+        try filing.runIfDue(db)
         let insert = try Prepared(EmbeddedSQL.insertRecord, db)
         let upsert = try Prepared(EmbeddedSQL.upsertRecord, db)
         for record in records {
             let place = try places.place(of: record.scope, in: workspace, db)
+            if record.born >= low { filing.added(at: place) }
             if births.contains(record.key) {
                 do {
                     try insert.execute { $0.record(record, at: place, in: workspace) }
-                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
                     throw Collision()
                 }
             } else {

@@ -10,6 +10,7 @@ struct SequenceStep {
     let limits: StoreLimits
     let listeners: Listeners
     let places: ScopePlaces
+    let filing: Filing
 
     /// A record that was taken for absent is there.
     struct Collision: Error {}

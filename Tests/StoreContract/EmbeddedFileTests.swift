@@ -55,6 +55,17 @@ import TidemarkStore
         }
     }
 
+    @Test func `a store that is closed twice stays closed, and what is asked of it fails`() async throws {
+        try await withFile { file in
+            let store = try EmbeddedStore(path: file.path)
+            try store.close()
+            try store.close()
+            await #expect(throws: StoreError.self) {
+                try await store.register(.numbered(1), for: .ann, in: WorkspaceID("w"), now: 1)
+            }
+        }
+    }
+
     @Test func `after a clean stop the file alone holds everything`() async throws {
         try await withFile { file in
             let store = try EmbeddedStore(path: file.path)

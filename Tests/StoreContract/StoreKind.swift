@@ -1,7 +1,8 @@
 import Foundation
-import TidemarkEmbeddedStore
 import TidemarkModel
 import TidemarkStore
+
+@testable import TidemarkEmbeddedStore
 
 /// The implementations of the contract. Every contract test runs against each that is available.
 enum StoreKind: String, CaseIterable, Sendable {
@@ -36,6 +37,8 @@ enum StoreKind: String, CaseIterable, Sendable {
             let file = TemporaryFile()
             var options = EmbeddedStore.Options()
             options.limits = limits
+            // Some records are filed, some are not.
+            options.filing = Filing.Bounds(recordsPerScope: 2, scopesMax: 3)
             let store = try EmbeddedStore(path: file.path, options: options)
             let blobs = try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: file.path), limits: limits)
             return StoreUnderTest(store: store, blobs: blobs) {

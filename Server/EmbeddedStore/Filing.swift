@@ -1,0 +1,58 @@
+import GRDB
+import Synchronization
+
+/// Decides when the tables that find a scope's records, `sync_feed` and `sync_page`, learn of new ones.
+///
+/// They are sorted by scope: a commit of a hundred records of a hundred scopes would change two pages for each record,
+/// and the next commits the same pages again. Entered together, the records of many commits share the changes. Measured
+/// with 256 scopes: 19 instead of 27 us of the writer for a record. Until then every read looks through the recent
+/// records, 0.1 us each. Used on the writing connection.
+final class Filing: Sendable {
+    /// When filing is worth it.
+    struct Bounds: Sendable {
+        /// Records that share the change of a scope's pages.
+        var recordsPerScope = 8
+        /// Scopes whose pages change at once, since the commit that files waits for it; with so many, records share no
+        /// pages anyway. At most `recordsPerScope` times as many records are recent, and one batch more.
+        var scopesMax = 512
+    }
+
+    private struct Recent {
+        var records = 0
+        var places = Set<Int64>()
+    }
+
+    private let bounds: Bounds
+    /// What came since records were last filed. After a rollback it may hold too much or too little: they are filed
+    /// earlier or later, and always all of them.
+    private let recent = Mutex(Recent())
+
+    init(_ bounds: Bounds) { self.bounds = bounds }
+
+    /// Files what earlier batches brought if there is enough of it. Within a transaction, before it brings records: those
+    /// who wait for the batch that was enough do not wait for this too.
+    func runIfDue(_ db: Database) throws {
+        let isDue = recent.withLock {
+            $0.places.count >= bounds.scopesMax
+                || $0.records > 0 && $0.records >= bounds.recordsPerScope * $0.places.count
+        }
+        guard isDue else { return }
+        try Self.run(db)
+        recent.withLock { $0 = Recent() }
+    }
+
+    /// A record that was not there before.
+    func added(at place: Int64) {
+        recent.withLock {
+            $0.records += 1
+            $0.places.insert(place)
+        }
+    }
+
+    /// Files all recent records. Within a transaction.
+    static func run(_ db: Database) throws {
+        for sql in [FilingSQL.fileFeed, FilingSQL.filePage, FilingSQL.endFiling] {
+            try Prepared(sql, db).execute { _ in }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import GRDB
+import TidemarkModel
+import TidemarkSQLite
+
+/// Finds the rows of records by their scopes: those that are filed, and among the recent ones.
+struct ScopeSearch {
+    let db: Database
+    let workspace: WorkspaceID
+
+    /// Where a record is.
+    struct Spot {
+        var seq: SequenceNumber
+        var row: Int64
+    }
+
+    /// The records of the scopes that changed in a span, in order; no body is touched. One descent a scope.
+    func spots(in scopes: [ScopeID], after seq: SequenceNumber, through: SequenceNumber) throws -> [Spot] {
+        let feed = try Prepared(FilingSQL.feed, db)
+        let places = try Set(scopes.compactMap(place(of:)))
+        var spots: [Spot] = []
+        for place in places {
+            try feed.forEach(
+                {
+                    $0.integer(place)
+                    $0.integer(seq)
+                    $0.integer(through)
+                },
+                { columns in
+                    spots.append(Spot(seq: columns.integer(), row: columns.integer()))
+                    return true
+                })
+        }
+        try recent(after: seq, through: through) { place, spot in
+            if places.contains(place) { spots.append(spot) }
+        }
+        return spots.sorted { $0.seq < $1.seq }
+    }
+
+    /// Those of the scopes with anything after `seq`.
+    func changed(among scopes: [ScopeID], after seq: SequenceNumber) throws -> [ScopeID] {
+        let hasChanged = try Prepared(FilingSQL.hasChanged, db)
+        var recentPlaces = Set<Int64>()
+        try recent(after: seq, through: .max) { place, _ in recentPlaces.insert(place) }
+        return try scopes.filter { scope in
+            guard let place = try place(of: scope) else { return false }
+            if recentPlaces.contains(place) { return true }
+            return try hasChanged.first(
+                {
+                    $0.integer(place)
+                    $0.integer(seq)
+                }, { $0.integer() }) != nil
+        }
+    }
+
+    /// The rows of living records born before `born`, the newest first, until `each` answers false.
+    func page(
+        _ scope: ScopeID, _ collection: String, before born: SequenceNumber, _ each: (Int64) throws -> Bool
+    ) throws {
+        guard let place = try place(of: scope) else { return }
+        var goesOn = true
+        for sql in [FilingSQL.recentPage, FilingSQL.page] where goesOn {
+            try Prepared(sql, db).forEach(
+                {
+                    $0.integer(place)
+                    $0.text(collection)
+                    $0.integer(born)
+                },
+                { columns in
+                    goesOn = try each(columns.integer())
+                    return goesOn
+                })
+        }
+    }
+
+    private func recent(
+        after seq: SequenceNumber, through: SequenceNumber, _ each: (_ place: Int64, Spot) -> Void
+    ) throws {
+        try Prepared(FilingSQL.recentFeed, db).forEach(
+            {
+                $0.integer(seq)
+                $0.integer(through)
+            },
+            { columns in
+                each(columns.integer(), Spot(seq: columns.integer(), row: columns.integer()))
+                return true
+            })
+    }
+
+    private func place(of scope: ScopeID) throws -> Int64? {
+        try Prepared(FilingSQL.place, db).first(
+            {
+                $0.text(workspace.text)
+                $0.text(scope.text)
+            }, { $0.integer() })
+    }
+}
