@@ -76,6 +76,24 @@ import TidemarkStore
         }
     }
 
+    @Test func `a search of recent and filed records ends where its reader says so`() async throws {
+        try await withStore(.init(recordsPerScope: 2, scopesMax: 10)) { store, under, _ in
+            for number: Int64 in 1...3 { try await under.commit { $0.put(.numbered(number)) } }
+            #expect(try await store.rows() == (recent: 1, filed: 2))
+            for (count, expected): (Int, [Int64]) in [(1, [3]), (2, [3, 2]), (9, [3, 2, 1])] {
+                let rows = try await store.onReader { db in
+                    var rows: [Int64] = []
+                    try ScopeSearch(db: db, workspace: under.workspace).page(.a, "message", before: .max) { row in
+                        rows.append(row)
+                        return rows.count < count
+                    }
+                    return rows
+                }
+                #expect(rows == expected)
+            }
+        }
+    }
+
     @Test func `recent records are never many, however many scopes they have`() async throws {
         try await withStore(.init(recordsPerScope: 4, scopesMax: 10)) { store, under, _ in
             for round: Int64 in 0..<100 {
