@@ -75,7 +75,7 @@ let package = Package(
                 "TidemarkModel", "TidemarkSQLite", "TidemarkStore",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
-            ], path: "Server/EmbeddedStore"),
+            ], path: "Server/EmbeddedStore", exclude: ["FILING.md"]),
         .target(
             name: "TidemarkPostgresStore",
             dependencies: [

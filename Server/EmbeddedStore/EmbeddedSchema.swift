@@ -8,9 +8,9 @@ import GRDB
 /// overflow pages. Tables with bodies keep a rowid, since SQLite searches a table without one through its rows; small
 /// ones go without.
 ///
-/// Only what finds records knows a scope by a number: its entries are a quarter as long, so that a record changes 2.4
-/// pages instead of 3.2, and each comparison is one of integers. It learns of records by hundreds (``Filing``), which an
-/// index cannot: hence the tables `sync_feed` and `sync_page`.
+/// Only what finds the records of a scope knows it by a number: its entries are a quarter as long, and each comparison is
+/// one of integers. It learns of records by hundreds (``Filing``), as an index cannot: hence the tables `sync_feed` and
+/// `sync_page`.
 enum EmbeddedSchema {
     /// Every step ever released, in order; a released step is never edited.
     static var migrator: DatabaseMigrator {

@@ -49,12 +49,9 @@ package final class EmbeddedStore: Store {
         claim = try Self.claim(path)
         checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
         pool = try Self.open(path, options, checkpointer, migrator: EmbeddedSchema.migrator)
-        do {
-            try pool.write { try Filing.run($0) }
-            try checkpointer.start(path, beside: pool)
-        } catch {
-            throw StoreError(sqlite: error)
-        }
+        // What cannot be filed, for want of room, is looked through until the next filing.
+        try? pool.write { try Filing.run($0) }
+        do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }
     }
 
     /// Waits for running calls, then closes the file, which alone holds everything; later calls throw, but for this one,

@@ -4,16 +4,15 @@ import Synchronization
 /// Decides when the tables that find a scope's records, `sync_feed` and `sync_page`, learn of new ones.
 ///
 /// They are sorted by scope: a commit of a hundred records of a hundred scopes would change two pages for each record,
-/// and the next commits the same pages again. Entered together, the records of many commits share the changes. Measured
-/// with 256 scopes: 19 instead of 27 us of the writer for a record. Until then every read looks through the recent
-/// records, 0.1 us each. Used on the writing connection.
+/// and the next commits the same pages again. Entered together, the records of many commits share the changes; until then
+/// every search looks through them. What that saves and costs says `FILING.md`. Used on the writing connection.
 final class Filing: Sendable {
     /// When filing is worth it.
     struct Bounds: Sendable {
         /// Records that share the change of a scope's pages.
         var recordsPerScope = 8
-        /// Scopes whose pages change at once, since the commit that files waits for it; with so many, records share no
-        /// pages anyway. At most `recordsPerScope` times as many records are recent, and one batch more.
+        /// Scopes whose pages change at once: the commit that files waits for it, and with so many scopes records share
+        /// few pages anyway. At most `recordsPerScope` times as many records are recent, and one batch more.
         var scopesMax = 512
     }
 

@@ -51,7 +51,12 @@ enum FilingSQL {
         ORDER BY place, collection, born
         """
 
-    static let endFiling = "UPDATE sync_filing SET through = (SELECT coalesce(max(row), 0) FROM sync_record)"
+    /// Changes nothing when nothing is recent.
+    static let endFiling = """
+        UPDATE sync_filing
+        SET through = (SELECT max(row) FROM sync_record)
+        WHERE through < (SELECT max(row) FROM sync_record)
+        """
 
     private static let isRecent = "row > (SELECT through FROM sync_filing)"
 }

@@ -163,6 +163,26 @@ import TidemarkStore
             try again.close()
         }
     }
+
+    @Test func `a store that has no room to file opens, and finds everything`() async throws {
+        try await withStore(.init(recordsPerScope: 1_000)) { store, under, file in
+            try await under.commit { draft in
+                for number: Int64 in 1...900 { draft.put(.numbered(number)) }
+            }
+            try store.close()
+            var options = EmbeddedStore.Options()
+            options.fileBytesMax = 1
+            let full = try EmbeddedStore(path: file.path, options: options)
+            #expect(try await full.rows() == (recent: 900, filed: 0))
+            let page = try await full.page(
+                scope: .a, collection: "message", before: 900, limit: 2, in: under.workspace)
+            #expect(page.records.map(\.born) == [899, 898])
+            try full.close()
+            let roomy = try EmbeddedStore(path: file.path)
+            #expect(try await roomy.rows() == (recent: 0, filed: 900))
+            try roomy.close()
+        }
+    }
 }
 
 extension EmbeddedStore {
