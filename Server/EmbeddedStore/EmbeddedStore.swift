@@ -23,6 +23,7 @@ package final class EmbeddedStore: Store {
         /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
         /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
+        /// How many records may wait to be entered where a search by scope finds them at once.
         var filing = Filing.Bounds()
         package var limits = StoreLimits()
 
@@ -49,8 +50,8 @@ package final class EmbeddedStore: Store {
         claim = try Self.claim(path)
         checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
         pool = try Self.open(path, options, checkpointer, migrator: EmbeddedSchema.migrator)
-        // What cannot be filed, for want of room, is looked through until the next filing.
-        try? pool.write { try Filing.run($0) }
+        // What cannot be filed, for want of room, is looked through until the next batch files it.
+        do { try pool.write { try filing.run($0) } } catch { filing.forget() }
         do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }
     }
 

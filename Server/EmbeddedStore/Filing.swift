@@ -17,14 +17,15 @@ final class Filing: Sendable {
     }
 
     private struct Recent {
+        /// How many there are is not known: those that there are, are filed next.
+        var isUnknown = false
         var records = 0
         var places = Set<Int64>()
     }
 
     private let bounds: Bounds
-    /// What came since records were last filed. After a rollback it may hold too much or too little: they are filed
-    /// earlier or later, and always all of them.
-    private let recent = Mutex(Recent())
+    /// What came since records were last filed.
+    private let recent = Mutex(Recent(isUnknown: true))
 
     init(_ bounds: Bounds) { self.bounds = bounds }
 
@@ -32,12 +33,10 @@ final class Filing: Sendable {
     /// who wait for the batch that was enough do not wait for this too.
     func runIfDue(_ db: Database) throws {
         let isDue = recent.withLock {
-            $0.places.count >= bounds.scopesMax
+            $0.isUnknown || $0.places.count >= bounds.scopesMax
                 || $0.records > 0 && $0.records >= bounds.recordsPerScope * $0.places.count
         }
-        guard isDue else { return }
-        try Self.run(db)
-        recent.withLock { $0 = Recent() }
+        if isDue { try run(db) }
     }
 
     /// A record that was not there before.
@@ -48,10 +47,15 @@ final class Filing: Sendable {
         }
     }
 
-    /// Files all recent records. Within a transaction.
-    static func run(_ db: Database) throws {
+    /// Files all recent records. Within a transaction: who rolls it back must ``forget()``.
+    func run(_ db: Database) throws {
         for sql in [FilingSQL.fileFeed, FilingSQL.filePage, FilingSQL.endFiling] {
             try Prepared(sql, db).execute { _ in }
         }
+        recent.withLock { $0 = Recent() }
     }
+
+    /// A rollback made the records recent again that its transaction had filed. Without this, batches that are rolled back
+    /// each time they file, and then go without, would leave ever more of them.
+    func forget() { recent.withLock { $0.isUnknown = true } }
 }

@@ -97,6 +97,7 @@ struct SequenceStep {
 
     private func leaveTransaction() {
         places.forget()
+        filing.forget()
         guard db.isInsideTransaction else { return }
         // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
         try? db.rollback()

@@ -143,9 +143,27 @@ import TidemarkStore
             #expect(batch?.records.map(\.key.id) == [.numbered(2)])
             let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
             #expect(window.records.map(\.key.id) == [.numbered(1), .numbered(2)])
-            try await under.commit { $0.put(.numbered(3)) }
-            try await under.commit { $0.put(.numbered(4)) }
-            #expect(try await store.rows().recent == 1)
+            #expect(try await store.rows() == (recent: 1, filed: 1))
+        }
+    }
+
+    @Test func `batches that are rolled back whenever they file leave no more recent records`() async throws {
+        try await withStore(.init(recordsPerScope: 4, scopesMax: 10)) { store, under, _ in
+            try await under.commit { $0.put(.numbered(1)) }
+            let key = RecordKey(collection: "message", id: .numbered(1))
+            for number: Int64 in 2...60 {
+                var reads = ReadSet()
+                reads.births = [.init(user: .ann, record: key)]
+                let batch = try await under.store.sequence(under.workspace, reading: reads) { found in
+                    var draft = BatchDraft(after: found.head)
+                    draft.put(.numbered(number))
+                    // Taken for absent, it collides.
+                    if found.records[key] == nil { draft.put(key.id) }
+                    return draft.batch
+                }
+                #expect(batch?.records.map(\.key.id) == [.numbered(number)])
+                #expect(try await store.rows().recent <= 5)
+            }
         }
     }
 
