@@ -81,7 +81,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkStore", "TidemarkPostgres",
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "Server/PostgresStore"),
+            ], path: "Server/PostgresStore", exclude: ["PLACES.md"]),
         .target(
             name: "TidemarkPostgres",
             dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],

@@ -2,6 +2,12 @@ import TidemarkPostgres
 
 /// The statements that read along a workspace's order, and those of registration.
 enum ReadingSQL {
+    /// Where the indexes have the records of a scope of workspace $1, and maybe those of others: whoever searches by it
+    /// names scope and workspace as well.
+    private static func place(_ scope: String) -> String {
+        "hashtextextended(\(scope), (SELECT salt FROM sync_workspace WHERE workspace = $1))"
+    }
+
     static let head = PreparedStatement(
         name: "sync_head",
         sql: """
@@ -50,7 +56,7 @@ enum ReadingSQL {
             CROSS JOIN LATERAL (
                 SELECT
                 FROM sync_record
-                WHERE workspace = $1 AND scope = x.scope AND seq > $3
+                WHERE place = \(place("x.scope")) AND seq > $3 AND scope = x.scope AND workspace = $1
                 ORDER BY seq
                 LIMIT 1
             ) r
@@ -63,14 +69,14 @@ enum ReadingSQL {
         sql: """
             SELECT \(RowReader.recordColumns)
             FROM (
-                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
+                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (
                     SELECT r.*
                     FROM unnest($2) AS x (scope)
                     CROSS JOIN LATERAL (
                         SELECT *
                         FROM sync_record
-                        WHERE workspace = $1 AND scope = x.scope AND seq > $3
+                        WHERE place = \(place("x.scope")) AND seq > $3 AND scope = x.scope AND workspace = $1
                         AND seq <= coalesce(
                             (SELECT seq FROM sync_batch WHERE workspace = $1 AND seq >= $4 ORDER BY seq LIMIT 1),
                             9223372036854775807)
@@ -82,7 +88,7 @@ enum ReadingSQL {
                 ) f
                 WINDOW w AS (ORDER BY f.seq)
             ) s
-            WHERE s.before <= $6 OR s.place = 2
+            WHERE s.before <= $6 OR s.nth = 2
             ORDER BY s.seq
             """)
 
@@ -92,17 +98,18 @@ enum ReadingSQL {
         sql: """
             SELECT \(RowReader.recordColumns)
             FROM (
-                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS place
+                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (
                     SELECT *
                     FROM sync_record
-                    WHERE workspace = $1 AND scope = $2 AND collection = $3 AND born < $4 AND NOT deleted
+                    WHERE place = \(place("$2")) AND collection = $3 AND born < $4 AND NOT deleted
+                    AND scope = $2 AND workspace = $1
                     ORDER BY born DESC
                     LIMIT $5
                 ) f
                 WINDOW w AS (ORDER BY f.born DESC)
             ) s
-            WHERE s.before <= $6 OR s.place = 2
+            WHERE s.before <= $6 OR s.nth = 2
             ORDER BY s.born DESC
             """)
 

@@ -41,8 +41,8 @@ struct PostgresPlanTests {
     private static let searched = [
         "sync_clients": ["client"], "sync_seats": ["user_id", "scope"],
         "sync_records": ["collection", "id"], "sync_update_clients": ["client"],
-        "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["scope", "seq"],
-        "sync_window": ["scope", "seq"], "sync_page": ["scope", "collection", "born"],
+        "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["place", "seq"],
+        "sync_window": ["place", "seq"], "sync_page": ["place", "collection", "born"],
         "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],
         "sync_client": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
         "sync_blob_size": ["scope", "digest"], "sync_blob_part": ["digest", "start"],

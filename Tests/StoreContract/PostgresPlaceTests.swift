@@ -1,0 +1,67 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@testable import TidemarkPostgresStore
+
+/// A scope's place is a hash: two scopes can have the same, which no test can wait for, so here they are given it.
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
+struct PostgresPlaceTests {
+    @Test func `scopes that share a place keep their records apart`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            try await under.commit { draft in
+                draft.put(.numbered(1), in: .a)
+                draft.put(.numbered(2), in: .b)
+            }
+            try await under.commit { $0.put(.numbered(3), in: .b) }
+            try await schema.sql(
+                "UPDATE sync_record SET place = (SELECT place FROM sync_record WHERE scope = '\(ScopeID.a.text)' LIMIT 1)"
+            )
+
+            #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
+            let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+            #expect(window.records.map(\.key.id) == [.numbered(1)])
+            let page = try await under.store.page(
+                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+            #expect(page.records.map(\.key.id) == [.numbered(1)] && page.isLast)
+            try await running.end()
+        }
+    }
+
+    @Test func `workspaces that share a place keep their records apart`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            let other = WorkspaceID("other")
+            try await under.commit { $0.put(.numbered(1), in: .a) }
+            for number in Int64(2)...3 { try await under.commit(in: other) { $0.put(.numbered(number), in: .a) } }
+            try await schema.sql(
+                """
+                UPDATE sync_record
+                SET place = (SELECT place FROM sync_record WHERE workspace = '\(under.workspace.text)' LIMIT 1)
+                """)
+
+            #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
+            let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+            #expect(window.records.map(\.key.id) == [.numbered(1)])
+            let page = try await under.store.page(
+                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+            #expect(page.records.map(\.key.id) == [.numbered(1)] && page.isLast)
+            try await running.end()
+        }
+    }
+
+    @Test func `nobody can tell the place of a scope from its name`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            try await under.commit { $0.put(.numbered(1), in: .a) }
+            try await under.commit(in: WorkspaceID("other")) { $0.put(.numbered(1), in: .a) }
+            try await under.commit(in: WorkspaceID("third")) { $0.put(.numbered(1), in: .a) }
+            #expect(try await schema.sql("SELECT count(DISTINCT place)::text FROM sync_record") == ["3"])
+            try await running.end()
+        }
+    }
+}
