@@ -126,10 +126,10 @@ say "pgbench: a record's row, 32 connections, prepared, $seconds s"
 record_tps=$(pgbench 'CREATE SEQUENCE bench_seq; CREATE TABLE bench_record (LIKE sync_record INCLUDING ALL)' \
     "\\set scope random(1, 256)
     INSERT INTO bench_record (
-        workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body
-    ) SELECT 'bench', 'messages', lpad(to_hex(n), 32, '0')::uuid, '0198c0de-0000-7000-8000-000000000' || :scope, n, n,
-        false, 'bench-writer', 0, 0, 190, ('{\"text\":\"' || repeat('x', 179) || '\"}')::json
-    FROM nextval('bench_seq') AS n;")
+        workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body
+    ) SELECT 'bench', 'messages', lpad(to_hex(n), 32, '0')::uuid, s, hashtextextended(s, 0), n, n, false, 'bench-writer',
+        0, 0, 190, ('{\"text\":\"' || repeat('x', 179) || '\"}')::json
+    FROM nextval('bench_seq') AS n, concat('0198c0de-0000-7000-8000-000000000', :scope::int) AS s;")
 measure fanout-embedded fanout --seconds "$seconds"
 measure fanout-postgres fanout --seconds "$seconds" --database "$postgres"
 measure rate-postgres fanout --subscribers 100 --rate 1000 --seconds "$seconds" --database "$postgres"
