@@ -7,6 +7,8 @@ extension PostgresStore {
     /// Several nodes may call it at once: one does the work, the others wait. Where nothing is missing, a role that
     /// may not make tables is enough.
     ///
+    /// What takes longer than `migrationTimeout` is all done or not at all, whatever becomes of this process.
+    ///
     /// - Throws: `StoreError` of kind `unavailable` with what to do about it.
     package func migrate() async throws(StoreError) {
         var patient = configuration
@@ -19,6 +21,12 @@ extension PostgresStore {
                 defer { pool.shutdown() }
                 try await pool.withConnection { try await Self.migrate($0) }
             }
+        } catch PostgresError.timeout {
+            throw StoreError(
+                .unavailable,
+                "bringing the tables up to date takes longer than \(options.migrationTimeout.milliseconds / 1_000) s;"
+                    + " PostgreSQL may still be at it, and nothing is half done: start again, which waits for that, and"
+                    + " give it more time (MIGRATION_MINUTES among the limits of 'tidemark serve')")
         } catch {
             throw StoreError(postgres: error)
         }

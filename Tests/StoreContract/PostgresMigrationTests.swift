@@ -10,6 +10,15 @@ struct PostgresMigrationTests {
         try PostgresStore(configuration: schema.configuration(), node: 1, logger: TestSchema.logger)
     }
 
+    /// As an earlier version left them.
+    private func makeTables(through version: Int, in schema: TestSchema) async throws {
+        try await schema.sql(PostgresSchema.makeHistory)
+        for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {
+            for statement in step.statements { try await schema.sql(statement) }
+            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
+        }
+    }
+
     @Test func `many nodes that start at once make the tables once`() async throws {
         try await TestSchema.with { schema in
             try await withThrowingDiscardingTaskGroup { group in
@@ -45,15 +54,32 @@ struct PostgresMigrationTests {
         }
     }
 
+    @Test func `a migration that takes longer than its time says what to do, and the next start finds all of it`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            try await makeTables(through: 5, in: schema)
+            try await schema.sql("INSERT INTO sync_workspace VALUES ('one')")
+            var options = TestSchema.options
+            options.migrationTimeout = .milliseconds(300)
+            let hurried = try PostgresStore(
+                configuration: schema.configuration(), node: 1, options: options, logger: TestSchema.logger)
+            try await schema.whileLocked { _ in
+                let error = await #expect(throws: StoreError.self) { try await hurried.migrate() }
+                #expect(error?.kind == .unavailable)
+                #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
+            }
+            try await store(schema).migrate()
+            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["6"])
+            #expect(try await schema.sql("SELECT count(salt)::text FROM sync_workspace") == ["1"])
+        }
+    }
+
     @Test func `records from before scopes had places are found by scope, each in its workspace`()
         async throws
     {
         try await TestSchema.with { schema in
-            try await schema.sql(PostgresSchema.makeHistory)
-            for (index, step) in PostgresSchema.steps.prefix(4).enumerated() {
-                for statement in step.statements { try await schema.sql(statement) }
-                try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
-            }
+            try await makeTables(through: 4, in: schema)
             for workspace in ["one", "two"] {
                 try await schema.sql("INSERT INTO sync_workspace VALUES ('\(workspace)')")
                 try await schema.sql(

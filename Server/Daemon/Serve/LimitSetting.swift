@@ -1,6 +1,7 @@
 package import TidemarkFanOut
 package import TidemarkGateway
 import TidemarkModel
+import TidemarkPostgresStore
 package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
@@ -13,6 +14,8 @@ package struct ServerLimits: Sendable {
     package var node = NodeLimits()
     package var fanOut = FanOutLimits()
     package var lane = LaneLimits()
+    /// For bringing PostgreSQL's tables up to date at a start.
+    package var migrationTime = PostgresStore.Options().migrationTimeout
 
     package init() { wire.blobBytesMax = WireLimits.blobBytesDefault }
 }
@@ -93,6 +96,11 @@ package struct LimitSetting: Sendable {
         },
         LimitSetting("RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776) {
             $0.fanOut.ringBytesMax = $1
+        },
+        LimitSetting(
+            "MIGRATION_MINUTES", "minutes for bringing PostgreSQL's tables up to date at a start", 1...100_000
+        ) {
+            $0.migrationTime = .seconds(60 * $1)
         },
     ]
 }

@@ -18,6 +18,7 @@ extension OpenedStore {
         }
         var options = PostgresStore.Options()
         options.limits = configuration.limits.store
+        options.migrationTimeout = configuration.limits.migrationTime
         let store = try PostgresStore(
             configuration: connection, node: configuration.nodeID, options: options, logger: logger)
         try await store.migrate()

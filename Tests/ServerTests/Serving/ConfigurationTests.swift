@@ -65,6 +65,11 @@ import TidemarkWire
         #expect(try configuration(["TIDEMARK_LIMIT_LEDGER_DAYS": "7"]).limits.store.ledgerLifetime == 604_800_000)
     }
 
+    @Test func `a database has ten minutes to be brought up to date, or those that are set`() throws {
+        #expect(try configuration([:]).limits.migrationTime == .seconds(600))
+        #expect(try configuration(["TIDEMARK_LIMIT_MIGRATION_MINUTES": "90"]).limits.migrationTime == .seconds(5_400))
+    }
+
     @Test(arguments: [
         ("TIDEMARK_LISTEN", "8080"), ("TIDEMARK_LISTEN", ":80"), ("TIDEMARK_LISTEN", "h:x"),
         ("TIDEMARK_LISTEN", "h:65536"), ("TIDEMARK_LISTEN", "::1:80"), ("TIDEMARK_DATABASE", "sqlite:"),
