@@ -29,7 +29,7 @@ extension PostgresStore {
             .first { try $0.head() }
     }
 
-    /// See `Store.changedScopes`: one search of the index a scope, no row is touched.
+    /// See `Store.changedScopes`: one search of the index a scope, and one row where something changed.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
