@@ -7,6 +7,16 @@ import TidemarkStore
 /// A scope's place is a hash: two scopes can have the same, which no test can wait for, so here they are given it.
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresPlaceTests {
+    /// Scope `a` holds its first record, number 1, and nothing that lies at the same place.
+    private func expectNothingOfOthers(in under: StoreUnderTest) async throws {
+        #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
+        let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+        #expect(window.records.map(\.key.id) == [.numbered(1)])
+        let page = try await under.store.page(
+            scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+        #expect(page.records.map(\.key.id) == [.numbered(1)] && page.isLast)
+    }
+
     @Test func `scopes that share a place keep their records apart`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
@@ -20,12 +30,7 @@ struct PostgresPlaceTests {
                 "UPDATE sync_record SET place = (SELECT place FROM sync_record WHERE scope = '\(ScopeID.a.text)' LIMIT 1)"
             )
 
-            #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
-            let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
-            #expect(window.records.map(\.key.id) == [.numbered(1)])
-            let page = try await under.store.page(
-                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
-            #expect(page.records.map(\.key.id) == [.numbered(1)] && page.isLast)
+            try await expectNothingOfOthers(in: under)
             try await running.end()
         }
     }
@@ -43,12 +48,7 @@ struct PostgresPlaceTests {
                 SET place = (SELECT place FROM sync_record WHERE workspace = '\(under.workspace.text)' LIMIT 1)
                 """)
 
-            #expect(try await under.store.changedScopes(among: [.a], after: 1, in: under.workspace).isEmpty)
-            let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
-            #expect(window.records.map(\.key.id) == [.numbered(1)])
-            let page = try await under.store.page(
-                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
-            #expect(page.records.map(\.key.id) == [.numbered(1)] && page.isLast)
+            try await expectNothingOfOthers(in: under)
             try await running.end()
         }
     }
