@@ -6,8 +6,9 @@
 #
 # Builds the release binary (TIDEMARK names one that exists), starts a private PostgreSQL in a temporary folder and stops
 # it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster: a bare row with one key, and
-# a row of the table that Tidemark keeps records in, with its indexes. Bare rows and writes that wait for each other, on
-# both stores, take turns, three times, since what a machine gives changes within seconds; the median of each counts.
+# a row of the table that Tidemark keeps records in, with its indexes. What a machine gives changes within seconds: bare
+# rows, and writes that each wait for one answer on both stores, take turns, five times; each time is compared with the
+# bare rows right before it, and the median counts. A first turn, which makes the cluster's log files, does not count.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -100,22 +101,36 @@ pgbench() {
         -h "$postgres_folder" -p "$POSTGRES_PORT" -U tidemark tidemark_bench | awk '/^tps/ { print $3 }'
 }
 
-# middle VALUE…: of three; a dash when one is missing.
-middle() { printf '%s\n' "$@" | sort -g | awk '/^-?$/ { gap = 1 } { v[NR] = $1 } END { print gap ? "-" : v[2] }'; }
+# middle VALUE…: the median of an odd number of values; a dash when one is missing.
+middle() {
+    printf '%s\n' "$@" | sort -g | awk '/^-?$/ { gap = 1 } { v[NR] = $1 } END { print gap ? "-" : v[(NR + 1) / 2] }'
+}
 
-each_bare=()
-each_writes=()
-each_embedded=()
-for round in 1 2 3; do
+# ratio VALUE OTHER: how many times the other.
+ratio() { awk -v w="$1" -v b="$2" 'BEGIN { if (w !~ /[0-9]/ || b + 0 == 0) print "-"; else printf "%.2f", w / b }'; }
+
+# bare_rows: pgbench with a bare row.
+bare_rows() {
     new_database
     say "pgbench: a bare row, 32 connections, prepared, $seconds s"
-    each_bare+=("$(pgbench \
-        'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)' \
-        "INSERT INTO bench_row (body) VALUES (repeat('x', 200));")")
-    measure "writes-postgres-1-$round" writes --in-flight 1 --database "$postgres" --seconds "$seconds"
-    each_writes+=("$(figure "writes-postgres-1-$round" writes_per_s)")
-    measure "writes-embedded-1-$round" writes --in-flight 1 --seconds "$seconds"
-    each_embedded+=("$(figure "writes-embedded-1-$round" writes_per_s)")
+    pgbench 'CREATE TABLE bench_row (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)' \
+        "INSERT INTO bench_row (body) VALUES (repeat('x', 200));" >"$results/bare"
+}
+
+bare_rows
+measure warm-up writes --in-flight 1 --database "$postgres" --seconds "$seconds"
+each_bare=()
+each_writes=()
+each_ratio=()
+each_embedded=()
+for turn in 1 2 3 4 5; do
+    bare_rows
+    each_bare+=("$(<"$results/bare")")
+    measure "writes-postgres-1-$turn" writes --in-flight 1 --database "$postgres" --seconds "$seconds"
+    each_writes+=("$(figure "writes-postgres-1-$turn" writes_per_s)")
+    each_ratio+=("$(ratio "${each_writes[turn - 1]}" "${each_bare[turn - 1]}")")
+    measure "writes-embedded-1-$turn" writes --in-flight 1 --seconds "$seconds"
+    each_embedded+=("$(figure "writes-embedded-1-$turn" writes_per_s)")
 done
 bare_tps=$(middle "${each_bare[@]}")
 
@@ -143,24 +158,33 @@ measure idle idle --connections 5000
 measure sdk sdk
 measure local local
 
-# ratio WRITES: as a multiple of pgbench's commits of bare rows, and of records.
-ratio() {
-    awk -v w="$1" -v b="$bare_tps" -v r="$record_tps" \
-        'BEGIN { if (w == "-" || b == 0 || r == 0) print "-"; else printf "%.2f x bare, %.2f x records", w / b, w / r }'
+# turns_of NAME: latencies of five turns, the medians, and what the host took from each.
+turns_of() {
+    local turn p50=() p99=() took=""
+    for turn in 1 2 3 4 5; do
+        p50+=("$(figure "$1-$turn" p50_ms)")
+        p99+=("$(figure "$1-$turn" p99_ms)")
+        took+="$(figure "$1-$turn" stolen_percent | cut -d . -f 1) "
+    done
+    row "  p50 ms / p99 ms" "$(middle "${p50[@]}") / $(middle "${p99[@]}")" "(${took}% stolen)"
 }
 
 row "figure" "here" "aim"
 row "pgbench INSERT commits/s, bare rows" "$bare_tps" "of ${each_bare[*]}"
 row "pgbench INSERT commits/s, rows of records" "$record_tps"
 writes=$(middle "${each_writes[@]}")
-row "writes/s, 256 writers, 1 in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0), of ${each_writes[*]}$(stolen writes-postgres-1-2)"
-row "  p50 ms / p99 ms, second round" "$(figure writes-postgres-1-2 p50_ms) / $(figure writes-postgres-1-2 p99_ms)"
-row "writes/s, 256 writers, 1 in flight, embedded" "$(middle "${each_embedded[@]}")" "20000, of ${each_embedded[*]}$(stolen writes-embedded-1-2)"
-row "  p50 ms / p99 ms, second round" "$(figure writes-embedded-1-2 p50_ms) / $(figure writes-embedded-1-2 p99_ms)"
+row "writes/s, 256 writers, 1 in flight, PostgreSQL" "$writes" "of ${each_writes[*]}"
+row "  x bare rows right before" "$(middle "${each_ratio[@]}")" "1.0, of ${each_ratio[*]}"
+row "  x rows of records" "$(ratio "$writes" "$record_tps")"
+turns_of writes-postgres-1
+row "writes/s, 256 writers, 1 in flight, embedded" "$(middle "${each_embedded[@]}")" "20000, of ${each_embedded[*]}"
+turns_of writes-embedded-1
 for in_flight in 4 10; do
     name=writes-postgres-$in_flight
     writes=$(figure $name writes_per_s)
-    row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(ratio "$writes") (aim 1.0)$(stolen $name)"
+    row "writes/s, 256 writers, $in_flight in flight, PostgreSQL" "$writes" "$(stolen $name)"
+    row "  x bare rows" "$(ratio "$writes" "$bare_tps")" "1.0"
+    row "  x rows of records" "$(ratio "$writes" "$record_tps")"
     row "  p50 ms / p99 ms" "$(figure $name p50_ms) / $(figure $name p99_ms)"
     name=writes-embedded-$in_flight
     row "writes/s, 256 writers, $in_flight in flight, embedded" "$(figure $name writes_per_s)" "20000$(stolen $name)"

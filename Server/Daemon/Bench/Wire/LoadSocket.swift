@@ -36,7 +36,6 @@ final class LoadSocket {
     private var unread: [UInt8] = []
     /// What the system did not take yet.
     private var unsent: [UInt8] = []
-    private var scratch = ByteBuffer()
     private var received: Int64 = 0
     private var acked: Int64 = 0
     private var unackedBytes = 0
@@ -49,11 +48,7 @@ final class LoadSocket {
     // MARK: Sending
 
     /// Sends one text message that `write` appends to a buffer.
-    func send(_ write: (inout ByteBuffer) -> Void) {
-        beginFrame()
-        write(&scratch)
-        sendFrame(opcode: 0x1)
-    }
+    func send(_ write: (inout ByteBuffer) -> Void) { sendFrame(opcode: 0x1, write) }
 
     /// Acknowledges what was received; call it now and then so that a quiet socket is not given up.
     func acknowledge() {
@@ -69,31 +64,31 @@ final class LoadSocket {
         end("cut")
     }
 
-    private func beginFrame() {
-        scratch.clear()
-        scratch.writeRepeatingByte(0, count: Self.headerBytesMax)
-    }
-
     /// A masked frame with the key 0, which leaves the bytes as they are.
-    private func sendFrame(opcode: UInt8) {
-        let count = scratch.readableBytes - Self.headerBytesMax
+    private func sendFrame(opcode: UInt8, _ write: (inout ByteBuffer) -> Void) {
+        guard let place else { return }
+        var frame = place.takeSpace()
+        defer { place.giveBack(frame) }
+        frame.writeRepeatingByte(0, count: Self.headerBytesMax)
+        write(&frame)
+        let count = frame.readableBytes - Self.headerBytesMax
         let start: Int
         switch count {
         case ..<126:
             start = Self.headerBytesMax - 6
-            scratch.setInteger(0x80 | UInt8(count), at: start + 1)
+            frame.setInteger(0x80 | UInt8(count), at: start + 1)
         case ..<65_536:
             start = Self.headerBytesMax - 8
-            scratch.setInteger(UInt8(0x80 | 126), at: start + 1)
-            scratch.setInteger(UInt16(count), at: start + 2)
+            frame.setInteger(UInt8(0x80 | 126), at: start + 1)
+            frame.setInteger(UInt16(count), at: start + 2)
         default:
             start = 0
-            scratch.setInteger(UInt8(0x80 | 127), at: start + 1)
-            scratch.setInteger(UInt64(count), at: start + 2)
+            frame.setInteger(UInt8(0x80 | 127), at: start + 1)
+            frame.setInteger(UInt64(count), at: start + 2)
         }
-        scratch.setInteger(0x80 | opcode, at: start)
-        scratch.moveReaderIndex(to: start)
-        scratch.withUnsafeReadableBytes { transmit($0) }
+        frame.setInteger(0x80 | opcode, at: start)
+        frame.moveReaderIndex(to: start)
+        frame.withUnsafeReadableBytes { transmit($0) }
     }
 
     private func transmit(_ bytes: UnsafeRawBufferPointer) {
@@ -101,8 +96,9 @@ final class LoadSocket {
         guard unsent.isEmpty else { return unsent.append(contentsOf: bytes) }
         let count = Foundation.send(place.descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
         guard count >= 0 || isTemporary(errno) else { return end("cannot send: \(systemMessage(errno))") }
-        unsent.append(contentsOf: bytes.dropFirst(max(count, 0)))
-        watchWriting(!unsent.isEmpty)
+        let isWhole = count == bytes.count
+        if !isWhole { unsent.append(contentsOf: bytes.dropFirst(max(count, 0))) }
+        watchWriting(!isWhole)
     }
 
     private func watchWriting(_ watches: Bool) {
@@ -210,10 +206,7 @@ final class LoadSocket {
         case 0x8:
             let code = payload.count >= 2 ? UInt16(payload[0]) << 8 | UInt16(payload[1]) : 1005
             end("the server closed with \(code) \(String(decoding: payload.dropFirst(2), as: UTF8.self))")
-        case 0x9:
-            beginFrame()
-            scratch.writeBytes(payload)
-            sendFrame(opcode: 0xa)
+        case 0x9: sendFrame(opcode: 0xa) { $0.writeBytes(payload) }
         default: break
         }
     }

@@ -33,7 +33,8 @@ final class Publisher: LoadPeer {
     private var settledThrough: Int64 = 0
     private var inFlight: [(last: Int64, sent: UInt64)] = []
     private var isWriting = false
-    private weak var socket: LoadSocket?
+    /// A circle until the socket ends: then it lets go of its peer.
+    private var socket: LoadSocket?
 
     init(hello: Hello, template: PushTemplate, plan: Plan) {
         greeting = hello

@@ -6,8 +6,12 @@ struct PushTemplate {
     /// Digits of the time that stands in the text, so that a receiver can tell how old a message is.
     static let stampDigits = 20
 
-    private let middle: String
-    private let end: String
+    /// More than the pieces of a push, and of one of its messages, have without `middle` and the text.
+    private static let headBytesMax = 128
+    private static let messageBytesMax = 512
+
+    private let middle: [UInt8]
+    private let padding: Int
     private var generator: SplitMix
 
     /// - Parameters:
@@ -15,44 +19,51 @@ struct PushTemplate {
     ///   - textBytes: length of the message's text; at least the stamp's.
     init(conversation: LocalID, seed: UInt64, textBytes: Int) {
         generator = SplitMix(state: seed)
-        middle = "\",\"f\":{\"conversationId\":\"\(conversation)\",\"sentAt\":"
-        end = String(repeating: "x", count: max(0, textBytes - Self.stampDigits - 1)) + "\"}}]}"
+        middle = Array("\",\"f\":{\"conversationId\":\"\(conversation)\",\"sentAt\":".utf8)
+        padding = max(0, textBytes - Self.stampDigits - 1)
     }
 
     /// Appends one push of `count` transactions of one message each.
     ///
     /// - Parameters:
+    ///   - first: the number of the first, from 1.
     ///   - now: milliseconds since 1970.
     ///   - stamp: nanoseconds of a monotonic clock; read it back by `FrameMark.stamp`.
     mutating func write(first: Int64, count: Int, now: Milliseconds, stamp: UInt64, into buffer: inout ByteBuffer) {
-        buffer.writeStaticString("{\"t\":\"push\",\"first\":")
-        buffer.writeString("\(first),\"acked\":\(first - 1),\"m\":[")
-        let time = "\(now)"
-        let digits = "\(stamp)"
-        let padding = max(0, Self.stampDigits - digits.utf8.count)
-        for index in 0..<count {
-            buffer.writeString(index == 0 ? "{\"id\":\"" : ",{\"id\":\"")
-            writeID(now, into: &buffer)
-            buffer.writeStaticString("\",\"at\":")
-            buffer.writeString(time)
-            buffer.writeStaticString(",\"ops\":[{\"o\":\"put\",\"c\":\"messages\",\"i\":\"")
-            writeID(now, into: &buffer)
-            buffer.writeString(middle)
-            buffer.writeString(time)
-            buffer.writeStaticString(",\"text\":\"T")
-            buffer.writeRepeatingByte(UInt8(ascii: "0"), count: padding)
-            buffer.writeString(digits)
-            buffer.writeString(end)
+        let room = Self.headBytesMax + count * (Self.messageBytesMax + middle.count + padding)
+        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: room) { space in
+            var pen = Pen(space)
+            pen.write("{\"t\":\"push\",\"first\":")
+            pen.write(first.magnitude)
+            pen.write(",\"acked\":")
+            pen.write((first - 1).magnitude)
+            pen.write(",\"m\":[")
+            for index in 0..<count {
+                if index > 0 { pen.write(",") }
+                writeMessage(now: now, stamp: stamp, with: &pen)
+            }
+            pen.write("]}")
+            return pen.count
         }
-        buffer.writeStaticString("]}")
     }
 
-    private mutating func writeID(_ now: Milliseconds, into buffer: inout ByteBuffer) {
-        let id = UniqueID.version7(milliseconds: now, random: (generator.next(), generator.next()))
-        buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 36) { space in
-            UniqueID.write(high: id.high, low: id.low, into: space.bindMemory(to: UInt8.self))
-            return 36
-        }
+    private mutating func writeMessage(now: Milliseconds, stamp: UInt64, with pen: inout Pen) {
+        pen.write("{\"id\":\"")
+        pen.write(makeID(now))
+        pen.write("\",\"at\":")
+        pen.write(now.magnitude)
+        pen.write(",\"ops\":[{\"o\":\"put\",\"c\":\"messages\",\"i\":\"")
+        pen.write(makeID(now))
+        pen.write(middle)
+        pen.write(now.magnitude)
+        pen.write(",\"text\":\"T")
+        pen.write(stamp, width: Self.stampDigits)
+        pen.write(UInt8(ascii: "x"), times: padding)
+        pen.write("\"}}]}")
+    }
+
+    private mutating func makeID(_ now: Milliseconds) -> UniqueID {
+        .version7(milliseconds: now, random: (generator.next(), generator.next()))
     }
 }
 
