@@ -4,7 +4,7 @@ import TidemarkModel
 package struct LaneQueue<Ticket: Sendable>: Sendable {
     package typealias Element = (submission: Submission, ticket: Ticket)
 
-    /// What waits of one client: most often a single submission, which needs no array.
+    /// What waits of one client while a batch is made.
     private struct Line {
         var first: Element
         var others: [Element] = []
@@ -24,9 +24,11 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         }
     }
 
-    /// In the order of their turns.
-    private var lines: [Line] = []
-    private var places: [ClientID: Int] = [:]
+    /// The oldest submission of each client that has any, in the order of their turns.
+    private var firsts: [Element] = []
+    /// What waits behind it, of the few clients that have more.
+    private var others: [ClientID: [Element]] = [:]
+    private var clients: Set<ClientID> = []
     private var transactions = 0
     private var bytes = 0
     private let limits: LaneLimits
@@ -34,9 +36,9 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     package init(limits: LaneLimits) { self.limits = limits }
 
     /// True when nothing waits.
-    package var isEmpty: Bool { lines.isEmpty }
+    package var isEmpty: Bool { firsts.isEmpty }
     /// Transactions that wait; a submission without any counts for one.
-    package var waiting: Int { lines.isEmpty ? 0 : max(1, transactions) }
+    package var waiting: Int { firsts.isEmpty ? 0 : max(1, transactions) }
 
     /// Adds a submission; false when the queue is full.
     package mutating func append(_ submission: Submission, ticket: Ticket) -> Bool {
@@ -45,17 +47,18 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         else { return false }
         transactions += submission.entries.count
         bytes += submission.bytes
-        if let place = places[submission.client] {
-            lines[place].others.append((submission, ticket))
+        if clients.insert(submission.client).inserted {
+            firsts.append((submission, ticket))
         } else {
-            places[submission.client] = lines.count
-            lines.append(Line(first: (submission, ticket)))
+            others[submission.client, default: []].append((submission, ticket))
         }
         return true
     }
 
     /// Takes the next batch: rounds of one submission a client until a bound is reached; at least one submission.
     package mutating func take() -> [Element] {
+        if let batch = takeAll() { return batch }
+        var lines = firsts.map { Line(first: $0, others: others[$0.submission.client] ?? []) }
         var batch: [Element] = []
         batch.reserveCapacity(lines.count)
         var taken = (transactions: 0, bytes: 0, clients: 0)
@@ -81,14 +84,27 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
                 goesOn = true
             }
         }
-        drop()
+        keep(lines)
         transactions -= taken.transactions
         bytes -= taken.bytes
         return batch
     }
 
-    /// Removes what was taken; clients that were served and have more go to the end.
-    private mutating func drop() {
+    /// Everything, where each client has one submission and there is room for all of them: what waited is the batch.
+    private mutating func takeAll() -> [Element]? {
+        guard others.isEmpty, transactions <= limits.batchTransactionsMax, bytes <= limits.batchBytesMax,
+            firsts.count <= limits.batchClientsMax
+        else { return nil }
+        let batch = firsts
+        firsts = []
+        firsts.reserveCapacity(batch.count)
+        clients.removeAll(keepingCapacity: true)
+        (transactions, bytes) = (0, 0)
+        return batch
+    }
+
+    /// Keeps what was not taken; clients that were served and have more go to the end.
+    private mutating func keep(_ lines: [Line]) {
         var waiting: [Line] = []
         var served: [Line] = []
         for var line in lines {
@@ -99,8 +115,13 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
                 served.append(line)
             }
         }
-        lines = waiting + served
-        places.removeAll(keepingCapacity: true)
-        for (place, line) in lines.enumerated() { places[line.client] = place }
+        firsts.removeAll(keepingCapacity: true)
+        others.removeAll(keepingCapacity: true)
+        clients.removeAll(keepingCapacity: true)
+        for line in waiting + served {
+            firsts.append(line.first)
+            clients.insert(line.client)
+            if !line.others.isEmpty { others[line.client] = line.others }
+        }
     }
 }

@@ -49,6 +49,33 @@ import TidemarkSequencer
         #expect(queue.isEmpty)
     }
 
+    @Test func `a queue that was emptied at once takes more of the same clients`() {
+        var queue = LaneQueue<Int>(limits: LaneLimits())
+        add(&queue, submission(1, 1), ticket: 1)
+        add(&queue, submission(2, 1), ticket: 2)
+        expect(&queue, gives: [1, 2])
+        #expect(queue.isEmpty)
+        for ticket in 3...4 { add(&queue, submission(1, Int64(ticket)), ticket: ticket) }
+        add(&queue, submission(2, 2), ticket: 5)
+        #expect(queue.waiting == 3)
+        expect(&queue, gives: [3, 5, 4])
+    }
+
+    @Test(arguments: [(2, 500, 5), (9, 250, 5), (9, 500, 2)])
+    func `a batch of many clients keeps each bound`(transactions: Int, bytes: Int, clients: Int) {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = transactions
+        limits.batchBytesMax = bytes
+        limits.batchClientsMax = clients
+        var queue = LaneQueue<Int>(limits: limits)
+        for client in 1...5 { add(&queue, submission(UInt64(client), 1), ticket: client) }
+        expect(&queue, gives: [1, 2])
+        #expect(queue.waiting == 3)
+        expect(&queue, gives: [3, 4])
+        expect(&queue, gives: [5])
+        #expect(queue.isEmpty)
+    }
+
     @Test func `a busy client leaves room for the others in each batch`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 100
