@@ -49,6 +49,18 @@ import TidemarkSequencer
         #expect(queue.isEmpty)
     }
 
+    @Test func `a client that still waits has one turn a round, whatever it adds`() {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = 2
+        var queue = LaneQueue<Int>(limits: limits)
+        for client in 1...3 { add(&queue, submission(UInt64(client), 1), ticket: client) }
+        expect(&queue, gives: [1, 2])
+        add(&queue, submission(3, 2), ticket: 4)
+        add(&queue, submission(1, 2), ticket: 5)
+        expect(&queue, gives: [3, 5])
+        expect(&queue, gives: [4])
+    }
+
     @Test func `a queue that was emptied at once takes more of the same clients`() {
         var queue = LaneQueue<Int>(limits: LaneLimits())
         add(&queue, submission(1, 1), ticket: 1)
