@@ -4,7 +4,8 @@ import TidemarkStore
 /// What is already in a read set while it grows, so that nothing is asked for twice.
 struct AskedKeys {
     private var known: Set<RecordKey> = []
-    private var births: Set<RecordKey> = []
+    /// Records that begin in this group, and whose step said so: that pair is not among `pairs`.
+    private var births: [RecordKey: UserID] = [:]
     private var pairs: Set<ReadSet.RecordSeat> = []
     private var seats: Set<Seat> = []
 
@@ -22,7 +23,9 @@ struct AskedKeys {
         switch step.action {
         case .create(_, _, let scope):
             noteSeat(step, user, scope, in: &reads)
-            if !known.contains(step.key) { births.insert(step.key) }
+            guard !known.contains(step.key) else { return notePair(pair, in: &reads) }
+            guard let first = births.updateValue(user, forKey: step.key) else { return reads.births.append(pair) }
+            births[step.key] = first
             notePair(pair, in: &reads)
         case .undelete(_, _, let scope):
             noteSeat(step, user, scope, in: &reads)
@@ -33,8 +36,9 @@ struct AskedKeys {
     }
 
     private mutating func notePair(_ pair: ReadSet.RecordSeat, in reads: inout ReadSet) {
-        guard pairs.insert(pair).inserted else { return }
-        guard !births.contains(pair.record) else { return reads.births.append(pair) }
+        let creator = births[pair.record]
+        guard creator != pair.user, pairs.insert(pair).inserted else { return }
+        guard creator == nil else { return reads.births.append(pair) }
         if known.insert(pair.record).inserted { reads.records.append(pair.record) }
         reads.recordSeats.append(pair)
     }

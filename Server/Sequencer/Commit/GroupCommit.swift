@@ -66,12 +66,12 @@ package final class GroupCommit: Service {
             _ entry: Entry, _ limits: LaneLimits, _ waking: AsyncStream<WorkspaceID>.Continuation
         ) -> PushOutcome? {
             guard !isClosed else { return .unavailable }
-            let opens = lanes[entry.workspace] == nil
+            let open = lanes.count
             guard
                 lanes[entry.workspace, default: Lane(queue: LaneQueue(limits: limits))]
                     .take(entry.submission, entry.completion, aheadMin: limits.aheadTransactionsMin)
             else { return .overloaded }
-            if opens { waking.yield(entry.workspace) }
+            if lanes.count > open { waking.yield(entry.workspace) }
             return nil
         }
     }
