@@ -4,7 +4,7 @@ import TidemarkStore
 /// What is already in a read set while it grows, so that nothing is asked for twice.
 struct AskedKeys {
     private var known: Set<RecordKey> = []
-    /// Records that begin in this group, and whose step said so: that pair is not among `pairs`.
+    /// Who creates each record that begins in this group; that pair is not among `pairs`.
     private var births: [RecordKey: UserID] = [:]
     private var pairs: Set<ReadSet.RecordSeat> = []
     private var seats: Set<Seat> = []

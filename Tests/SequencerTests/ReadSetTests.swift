@@ -11,7 +11,8 @@ import TidemarkStore
         let action: Mutation.Action =
             isNew
             ? .create(["room": .string(Self.room.description)]) : .update([NamedPatch("likes", .increment(1))])
-        return Desk().submission(client, user, first: first, [(id: id, mutations: [Desk.mutation("notes", id, action)])])
+        let mutations = [Desk.mutation("notes", id, action)]
+        return Desk().submission(client, user, first: first, [(id: id, mutations: mutations)])
     }
 
     private func pair(_ user: String, _ id: UInt64) -> ReadSet.RecordSeat {
