@@ -25,6 +25,7 @@ struct AskedKeys {
             noteSeat(step, user, scope, in: &reads)
             guard !known.contains(step.key) else { return notePair(pair, in: &reads) }
             guard let first = births.updateValue(user, forKey: step.key) else { return reads.births.append(pair) }
+            // Who comes later does not take its place.
             births[step.key] = first
             notePair(pair, in: &reads)
         case .undelete(_, _, let scope):

@@ -46,9 +46,9 @@ struct BatchPlanner {
                 let result = settle(entry, number: number, of: submission)
                 client.settledThrough = number
                 client.connection = submission.connection
-                let known = results.count
+                let clientsBefore = results.count
                 results[client.id, default: []].append(result)
-                if results.count > known { settled.append(client.id) }
+                if results.count > clientsBefore { settled.append(client.id) }
                 settlements.append(result.settlement)
             } else {
                 return .gap(settledThrough: client.settledThrough)

@@ -109,7 +109,7 @@ middle() {
 # ratio VALUE OTHER: how many times the other.
 ratio() { awk -v w="$1" -v b="$2" 'BEGIN { if (w !~ /[0-9]/ || b + 0 == 0) print "-"; else printf "%.2f", w / b }'; }
 
-# bare_rows: pgbench with a bare row.
+# bare_rows: pgbench with a bare row; leaves its commits a second in a file, since it also says what it does.
 bare_rows() {
     new_database
     say "pgbench: a bare row, 32 connections, prepared, $seconds s"
@@ -117,13 +117,14 @@ bare_rows() {
         "INSERT INTO bench_row (body) VALUES (repeat('x', 200));" >"$results/bare"
 }
 
+turns="1 2 3 4 5"
 bare_rows
 measure warm-up writes --in-flight 1 --database "$postgres" --seconds "$seconds"
 each_bare=()
 each_writes=()
 each_ratio=()
 each_embedded=()
-for turn in 1 2 3 4 5; do
+for turn in $turns; do
     bare_rows
     each_bare+=("$(<"$results/bare")")
     measure "writes-postgres-1-$turn" writes --in-flight 1 --database "$postgres" --seconds "$seconds"
@@ -158,10 +159,10 @@ measure idle idle --connections 5000
 measure sdk sdk
 measure local local
 
-# turns_of NAME: latencies of five turns, the medians, and what the host took from each.
+# turns_of NAME: the median latencies of its turns, and what the host took from each.
 turns_of() {
     local turn p50=() p99=() took=""
-    for turn in 1 2 3 4 5; do
+    for turn in $turns; do
         p50+=("$(figure "$1-$turn" p50_ms)")
         p99+=("$(figure "$1-$turn" p99_ms)")
         took+="$(figure "$1-$turn" stolen_percent | cut -d . -f 1) "

@@ -61,18 +61,16 @@ package final class GroupCommit: Service {
         var lanes: [WorkspaceID: Lane] = [:]
         var isClosed = false
 
-        /// Queues a submission, or says why not; a lane that it opens is woken.
+        /// Queues a submission, or says why not; a lane that it opens is woken, and closes again if it has nothing to do.
         mutating func queue(
             _ entry: Entry, _ limits: LaneLimits, _ waking: AsyncStream<WorkspaceID>.Continuation
         ) -> PushOutcome? {
             guard !isClosed else { return .unavailable }
-            let open = lanes.count
-            guard
-                lanes[entry.workspace, default: Lane(queue: LaneQueue(limits: limits))]
-                    .take(entry.submission, entry.completion, aheadMin: limits.aheadTransactionsMin)
-            else { return .overloaded }
-            if lanes.count > open { waking.yield(entry.workspace) }
-            return nil
+            let lanesBefore = lanes.count
+            let isTaken = lanes[entry.workspace, default: Lane(queue: LaneQueue(limits: limits))]
+                .take(entry.submission, entry.completion, aheadMin: limits.aheadTransactionsMin)
+            if lanes.count > lanesBefore { waking.yield(entry.workspace) }
+            return isTaken ? nil : .overloaded
         }
     }
 

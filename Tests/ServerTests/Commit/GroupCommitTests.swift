@@ -241,6 +241,16 @@ final class NotingClock: Clock, Sendable {
         try await running(commits) {}
     }
 
+    @Test func `a workspace whose first submission is refused comes to rest again`() async throws {
+        var limits = LaneLimits()
+        limits.queueTransactionsMax = 0
+        let commits = try commits(limits)
+        #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits) == .overloaded)
+        // It stops only when no lane is left.
+        try await running(commits) {}
+        #expect(!commits.isCommitting(in: workspace))
+    }
+
     @Test func `what is handed over together is queued in its order, and each is refused for itself`() async throws {
         try await register(1, 2)
         var limits = LaneLimits()
