@@ -14,8 +14,14 @@ extension StoreError {
         }
         let message = error.message ?? "no message"
         switch error.resultCode {
-        case .SQLITE_CONSTRAINT, .SQLITE_TOOBIG, .SQLITE_MISMATCH, .SQLITE_RANGE:
+        case .SQLITE_TOOBIG:
             self.init(.data, message)
+        case .SQLITE_CONSTRAINT, .SQLITE_MISMATCH:
+            // No batch of ours breaks what our tables want: somebody has changed them, and every write fails alike.
+            self.init(
+                .unavailable,
+                "the tables in the database file want what this version does not write: undo what was changed (\(message))"
+            )
         case .SQLITE_FULL:
             self.init(.unavailable, "the disk or the file's limit is full: free some space (\(message))")
         case .SQLITE_BUSY, .SQLITE_LOCKED:

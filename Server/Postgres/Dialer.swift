@@ -41,6 +41,7 @@ final class Dialer: Sendable {
 
     /// The thread's body. `delivered` and `failed` are called on it.
     func run(delivered: (LibpqConnection) -> Void, failed: (PostgresError) -> Void) {
+        var versions = ServerVersions()
         var backoff = Backoff(
             first: configuration.reconnectBackoffFirst, max: configuration.reconnectBackoffMax)
         while !signal.isStopped {
@@ -56,6 +57,7 @@ final class Dialer: Sendable {
             if mustPause { pause(backoff.next(jitter: .random(in: 0...1))) }
             do {
                 let connection = try Dial.connect(configuration, signal: signal)
+                try versions.check(connection.serverVersion)
                 orders.withLock { $0.wanted -= 1 }
                 if !signal.isStopped { delivered(connection) }
             } catch {

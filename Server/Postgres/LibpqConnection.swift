@@ -19,6 +19,9 @@ final class LibpqConnection: @unchecked Sendable {
         return descriptor >= 0 ? descriptor : nil
     }
 
+    /// As `server_version_num`: 150004 for 15.4; 0 when it is not known.
+    var serverVersion: CInt { PQserverVersion(raw) }
+
     /// libpq's account of what failed last, on one line and shortened. It names hosts and users, never passwords.
     var failureReason: String {
         let text = String(cString: PQerrorMessage(raw)).prefix(Self.reasonCharactersMax)

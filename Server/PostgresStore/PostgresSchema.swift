@@ -23,6 +23,7 @@ enum PostgresSchema {
         Step(name: "statistics before rows", statements: fourth),
         Step(name: "keys of records that differ early", statements: fifth),
         Step(name: "scopes have places", statements: sixth),
+        Step(name: "guards and a probe of hashes", statements: GuardSQL.tables),
     ]
 
     static let makeHistory = """

@@ -2,7 +2,7 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// Makes the tables, or brings those of an earlier version up to date; needs no `run()`.
+    /// Makes the tables, or brings those of an earlier version of Tidemark or PostgreSQL up to date; needs no `run()`.
     ///
     /// Several nodes may call it at once: one does the work, the others wait. Where nothing is missing, a role that
     /// may not make tables is enough.
@@ -20,6 +20,7 @@ extension PostgresStore {
                 group.addTask { try await pool.run() }
                 defer { pool.shutdown() }
                 try await pool.withConnection { try await Self.migrate($0) }
+                try await pool.withConnection { try await mendPlaces($0) }
             }
         } catch PostgresError.timeout {
             throw StoreError(
@@ -66,5 +67,5 @@ extension PostgresStore {
     }
 
     /// One lock for each schema of the database; the first number is ours alone.
-    private static let lockSchema = "SELECT pg_advisory_xact_lock(1414087753, hashtext(current_schema()))"
+    static let lockSchema = "SELECT pg_advisory_xact_lock(1414087753, hashtext(current_schema()))"
 }

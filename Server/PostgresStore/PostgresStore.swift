@@ -23,6 +23,8 @@ package final class PostgresStore: Store {
         package var outcomeTimeout: Duration = .seconds(15)
         /// Time for all missing steps of the schema, waiting for other nodes that make them included.
         package var migrationTimeout: Duration = .seconds(600)
+        /// Records whose places are computed anew in one transaction.
+        package var placesPerStep = 5_000
         /// Rows of one window, after which it is cut.
         package var windowRowsMax = 8_192
         /// Milliseconds that bodies are kept for other nodes, at least.

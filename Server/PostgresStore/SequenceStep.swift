@@ -26,12 +26,13 @@ struct SequenceStep {
             batch: guess.batch, workspace: workspace,
             from: .remembered(head: guess.ground, heard: guess.heard, node: node), clients: guess.clients,
             limits: limits, isHeard: limits.isHeard(guess.heard, at: guess.batch.head.time))
+        let begin = transactions.beginWrite
         let lock = Statement(SequencingSQL.lock, workspace)
         do {
-            _ = try await connection.run(
-                transactions.beginWrite + [lock] + write.statements + [Transactions.commit])
-            return true
-        } catch let error as PostgresError where error.isData || error.isBehindFailure {
+            let results = try await connection.run(begin + [lock] + write.statements + [Transactions.commit])
+            // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
+            return results[begin.count].rowCount == 1
+        } catch let error as PostgresError where error.isGuard || error.isData || error.isBehindFailure {
             return false
         } catch let error as PostgresError where error.provesRollback {
             throw error

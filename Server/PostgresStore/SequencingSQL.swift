@@ -7,8 +7,7 @@ import TidemarkPostgres
 /// index for each element.
 ///
 /// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
-/// that the contract forbids, the new value of a NOT NULL column becomes NULL, and the transaction fails with
-/// ``StoreError/guardState``.
+/// that the contract forbids, `sync_refuse` fails the transaction with ``GuardSQL/state``.
 enum SequencingSQL {
     /// Alone, so that everything after it sees what the last holder committed (R-02).
     static let lock = PreparedStatement(
@@ -99,7 +98,7 @@ enum SequencingSQL {
         sql: insertIntoRecord + "\n" + """
             ON CONFLICT (workspace, collection, id) DO UPDATE
             SET seq = CASE WHEN r.scope = EXCLUDED.scope AND r.born = EXCLUDED.born AND r.seq < EXCLUDED.seq
-                    THEN EXCLUDED.seq END,
+                    THEN EXCLUDED.seq ELSE sync_refuse(r.seq) END,
                 deleted = EXCLUDED.deleted, author = EXCLUDED.author, created = EXCLUDED.created,
                 updated = EXCLUDED.updated, octets = EXCLUDED.octets, body = EXCLUDED.body
             """)
@@ -152,7 +151,7 @@ enum SequencingSQL {
         sql: """
             UPDATE sync_client c
             SET settled = CASE WHEN c.user_id = u.user_id AND c.settled <= u.settled AND c.acked <= u.acked
-                    AND c.connection <= u.connection THEN u.settled END,
+                    AND c.connection <= u.connection THEN u.settled ELSE sync_refuse(c.settled) END,
                 acked = u.acked, connection = u.connection, kept = u.kept::json
             FROM unnest($2, $3, $4, $5, $6, $7) AS u (client, user_id, settled, acked, connection, kept)
             WHERE c.workspace = $1 AND c.client = u.client
@@ -172,7 +171,8 @@ enum SequencingSQL {
         sql: """
             INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
             SELECT w.workspace, $2,
-                CASE WHEN h.seq = $8 AND h.nonce = $9 AND l.heard IS NOT DISTINCT FROM $10 THEN $3 END,
+                CASE WHEN h.seq = $8 AND h.nonce = $9 AND l.heard IS NOT DISTINCT FROM $10 THEN $3
+                    ELSE sync_refuse(h.seq) END,
                 $4, $5, $6, $7
             FROM sync_workspace w
             CROSS JOIN (SELECT max(seen) AS heard FROM sync_listener WHERE workspace = $1 AND node <> $11) l

@@ -1,11 +1,22 @@
 import TidemarkPostgres
 import TidemarkStore
 
+/// Which failures may cost a transaction its life.
+///
+/// | SQLSTATE | says | kind |
+/// |---|---|---|
+/// | `TM001` | a guard of ours: the batch does not continue what is stored | `invariant` |
+/// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is not one | `data` |
+/// | `54000` | a value is too large for an index | `data` |
+/// | class 23: `23502`, `23505`, `23514` | the tables want what no batch of ours lacks | `unavailable` |
+/// | class 42, `0A000`, `P0001`, all others | the tables are not ours any more, or the database cannot | `unavailable` |
+///
+/// Only `data` and `invariant` are looked for in the batch, and end with one transaction refused for good: they come from
+/// the values of that one, and what is behind it goes on. A column, constraint or trigger that somebody added, or another
+/// version while it changes the tables, fails every write alike. Refusing them would park what every device wrote; they
+/// wait instead, until the tables are as they were. The same goes for a check that somebody added and that only some values
+/// fail: it holds up its workspace, and the log says why.
 extension StoreError {
-    /// `not_null_violation`: what the guards of ``SequencingSQL`` answer with. No parameter is NULL where it must not
-    /// be, so nothing else does.
-    static let guardState = "23502"
-
     /// Translates what the client and the server say. Their messages name tables, never values.
     init(postgres error: any Error) {
         switch error {
@@ -22,23 +33,28 @@ extension StoreError {
 
     private static func kind(of error: PostgresError) -> Kind {
         switch error {
-        case .server(sqlState: guardState, _): .invariant
+        case .server where error.isGuard: .invariant
         case .decoding: .invariant
         case .tooLarge: .data
-        case .server where error.isData: .data
+        case .server(let state, _) where state.hasPrefix("22") || state == "54000": .data
         case .server, .connectionLost, .unavailable, .timeout, .overloaded, .closed, .configuration: .unavailable
         }
     }
 }
 
 extension PostgresError {
+    /// True if a statement of ours refused to go on, see ``GuardSQL``.
+    var isGuard: Bool {
+        if case .server(sqlState: GuardSQL.state, _) = self { true } else { false }
+    }
+
     /// True if a transaction whose COMMIT was in the failed request is known not to have happened.
     ///
     /// Only refused values are that certain: a distributed PostgreSQL reports a failure during COMMIT itself with all
     /// sorts of states.
     var provesRollback: Bool {
         switch self {
-        case .server: isData
+        case .server: isData || isGuard
         case .unavailable, .overloaded, .closed, .tooLarge, .configuration: true
         case .connectionLost, .timeout, .decoding: false
         }

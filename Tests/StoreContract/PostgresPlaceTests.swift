@@ -64,4 +64,49 @@ struct PostgresPlaceTests {
             try await running.end()
         }
     }
+
+    /// As after an upgrade to a PostgreSQL that hashes otherwise.
+    private func hashOtherwise(_ schema: TestSchema) async throws {
+        try await schema.sql("UPDATE sync_record SET place = place + 1", "UPDATE sync_probe SET hash = hash + 1")
+    }
+
+    @Test func `records are found again when PostgreSQL hashes otherwise than before`() async throws {
+        try await TestSchema.with { schema in
+            var options = TestSchema.options
+            options.placesPerStep = 2
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let under = StoreUnderTest(store: running.store)
+            for number in Int64(1)...5 { try await under.commit { $0.put(.numbered(number), in: .a) } }
+            try await under.commit(in: WorkspaceID("other")) { $0.put(.numbered(1), in: .a) }
+            try await running.end()
+            try await hashOtherwise(schema)
+
+            let again = try await RunningPostgresStore(schema, node: 1, options: options)
+            let window = try await again.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+            #expect(window.records.map(\.seq) == [1, 2, 3, 4, 5])
+            let other = try await again.store.window(scopes: [.a], after: 0, span: 9, in: WorkspaceID("other"))
+            #expect(other.records.map(\.seq) == [1])
+            let probe = try await schema.sql(
+                "SELECT (hash = hashtextextended('tidemark', 0))::text FROM sync_probe")
+            #expect(probe == ["true"])
+            try await again.end()
+        }
+    }
+
+    @Test func `nodes that start at once compute places anew together`() async throws {
+        try await TestSchema.with { schema in
+            var options = TestSchema.options
+            options.placesPerStep = 1
+            let running = try await RunningPostgresStore(schema, node: 1, options: options)
+            let under = StoreUnderTest(store: running.store)
+            for number in Int64(1)...9 { try await under.commit { $0.put(.numbered(number), in: .a) } }
+            try await hashOtherwise(schema)
+            try await withThrowingDiscardingTaskGroup { group in
+                for _ in 0..<3 { group.addTask { try await running.store.migrate() } }
+            }
+            let window = try await running.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
+            #expect(window.records.count == 9)
+            try await running.end()
+        }
+    }
 }
