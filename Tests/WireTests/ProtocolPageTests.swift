@@ -65,6 +65,41 @@ import TidemarkWire
         #expect(examples >= 7)
     }
 
+    @Test func `every line of the annotated session is a message of its side`() {
+        var lines = 0
+        for line in page.split(separator: "\n") where line.hasPrefix("> {") || line.hasPrefix("< {") {
+            lines += 1
+            let bytes = Array(line.dropFirst(2).utf8)
+            if line.hasPrefix(">") {
+                #expect(throws: Never.self, "\(line)") { try ClientMessage.decode(bytes) }
+            } else {
+                #expect(throws: Never.self, "\(line)") { try ServerMessage.decode(bytes) }
+            }
+        }
+        #expect(lines >= 12)
+    }
+
+    @Test func `the vectors of canonical JSON and of marks are what the code makes`() throws {
+        let cells = try vectors()
+        #expect(cells.count >= 20)
+        for row in cells {
+            let value = try JSONReader.read(Array(row.written.utf8)) { try $0.value() }
+            let mark = ValueMark(value, of: FieldSchema(name: "any", type: .json))
+            #expect(value.json == row.canonical, "\(row.written)")
+            #expect("\(mark.number)" == row.mark, "\(row.written)")
+        }
+    }
+
+    /// The rows of the table of vectors.
+    private func vectors() throws -> [(written: String, canonical: String, mark: String)] {
+        let lines = page.split(separator: "\n").drop { $0 != "| written | canonical | mark |" }
+        return try lines.dropFirst(2).prefix { $0.hasPrefix("|") }.map { line in
+            let cells = line.dropFirst(2).dropLast(2).split(separator: " | ").map(String.init)
+            try #require(cells.count == 3, "\(line)")
+            return (String(cells[0].dropFirst().dropLast()), String(cells[1].dropFirst().dropLast()), cells[2])
+        }
+    }
+
     @Test func `every member of a mutation that the code writes is on the page`() {
         for name in ["put", "patch", "del", "undel", "set", "inc", "add", "rem", "max", "unset", "was"] {
             #expect(page.contains("`\(name)`"), "\(name)")
