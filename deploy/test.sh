@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks everything: format, build, and every test against both stores.
+# Checks everything: format, build, what only Apple's platforms compile, and every test against both stores.
 #
 #   deploy/test.sh [arguments of `swift test`, such as --filter Merge]
 #   deploy/test.sh --help
@@ -11,6 +11,8 @@ set -euo pipefail
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # shellcheck source=deploy/lib/postgres.sh
 source "$top/deploy/lib/postgres.sh"
+# shellcheck source=deploy/lib/apple.sh
+source "$top/deploy/lib/apple.sh"
 
 if [[ ${1:-} == --help || ${1:-} == -h ]]; then
     usage "${BASH_SOURCE[0]}"
@@ -75,6 +77,7 @@ ensure_build_packages
 require_swift
 lint
 build
+check_apple_branches
 start_postgres tidemark_test
 TIDEMARK_TEST_POSTGRES=$(postgres_connection tidemark_test)
 export TIDEMARK_TEST_POSTGRES

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
 
 /// Threads for what may block, such as libpq's calls, and so must stay off Swift's cooperative pool.
 package enum PosixThread {
@@ -16,17 +12,11 @@ package enum PosixThread {
     /// - Throws: `PostgresError.unavailable` if the system refuses another thread; `body` then never runs.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(PostgresError) {
         let retained = Unmanaged.passRetained(Body(body))
-        #if canImport(Glibc)
         var thread = pthread_t()
-        #else
-        var thread: pthread_t?
-        #endif
         let status = pthread_create(
             &thread, nil,
             { argument in
-                #if canImport(Glibc)
                 guard let argument else { return nil }
-                #endif
                 Unmanaged<Body>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, retained.toOpaque())
@@ -34,11 +24,7 @@ package enum PosixThread {
             retained.release()
             throw .unavailable("the system refused a thread (error \(status))")
         }
-        #if canImport(Glibc)
         pthread_detach(thread)
-        #else
-        if let thread { pthread_detach(thread) }
-        #endif
     }
 
     /// Runs `body` on a thread of its own and suspends until it is through.

@@ -1,47 +1,29 @@
 import CPostgres
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// Wakes one thread that waits in `poll` or `epoll`, from any thread; can also tell it, for good, to stop.
 package final class WakeSignal: Sendable {
     /// Readable while a wake-up is pending.
     package let descriptor: CInt
-    private let writeEnd: CInt
     private let stopped = Atomic<Bool>(false)
 
     /// - Throws: `PostgresError.unavailable` if the process has no file descriptor left.
     package init() throws(PostgresError) {
-        #if os(Linux)
         descriptor = eventfd(0, CInt(EFD_NONBLOCK | EFD_CLOEXEC))
-        writeEnd = descriptor
-        #else
-        var ends: [CInt] = [-1, -1]
-        _ = pipe(&ends)
-        descriptor = ends[0]
-        writeEnd = ends[1]
-        for end in ends { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
-        #endif
         guard descriptor >= 0 else { throw .unavailable("the process has no file descriptor left") }
     }
 
-    deinit {
-        close(descriptor)
-        if writeEnd != descriptor { close(writeEnd) }
-    }
+    deinit { close(descriptor) }
 
     /// Never reset once true.
     var isStopped: Bool { stopped.load(ordering: .acquiring) }
 
     /// From any thread.
     package func wake() {
-        // A full counter or pipe already holds a wake-up, so a refused write loses nothing.
+        // A full counter already holds a wake-up, so a refused write loses nothing.
         var one: UInt64 = 1
-        _ = write(writeEnd, &one, 8)
+        _ = write(descriptor, &one, 8)
     }
 
     func stop() {
@@ -51,8 +33,8 @@ package final class WakeSignal: Sendable {
 
     /// For the thread that waits: takes the wake-ups so far.
     package func drain() {
-        var pending: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        _ = read(descriptor, &pending, 32)
+        var pending: UInt64 = 0
+        _ = read(descriptor, &pending, 8)
     }
 }
 

@@ -28,7 +28,7 @@ func useAsTheReadmeDoes(folder: URL, schema: Schema, conversation: UUID, token: 
     }
 }
 
-@Suite struct `Readme` {
+@Suite(.timeLimit(.minutes(5))) struct `Readme` {
     @Test func `the example's lines are the ones that compile here`() throws {
         let here = URL(filePath: #filePath)
         let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

@@ -1,11 +1,6 @@
 import Foundation
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// A Unix socket in front of a PostgreSQL server that loses one request or one answer when told to.
 ///
@@ -144,13 +139,8 @@ final class LossyWire: Sendable {
 }
 
 extension LossyWire {
-    #if canImport(Glibc)
     private static let stream = CInt(SOCK_STREAM.rawValue)
     private static let noSignal = CInt(MSG_NOSIGNAL)
-    #else
-    private static let stream = SOCK_STREAM
-    private static let noSignal: CInt = 0
-    #endif
 
     private static func connected(_ host: String, _ port: String) -> CInt {
         if host.hasPrefix("/") {

@@ -5,7 +5,9 @@ enum Layout {
 
     /// Time and randomness are arguments here: prefixes of paths, so that a file can be pure beside its executor.
     static let pureFolders = [
-        "Shared/", "Server/Session/", "Server/FanOut/", "Server/Sequencer/Plan", "ClientSDK/SDK/Engine/Machine",
+        "Shared/", "Server/Session/", "Server/FanOut/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
+        "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
+        "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Outbox/",
     ]
 
     /// Modules from outside, by the beginning of their names, and the only folders that may import them.
@@ -37,8 +39,7 @@ enum Layout {
         Direction("Server/Sequencer/", may: shared + ["TidemarkStore"]),
         Direction("Server/Session/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
         Direction("Server/FanOut/", may: shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession"]),
-        Direction("Server/Console/", may: pureServer),
-        Direction("Server/Gateway/", may: pureServer + ["TidemarkConsole"]),
+        Direction("Server/Gateway/", may: pureServer),
         Direction("Server/Daemon/", may: nil),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
         Direction("ClientSDK/", may: shared + client + ["TidemarkSQLite"]),
@@ -50,6 +51,14 @@ enum Layout {
     private static let client = [
         "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
     ]
+
+    /// Every prefix of these tables, with the table that it stands in.
+    static var prefixes: [(table: String, prefix: String)] {
+        [
+            ("productFolders", productFolders), ("pureFolders", pureFolders),
+            ("homes", homes.flatMap(\.folders)), ("directions", directions.map(\.folder)),
+        ].flatMap { table, prefixes in prefixes.map { (table, $0) } }
+    }
 
     struct Home: Sendable {
         let modulePrefix: String

@@ -19,10 +19,18 @@ import Testing
         #expect(paths([Allowance(rule: "calls", path: "Server/A.swift", reason: "generated")]).count == 2)
     }
 
+    @Test func `every prefix of the layout is the beginning of a file's path`() {
+        #expect(Layout.prefixes.count > 30)
+        for (table, prefix) in Layout.prefixes {
+            #expect(Repository.files.contains { $0.path.hasPrefix(prefix) }, "Layout.\(table): '\(prefix)'")
+        }
+    }
+
     @Test func `every allowance has a reason and is still needed`() {
         let witnesses = requirementNames(Repository.productFiles)
         let rules = [
-            fileSize, functionLength, pathNames, typeNames, verbs, calls, unstructuredTasks, purity, outsideImports,
+            fileSize, functionLength, pathNames, typeNames, verbs, calls, unstructuredTasks, purity, timeLimits,
+            outsideImports,
             directions, reasons, unfinished, links, wording, scripts, documentation(witnesses: witnesses),
         ]
         for allowance in Allowance.all {

@@ -1,13 +1,13 @@
-#if os(iOS) && canImport(BackgroundTasks)
+#if canImport(BackgroundTasks) && !os(macOS)
 import BackgroundTasks
 import Foundation
 
 extension RefreshScheduler where Self == SystemRefreshScheduler {
-    /// The system's own. Compiled on iOS only.
+    /// The system's own. Compiled where apps are refreshed in the background: not on macOS.
     public static var system: SystemRefreshScheduler { SystemRefreshScheduler() }
 }
 
-/// `BGTaskScheduler` with requests for app refreshes. Compiled on iOS only.
+/// `BGTaskScheduler` with requests for app refreshes. Compiled where apps are refreshed in the background: not on macOS.
 public struct SystemRefreshScheduler: RefreshScheduler {
     /// The identifier is not one of `BGTaskSchedulerPermittedIdentifiers` in the app's property list, or was registered
     /// before.

@@ -29,6 +29,9 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     }
 }
 
+@available(*, unavailable)
+extension SyncQuery: Sendable {}
+
 /// What a view shows, and the task that keeps it current.
 @MainActor @Observable
 private final class ShownRecords<Model: SyncModel> {
@@ -65,6 +68,13 @@ private final class ShownRecords<Model: SyncModel> {
 
 extension EnvironmentValues {
     /// The store that `@SyncQuery` reads.
-    @Entry public var syncStore: SyncStore?
+    public var syncStore: SyncStore? {
+        get { self[SyncStoreKey.self] }
+        set { self[SyncStoreKey.self] = newValue }
+    }
+}
+
+private struct SyncStoreKey: EnvironmentKey {
+    static let defaultValue: SyncStore? = nil
 }
 #endif

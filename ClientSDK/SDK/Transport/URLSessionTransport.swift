@@ -1,9 +1,7 @@
 #if canImport(Darwin)
-import Foundation
-import Synchronization
+public import Foundation
 
-/// The transport of Apple's platforms. Kept compiling by its conditions; Tidemark's own tests run on Linux and do not
-/// exercise it.
+/// The transport of Apple's platforms. Tidemark's own tests run on Linux: they type-check it, and do not exercise it.
 public struct URLSessionTransport: Transport {
     private let session: URLSession
     private static let messageBytesMax = 4 * 1_048_576

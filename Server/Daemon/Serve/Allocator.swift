@@ -1,4 +1,3 @@
-#if canImport(Glibc)
 import CAllocator
 
 /// The process allocates with jemalloc, which comes with the link of this module; why, says `ALLOCATOR.md`.
@@ -10,9 +9,3 @@ enum Allocator {
         _ = mallctl("background_thread", nil, nil, &isOn, MemoryLayout<Bool>.size)
     }
 }
-#else
-/// Other systems' allocators are left as they are.
-enum Allocator {
-    static func start() {}
-}
-#endif

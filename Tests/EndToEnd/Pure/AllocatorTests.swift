@@ -1,4 +1,3 @@
-#if canImport(Glibc)
 import CAllocator
 import Testing
 
@@ -24,4 +23,3 @@ import Testing
         #expect(isOn)
     }
 }
-#endif

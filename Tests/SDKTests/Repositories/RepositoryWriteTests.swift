@@ -5,7 +5,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-@Suite struct RepositoryWriteTests {
+@Suite(.timeLimit(.minutes(5))) struct RepositoryWriteTests {
     private func store(_ note: Note) async throws -> SyncStore {
         let store = try SyncStore.test()
         try await store.repository(Note.self).create(note)

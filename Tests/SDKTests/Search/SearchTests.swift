@@ -13,7 +13,7 @@ private let searched = """
         "text": {"type": "string", "search": true}, "title": {"type": "string", "search": true}}}}}
     """
 
-@Suite struct SearchTests {
+@Suite(.timeLimit(.minutes(5))) struct SearchTests {
     struct Entry: SyncModel, Equatable {
         static let collection = "notes"
         var id = UUID()

@@ -1,9 +1,7 @@
-#if os(Linux)
 import CPostgres
 import Glibc
 
-/// Readiness of many sockets for one thread. Only this file knows how the system reports it; a Dispatch or `kqueue` form
-/// has the same five methods.
+/// Readiness of many sockets for one thread. Only this file knows how the system reports it.
 package struct Poller: ~Copyable {
     private let descriptor: CInt
     private var events = [epoll_event](repeating: epoll_event(), count: Self.eventsPerWait)
@@ -46,4 +44,3 @@ package struct Poller: ~Copyable {
         return epoll_ctl(descriptor, operation, socket, &event) == 0
     }
 }
-#endif

@@ -1,0 +1,20 @@
+import Dispatch
+
+public struct NWPath: Sendable {
+    public enum Status: Sendable {
+        case satisfied
+        case unsatisfied
+        case requiresConnection
+    }
+
+    public let status: Status
+}
+
+public final class NWPathMonitor: @unchecked Sendable {
+    public init() {}
+
+    @preconcurrency public var pathUpdateHandler: (@Sendable (NWPath) -> Void)?
+
+    public func start(queue: DispatchQueue) {}
+    public func cancel() {}
+}

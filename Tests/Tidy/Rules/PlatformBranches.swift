@@ -1,0 +1,89 @@
+import Testing
+
+/// Conditional compilation has one form, so that every branch is compiled somewhere in `deploy/test.sh`: whether a module
+/// of Apple's can be imported. The build on Linux compiles one side, and the check against the stubs the other.
+func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
+    Rule(name: "platform branches") { file in
+        guard file.isSwift else { return [] }
+        return file.code.enumerated().compactMap { number, line in
+            let words = line.trimmed
+            guard words.hasPrefix("#if") || words.hasPrefix("#elseif") else { return nil }
+            guard let module = testedModule(words) else {
+                return file.finding(number, "no check compiles this branch; write '#if canImport(MODULE)'")
+            }
+            guard stubs.contains(module) else {
+                return file.finding(number, "'\(module)' has no stub in Tests/AppleStubs, so no check compiles this")
+            }
+            guard file.lies(in: checkedFolders) else {
+                return file.finding(number, "the folder is not in apple_targets of deploy/lib/apple.sh")
+            }
+            return nil
+        }
+    }
+}
+
+/// The module of a condition that the check against the stubs makes true, or makes false when it begins with `!`.
+private func testedModule(_ line: String) -> String? {
+    guard let condition = line.prefixRemoved("#if ") else { return nil }
+    let plain = condition.suffixRemoved(" && !os(macOS)") ?? condition
+    return (plain.prefixRemoved("canImport(") ?? plain.prefixRemoved("!canImport("))?.suffixRemoved(")")
+}
+
+extension String {
+    fileprivate func prefixRemoved(_ prefix: String) -> String? {
+        hasPrefix(prefix) ? String(dropFirst(prefix.count)) : nil
+    }
+
+    fileprivate func suffixRemoved(_ suffix: String) -> String? {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : nil
+    }
+}
+
+@Suite struct PlatformBranchesTests {
+    private static let stubs = Set(
+        Repository.files.filter { $0.folder == "Tests/AppleStubs" }
+            .map { String($0.path.split(separator: "/").last?.dropLast(".swift".count) ?? "") })
+
+    /// The folders of `apple_targets`: lines of the form `"FOLDER MODULE"`.
+    private static var checkedFolders: [String] {
+        let script = Repository.files.first { $0.path == "deploy/lib/apple.sh" }
+        let list = script?.lines.drop { $0 != "apple_targets=(" }.dropFirst().prefix { $0 != ")" } ?? []
+        return list.compactMap { line in
+            line.trimmed.dropFirst().split(separator: " ").first.map { "\($0)/" }
+        }
+    }
+
+    @Test func `every branch for another platform is compiled by a check`() {
+        let rule = platformBranches(stubs: Self.stubs, checkedFolders: Self.checkedFolders)
+        expectNone(rule.findings(in: Repository.swiftFiles))
+    }
+
+    @Test func `every folder that is checked has a branch, and every stub a use`() {
+        let branches = Repository.swiftFiles.filter { file in file.code.contains { $0.trimmed.hasPrefix("#if ") } }
+        #expect(branches.count > 4)
+        for folder in Self.checkedFolders {
+            #expect(branches.contains { $0.path.hasPrefix(folder) }, "remove '\(folder)' from apple_targets")
+        }
+        for stub in Self.stubs {
+            let imports = branches.flatMap { $0.code.compactMap(importedModule) }
+            #expect(imports.contains { $0 == stub }, "remove Tests/AppleStubs/\(stub).swift")
+        }
+    }
+
+    @Test func `a branch that no check compiles is found`() {
+        let rule = platformBranches(stubs: ["Network"], checkedFolders: ["ClientSDK/SDK/"])
+        let code = """
+            #if canImport(Network)
+            #elseif canImport(Network)
+            #endif
+            #if canImport(Network) && !os(macOS)
+            #if !canImport(Network)
+            #if os(iOS)
+            #if canImport(UIKit)
+            #if canImport(Network) || DEBUG
+            // #if os(iOS)
+            """
+        #expect(rule.check(SourceFile(path: "ClientSDK/SDK/A.swift", text: code)).map(\.line) == [2, 6, 7, 8])
+        #expect(rule.check(SourceFile(path: "ClientSDK/Chat/A.swift", text: "#if canImport(Network)")).count == 1)
+    }
+}
