@@ -163,10 +163,10 @@ package struct FanOut: Sendable {
 
     /// The sequencer's word on one submission.
     package mutating func settled(
-        _ id: SessionID, _ outcome: PushOutcome, isLast: Bool, into effects: inout [SessionEffect]
+        _ id: SessionID, _ outcome: PushOutcome, pushEnd: Int64?, into effects: inout [SessionEffect]
     ) {
         update(id, into: &effects) { session, _, effects in
-            session.settled(outcome, isLast: isLast, into: &effects)
+            session.settled(outcome, pushEnd: pushEnd, into: &effects)
         }
     }
 

@@ -32,6 +32,9 @@ package struct Submission: Sendable {
         self.app = app
     }
 
+    /// The number that the push ends with which it comes from; `nil` for a piece that others follow.
+    package var pushEnd: Int64? { isLast ? first + Int64(entries.count) - 1 : nil }
+
     /// The entries one by one, so that a poisonous one can be found.
     var singles: [Submission] {
         entries.enumerated().map { offset, entry in

@@ -29,6 +29,11 @@ struct SendWindow: Sendable {
         if waitingSince == nil { waitingSince = now }
     }
 
+    /// Acknowledgements could not be read for a while: the time for them begins anew.
+    mutating func readAgain(now: Milliseconds) {
+        if waitingSince != nil { waitingSince = now }
+    }
+
     /// Takes a cumulative count; false when it claims frames that were never sent.
     mutating func acknowledge(_ frames: Int64, now: Milliseconds) -> Bool {
         guard frames <= acked + Int64(sizes.count - head) else { return false }

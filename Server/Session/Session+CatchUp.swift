@@ -68,7 +68,7 @@ extension Session {
             for group in groups { splice.group(group.scope, rows: group.rows) }
             // What was read is sent even past the window's edge: one read is one frame beyond it at most.
             emit(
-                Frame(splice.finish()), cursor: cursor, seq: read.through.seq, isConsistent: false, now: now,
+                Frame(splice.finish()), nil, cursor: cursor, seq: read.through.seq, isConsistent: false, now: now,
                 into: &effects)
         }
         pump(ring, now: now, into: &effects)
@@ -81,11 +81,15 @@ extension Session {
         position = head
     }
 
-    /// The socket can take more, or cannot.
+    /// The socket can take more, or cannot. The answer to `awaitRoom` is that it can.
     package mutating func writabilityChanged(
         _ isWritable: Bool, now: Milliseconds, ring: Ring?, into effects: inout [SessionEffect]
     ) {
-        isBlocked = !isWritable
-        if isWritable, let ring, !isLive { pump(ring, now: now, into: &effects) }
+        guard isWritable else { return outbound.socketIsFull() }
+        if outbound.isSocketFull { window.readAgain(now: now) }
+        outbound.socketHasRoom()
+        guard let ring else { return }
+        if !isLive { pump(ring, now: now, into: &effects) }
+        releasePages(upTo: ring.tail.seq, into: &effects)
     }
 }

@@ -23,7 +23,7 @@ extension Session {
             frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes)
             if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
         }
-        guard !isBlocked, window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
+        guard !outbound.isFull, window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
             // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
             isLive = false
             position = Head(seq: batch.low - 1, nonce: 0, time: 0, epoch: batch.head.epoch)
@@ -31,14 +31,14 @@ extension Session {
         }
         apply(changes)
         position = batch.head
-        emit(frame, cursor: batch.cursor, seq: batch.head.seq, isConsistent: true, now: now, into: &effects)
+        emit(frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: true, now: now, into: &effects)
     }
 
     /// Serves a session that is not live: from the ring while it reaches back far enough, else from the store.
     package mutating func pump(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
-        guard phase == .streaming, !isLive, !isLoading, !isBlocked else { return }
+        guard phase == .streaming, !isLive, !isLoading else { return }
         guard window.isHalfFree(limits: context.limits) else { return }
-        while phase == .streaming {
+        while phase == .streaming, !outbound.isFull {
             if let catchUp, position.seq >= catchUp.target.seq || catchUp.scopes.isEmpty {
                 guard arrive(catchUp, ring, now: now, into: &effects) else { return }
                 continue
@@ -86,7 +86,9 @@ extension Session {
         apply(changes)
         position = batch.head
         heldSettled = isConsistent ? nil : held
-        emit(frame, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now, into: &effects)
+        emit(
+            frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now,
+            into: &effects)
         return true
     }
 
@@ -102,13 +104,16 @@ extension Session {
         let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
-        let frame = Frame(splice.finish(settled: isConsistent ? arrived.settled : nil, grants: arrived.changes))
+        let settled = isConsistent ? arrived.settled : nil
+        let frame = Frame(splice.finish(settled: settled, grants: arrived.changes))
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
         position = arrived.target
         adopt(arrived.grants)
         catchUp = nil
         heldSettled = isConsistent ? nil : arrived.settled
-        emit(frame, cursor: cursor, seq: arrived.target.seq, isConsistent: isConsistent, now: now, into: &effects)
+        emit(
+            frame, settled, cursor: cursor, seq: arrived.target.seq, isConsistent: isConsistent, now: now,
+            into: &effects)
         return true
     }
 
@@ -122,16 +127,16 @@ extension Session {
         releasePages(into: &effects)
     }
 
-    /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window is full.
+    /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window or the socket is full.
     mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
         let cursor = context.seal.cursor(head, workspace: identity?.workspace.text ?? "")
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
         let frame = Frame(splice.finish(settled: heldSettled))
-        guard !isBlocked, window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return }
+        guard !outbound.isFull, window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return }
         position = head
+        emit(frame, heldSettled, cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
         heldSettled = nil
-        emit(frame, cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
     }
 
     private func compose(
@@ -147,14 +152,19 @@ extension Session {
         return Frame(splice.finish(settled: settled, grants: changes))
     }
 
+    /// Sends a frame of the stream.
+    ///
+    /// - Parameter settled: what the frame tells of the client's own transactions. Their pushes do not count any more: the
+    ///   client may send the next one as soon as it reads this, which may be before the sequencer's word comes here.
     mutating func emit(
-        _ frame: Frame, cursor: String, seq: SequenceNumber, isConsistent: Bool, now: Milliseconds,
+        _ frame: Frame, _ settled: Settled?, cursor: String, seq: SequenceNumber, isConsistent: Bool, now: Milliseconds,
         into effects: inout [SessionEffect]
     ) {
+        if let settled { pushesInFlight.removeAll { $0 <= settled.through } }
         sent = (cursor, seq, now)
         owesConsistency = !isConsistent
         window.sent(frame.bytes.count, now: now)
-        effects.append(.send(id, frame))
+        give(frame, into: &effects)
     }
 
     /// The batch's membership changes of this user, as the client hears them.

@@ -15,7 +15,7 @@ extension Session {
         if isDraining {
             return send(.error(ErrorMessage(.draining, "the server is stopping", retryAfter: 0)), into: &effects)
         }
-        guard pushesInFlight < limits.pushesInFlightMax else {
+        guard pushesInFlight.count < limits.pushesInFlightMax else {
             let message = "push: \(limits.pushesInFlightMax) are being settled"
             return send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
@@ -30,16 +30,23 @@ extension Session {
         let pieces = context.submissions(
             of: push, client: client, principal: identity.principal, connection: connection, bytes: bytes,
             app: app)
-        pushesInFlight += 1
+        pushesInFlight.append(push.first + Int64(push.entries.count) - 1)
         for piece in pieces { effects.append(.submit(id, identity.workspace, piece)) }
     }
 
     /// The sequencer decided. What took effect, or was refused, the client hears in the stream.
-    package mutating func settled(_ outcome: PushOutcome, isLast: Bool, into effects: inout [SessionEffect]) {
+    ///
+    /// - Parameter pushEnd: the number that the push ends with, once all of its pieces are decided.
+    package mutating func settled(_ outcome: PushOutcome, pushEnd: Int64?, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
-        if isLast { pushesInFlight -= 1 }
+        // It is not there any more when the stream has told of it before.
+        if let pushEnd, let index = pushesInFlight.firstIndex(of: pushEnd) { pushesInFlight.remove(at: index) }
         switch outcome {
-        case .settled, .stale: break
+        case .settled: break
+        case .stale:
+            // Nothing that comes on this connection could take effect any more.
+            let reason = "push: a later connection or call of this client was seen"
+            return close(.connectedElsewhere, reason, into: &effects)
         case .gap(let through):
             send(.error(ErrorMessage(.gap, "go on from \(through + 1)", settledThrough: through)), into: &effects)
         case .forked:
@@ -54,7 +61,7 @@ extension Session {
             let message = "push: the workspace's queue is full"
             send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
-        if isDraining, pushesInFlight == 0 { close(.goingAway, "draining", into: &effects) }
+        if isDraining, pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
     }
 
     /// `page`: access is judged now, and again when the page is there.
@@ -68,7 +75,7 @@ extension Session {
     }
 
     /// Whether a read may begin; if not, the client is told.
-    func mayRead(
+    mutating func mayRead(
         _ request: HeldAnswer.Request, _ collection: String, into effects: inout [SessionEffect]
     ) -> Bool {
         guard grants[request.scope]?.since == request.since,
@@ -107,13 +114,12 @@ extension Session {
         send(.error(error), into: &effects)
     }
 
-    /// Sends the pages that the order has caught up with.
+    /// Sends the pages that the order has caught up with, as far as the socket has room.
     package mutating func releasePages(upTo tail: SequenceNumber? = nil, into effects: inout [SessionEffect]) {
         guard !heldAnswers.isEmpty else { return }
         let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
-        let ready = heldAnswers.filter { $0.at <= reached }
-        heldAnswers.removeAll { $0.at <= reached }
-        for answer in ready {
+        while !outbound.isFull, let index = heldAnswers.firstIndex(where: { $0.at <= reached }) {
+            let answer = heldAnswers.remove(at: index)
             pagesInFlight -= 1
             let request = answer.request
             // On the way to a snapshot the grants are still those of before: the page may have been read after their end.
@@ -122,11 +128,11 @@ extension Session {
                 refuse(request, into: &effects)
                 continue
             }
-            effects.append(.send(id, Frame(answer.bytes)))
+            give(Frame(answer.bytes), into: &effects)
         }
     }
 
-    private func refuse(_ request: HeldAnswer.Request, into effects: inout [SessionEffect]) {
+    private mutating func refuse(_ request: HeldAnswer.Request, into effects: inout [SessionEffect]) {
         let message = "\(request.kind): no such scope, grant or collection for you"
         send(.error(ErrorMessage(.forbidden, message, request: request.id)), into: &effects)
     }

@@ -46,8 +46,6 @@ package struct Session: Sendable {
     package var isLive = false
     /// A read for this session is under way.
     var isLoading = false
-    /// The socket's buffer is full.
-    var isBlocked = false
     /// The last frame left the client short of a consistent state.
     var owesConsistency = true
     /// State of reads that looked further than `position`: consistent only from here on.
@@ -55,9 +53,11 @@ package struct Session: Sendable {
 
     // Bounds.
     var window = SendWindow()
+    var outbound: Outbound
     var bucket: TokenBucket
     var ephemeralBucket: TokenBucket
-    var pushesInFlight = 0
+    /// The numbers that pushes end with which are being settled, in the order of their coming.
+    var pushesInFlight: [Int64] = []
     var pagesInFlight = 0
     var heldAnswers: [HeldAnswer] = []
 
@@ -72,6 +72,7 @@ package struct Session: Sendable {
         self.context = context
         self.headerToken = headerToken
         phase = .opened(deadline: now + context.timing.handshakeMax)
+        outbound = Outbound(bytesMax: context.limits.outboundBytesMax)
         bucket = TokenBucket(
             perSecond: context.limits.transactionsPerSecond, burst: context.limits.transactionsBurst, now: now)
         let rate = context.limits.ephemeral.perSecond
@@ -148,7 +149,8 @@ package struct Session: Sendable {
             if let identity, now >= identity.expires {
                 return close(.unauthenticated, "the token expired", into: &effects)
             }
-            if let since = window.waitingSince, now - since >= context.timing.ackMax {
+            // From a socket that is full nothing is read, acknowledgements neither; the edge ends it in time.
+            if !outbound.isSocketFull, let since = window.waitingSince, now - since >= context.timing.ackMax {
                 return close(.timeout, "no acknowledgement in time", into: &effects)
             }
             guard let ring = ring() else { return }
@@ -180,11 +182,17 @@ package struct Session: Sendable {
         isDraining = true
         let after = Int64(id % UInt64(max(1, context.timing.drainSpread)))
         send(.goAway(GoAway(after: after, reason: "the server is stopping")), into: &effects)
-        if pushesInFlight == 0 { close(.goingAway, "draining", into: &effects) }
+        if pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
     }
 
-    func send(_ message: ServerMessage, into effects: inout [SessionEffect]) {
-        effects.append(.send(id, Frame(message.encode())))
+    mutating func send(_ message: ServerMessage, into effects: inout [SessionEffect]) {
+        give(Frame(message.encode()), into: &effects)
+    }
+
+    /// Gives a frame to the socket. Everything that is sent goes this way, and counts.
+    mutating func give(_ frame: Frame, into effects: inout [SessionEffect]) {
+        effects.append(.send(id, frame))
+        if outbound.sent(frame.bytes.count) { effects.append(.awaitRoom(id)) }
     }
 
     private mutating func renew(_ auth: Auth, now: Milliseconds, into effects: inout [SessionEffect]) {

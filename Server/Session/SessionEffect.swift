@@ -9,6 +9,8 @@ package typealias SessionID = UInt64
 package enum SessionEffect: Sendable {
     case send(SessionID, Frame)
     case close(SessionID, CloseCode, String)
+    /// Report by `writabilityChanged` once what was sent is flushed and the socket has room.
+    case awaitRoom(SessionID)
     /// Read head, grants and client; report by `loaded`.
     case load(SessionID, LoadRequest)
     /// Read a stretch of the order; report by `windowRead`.

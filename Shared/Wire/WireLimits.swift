@@ -22,12 +22,16 @@ package struct WireLimits: Hashable, Sendable {
     package var windowBytesMax = 1_048_576
     /// The same in frames.
     package var windowFramesMax = 1_000
+    /// Bytes of everything that a connection is given at once; then it gets nothing until its socket has room.
+    package var outboundBytesMax = 512 * 1024
     /// Transactions a second that one client may sustain.
     package var transactionsPerSecond = 100
     /// Transactions that one client may send at once after a pause.
     package var transactionsBurst = 1_000
     /// Connections of one user.
     package var connectionsPerUserMax = 20
+    /// Calls over HTTP that one user may have in progress, those that wait among them.
+    package var callsPerUserMax = 64
     /// Pages that one connection may have asked for and not received.
     package var pagesInFlightMax = 4
     /// Bytes of one blob; `nil` where the server keeps none, or is older than blobs.

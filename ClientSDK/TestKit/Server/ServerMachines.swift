@@ -129,6 +129,7 @@ struct ServerMachines: Sendable {
         case .close(let id, let code, let reason):
             outputs.append(.closed(id, code: code.rawValue, reason: reason))
             fanOut.lost(id)
+        case .awaitRoom(let id): fanOut.writabilityChanged(id, isWritable: true, now: now, into: &effects)
         case .load(let id, let request):
             let registration =
                 request.registers
@@ -156,7 +157,7 @@ struct ServerMachines: Sendable {
             break
         case .submit(let id, _, let submission):
             if !lane.append(submission, ticket: id) {
-                fanOut.settled(id, .overloaded, isLast: submission.isLast, into: &effects)
+                fanOut.settled(id, .overloaded, pushEnd: submission.pushEnd, into: &effects)
             }
         }
     }
@@ -179,7 +180,7 @@ struct ServerMachines: Sendable {
         }
         for (element, outcome) in zip(elements, outcomes) {
             guard let id = element.ticket else { continue }
-            fanOut.settled(id, outcome, isLast: element.submission.isLast, into: &effects)
+            fanOut.settled(id, outcome, pushEnd: element.submission.pushEnd, into: &effects)
         }
     }
 }

@@ -12,6 +12,7 @@ extension LoopHub {
         case .send(let id, let frame): send(frame, to: id)
         case .close(let id, let code, let reason):
             connections[id]?.socket.close(code: code.rawValue, reason: reason)
+        case .awaitRoom(let id): connections[id]?.awaitsRoom = true
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
@@ -37,10 +38,10 @@ extension LoopHub {
         if submissions.isEmpty {
             inbox.eventLoop.execute { [inbox] in inbox.hub.value?.handOver() }
         }
-        let isLast = submission.isLast
+        let pushEnd = submission.pushEnd
         submissions.append(
             GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
-                inbox.post(.settled(id, outcome, isLast: isLast))
+                inbox.post(.settled(id, outcome, pushEnd: pushEnd))
             })
     }
 

@@ -7,10 +7,11 @@ import TidemarkSession
 /// The connections of one event loop: turns what happens on their sockets into events of one `FanOut`, and carries out
 /// what it decides. Touched only on its loop, so that a delivery costs no lock.
 final class LoopHub: SocketOwner {
-    /// One socket, and whether it has unflushed frames.
+    /// One socket, whether it has unflushed frames, and whether its session wants to know when it has room.
     final class Connection {
         let socket: Socket
         var isTouched = false
+        var awaitsRoom = false
         var isWelcomed = false
 
         init(_ socket: Socket) { self.socket = socket }
@@ -134,9 +135,18 @@ final class LoopHub: SocketOwner {
         while let connection = touched.popLast() {
             connection.isTouched = false
             connection.socket.flush()
+            if connection.awaitsRoom, connection.socket.isWritable { tellRoom(connection) }
         }
         isFlushing = false
         framed = nil
+    }
+
+    /// The edge tells of room only where there was none before; who asked is told in any case.
+    private func tellRoom(_ connection: Connection) {
+        connection.awaitsRoom = false
+        react { fanOut, now, effects in
+            fanOut.writabilityChanged(connection.socket.id, isWritable: true, now: now, into: &effects)
+        }
     }
 }
 
@@ -154,7 +164,7 @@ extension FanOut {
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
         case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
         case .historyRead(let id, let request, let page): historyRead(id, request, page, into: &effects)
-        case .settled(let id, let outcome, let isLast): settled(id, outcome, isLast: isLast, into: &effects)
+        case .settled(let id, let outcome, let pushEnd): settled(id, outcome, pushEnd: pushEnd, into: &effects)
         case .heard(let workspace, let word): heard(word, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
         case .drain: break

@@ -19,7 +19,7 @@ final class LoopInbox: Sendable {
         case windowRead(SessionID, Window)
         case pageRead(SessionID, PageRequest, Page?)
         case historyRead(SessionID, HistoryRequest, LedgerPage?)
-        case settled(SessionID, PushOutcome, isLast: Bool)
+        case settled(SessionID, PushOutcome, pushEnd: Int64?)
         case superseded(SessionID)
         case heard(WorkspaceID, PeerWord)
         case drain

@@ -136,6 +136,7 @@ struct Machines {
                 for other in machines.indices where other != machine && !deaf.contains(other) {
                     run(other) { fanOut, _, effects in fanOut.heard(word, in: workspace, into: &effects) }
                 }
+            case .awaitRoom(let id): run(machine) { $0.writabilityChanged(id, isWritable: true, now: $1, into: &$2) }
             case .load(let id, let request):
                 // The first is answered by `connect`.
                 guard let session = machines[machine].session(id), session.isStreaming else { continue }

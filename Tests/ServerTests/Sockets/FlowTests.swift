@@ -1,6 +1,7 @@
 import Testing
 import TidemarkGateway
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkSession
 import TidemarkWire
 
@@ -135,6 +136,43 @@ import TidemarkWire
             }
             #expect(frames.flatMap(\.records).map(\.seq) == [1, 2, 3, 4, 5])
             #expect(frames.allSatisfy { !$0.isLive || $0.records.isEmpty })
+        }
+    }
+
+    @Test func `everything comes through a socket that is given a little at a time`() async throws {
+        try await TestServer.running(change: { $0.wire.outboundBytesMax = 2_000 }) { server in
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            for number in Int64(1)...20 {
+                try await ann.push(from: number, Sample.profile(100 + UInt64(number), name: "someone"))
+                _ = try await ann.settled(through: number)
+            }
+            var frames: [Changes] = []
+            while frames.last?.isConsistent != true || frames.flatMap(\.records).count < 20 {
+                frames.append(try await bob.changes())
+            }
+            #expect(frames.flatMap(\.records).map(\.seq) == Array(1...20))
+            for id in Int64(1)...4 {
+                let page = PageRequest(id: id, scope: ScopeID("directory"), since: 0, collection: "users", limit: 20)
+                try await bob.send(.page(page))
+            }
+            for _ in 1...4 {
+                guard case .page(let page) = try await bob.next() else { throw WireError("no page") }
+                #expect(page.changes.count == 20)
+            }
+        }
+    }
+
+    @Test func `a push on a connection that a call has overtaken ends it with 4409`() async throws {
+        try await TestServer.running { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let push = Push(first: 1, ackedThrough: 0, entries: [Push.Entry(Sample.profile(10))])
+            let call = PushCall(client: Sample.id(1), connection: 2, push: push)
+            let body = String(decoding: call.encode(), as: UTF8.self)
+            #expect(try await server.post("/v1/push", as: "ann", body: body).status == 200)
+            _ = try await ann.settled(through: 1)
+            try await ann.push(from: 2, Sample.profile(11))
+            #expect(try await ann.closeCode() == 4409)
         }
     }
 }

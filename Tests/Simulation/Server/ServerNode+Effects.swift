@@ -15,6 +15,7 @@ extension ServerNode {
             switch effect {
             case .send(let id, let frame): send(frame, to: id)
             case .close(let id, let code, let reason): close(id, code, reason)
+            case .awaitRoom(let id): awaitRoom(id)
             case .load(let id, let request): load(id, request)
             case .readWindow(let id, let request): readWindow(id, request)
             case .readPage(let id, _, let request): readPage(id, request)
@@ -24,7 +25,7 @@ extension ServerNode {
                 if lane.append(submission, ticket: .session(id)) {
                     sequence()
                 } else {
-                    advance { $0.settled(id, .overloaded, isLast: submission.isLast, into: &$1) }
+                    advance { $0.settled(id, .overloaded, pushEnd: submission.pushEnd, into: &$1) }
                 }
             }
         }
@@ -34,6 +35,15 @@ extension ServerNode {
         guard let connection = connections[id] else { return }
         connection.watch.sent(frame, on: connection, world)
         world.network.sendDown(connection, frame.bytes)
+    }
+
+    /// What was sent is flushed on a later turn of the loop; a socket that is full tells of room by itself.
+    private func awaitRoom(_ id: SessionID) {
+        let lease = lease
+        world.after(0) {
+            guard lease.isHeld, self.connections[id]?.isBlocked == false else { return }
+            self.advance { [clock = self.clock] in $0.writabilityChanged(id, isWritable: true, now: clock, into: &$1) }
+        }
     }
 
     private func close(_ id: SessionID, _ code: CloseCode, _ reason: String) {
@@ -137,7 +147,8 @@ extension ServerNode {
 extension SessionEffect {
     var session: SessionID {
         switch self {
-        case .send(let id, _), .close(let id, _, _), .load(let id, _), .readWindow(let id, _), .readPage(let id, _, _),
+        case .send(let id, _), .close(let id, _, _), .awaitRoom(let id), .load(let id, _), .readWindow(let id, _),
+            .readPage(let id, _, _),
             .readHistory(let id, _, _),
             .submit(let id, _, _):
             id

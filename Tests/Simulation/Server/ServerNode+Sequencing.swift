@@ -167,7 +167,7 @@ extension ServerNode {
         }
         switch element.ticket {
         case .session(let id):
-            advance { $0.settled(id, outcome, isLast: element.submission.isLast, into: &$1) }
+            advance { $0.settled(id, outcome, pushEnd: element.submission.pushEnd, into: &$1) }
         case .call(let call): calls.removeValue(forKey: call)?(outcome)
         }
     }

@@ -71,6 +71,7 @@ struct SimulationPlan {
         tiny(&fanOut.ringBytesMax, 2_000)
         tiny(&store.readBytesMax, 400)
         tiny(&wire.windowBytesMax, 3_000)
+        tiny(&wire.outboundBytesMax, 1_000)
         tiny(&wire.changesBytesTarget, 300)
         tiny(&engine.ackFrames, 2)
         tiny(&engine.attemptsMax, 2)
