@@ -32,7 +32,8 @@ final class LoadTarget: Sendable {
 
     /// Starts a server for the benchmark, or takes the one that the options name.
     static func prepare(_ options: BenchTargetOptions) async throws -> LoadTarget {
-        raiseFileLimit()
+        // One socket is one file; the server that we start inherits the limit.
+        _ = OpenFiles.raise()
         let workspace = WorkspaceID("bench-\(wallClock())")
         if let text = options.server {
             guard let address = ListenAddress(announcedIn: text) else {
@@ -101,13 +102,6 @@ final class LoadTarget: Sendable {
         return kibibytes * 1_024
     }
 
-    /// One socket is one file; the server that we start inherits the limit.
-    private static func raiseFileLimit() {
-        var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        limit.rlim_cur = limit.rlim_max
-        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
 }
 
 extension TokenSecret {

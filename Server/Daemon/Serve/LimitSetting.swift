@@ -56,6 +56,11 @@ package struct LimitSetting: Sendable {
         LimitSetting("CONNECTIONS_PER_USER", "connections of one user", 1...1_000_000) {
             $0.wire.connectionsPerUserMax = $1
         },
+        LimitSetting(
+            "CALLS_PER_USER", "calls of one user over HTTP in progress, waiting pulls among them", 1...1_000_000
+        ) {
+            $0.wire.callsPerUserMax = $1
+        },
         LimitSetting("STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000) {
             $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1
         },

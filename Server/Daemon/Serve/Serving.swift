@@ -16,10 +16,11 @@ private let shutdownMax = Duration.seconds(30)
 /// Prints `tidemark listening on http://HOST:PORT` to standard output once it serves; everything else goes to standard
 /// error.
 /// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
-package func runServer(_ configuration: ServerConfiguration) async throws {
+package func runServer(_ wanted: ServerConfiguration) async throws {
     Allocator.start()
     var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
-    logger.logLevel = configuration.logLevel
+    logger.logLevel = wanted.logLevel
+    let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
     let token = configuration.isDevelopment ? try developmentToken(configuration) : nil
     let server = ServerAssembly(
@@ -47,6 +48,22 @@ package func runServer(_ configuration: ServerConfiguration) async throws {
     }
     try opened.close()
     logger.info("Stopped")
+}
+
+extension ServerConfiguration {
+    /// The same with no more connections than the system lets the process open: beyond that nobody could be accepted, not
+    /// even a probe of health.
+    func fitting(into files: Int?, logger: Logger) -> ServerConfiguration {
+        guard let files else { return self }
+        let most = max(1, files - OpenFiles.reserve - limits.edge.probesMax)
+        guard limits.edge.connectionsMax > most else { return self }
+        logger.warning(
+            "The system lets this process open few files: fewer connections than set; raise the limit on open files",
+            metadata: ["connections": "\(most)", "set": "\(limits.edge.connectionsMax)", "files": "\(files)"])
+        var fitting = self
+        fitting.limits.edge.connectionsMax = most
+        return fitting
+    }
 }
 
 private func developmentToken(_ configuration: ServerConfiguration) throws -> String {

@@ -14,6 +14,8 @@ package enum CloseCode {
     package static let policyViolation: UInt16 = 1008
     /// A message was too long.
     package static let tooBig: UInt16 = 1009
+    /// The server has no room for this now.
+    package static let unavailable: UInt16 = 4503
     /// Nothing was heard of the peer for too long.
     package static let silent: UInt16 = 4408
 

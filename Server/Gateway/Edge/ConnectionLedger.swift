@@ -1,78 +1,79 @@
 import NIOCore
 import Synchronization
 
-/// Counts open connections and says whether one more may come. Any thread.
+/// Counts open connections and what they hold, and says whether one more may come. Any thread.
 final class ConnectionLedger: Sendable {
-    private struct Counts {
-        var open = 0
-        var refused = 0
-        /// Connections that have not proved who they are, and the network that each came from.
-        var strangers: [ObjectIdentifier: UInt64] = [:]
-        var strangersByNetwork: [UInt64: Int] = [:]
-
-        mutating func forgetStranger(_ key: ObjectIdentifier) {
-            guard let network = strangers.removeValue(forKey: key), let count = strangersByNetwork[network] else {
-                return
-            }
-            strangersByNetwork[network] = count > 1 ? count - 1 : nil
-        }
+    /// What a connection may do.
+    enum Admission {
+        case everything
+        /// All places are taken: it may ask how the server is, and nothing else.
+        case probe
+        case nothing
     }
 
-    private let connectionsMax: Int
-    private let perNetworkMax: Int?
-    private let counts = Mutex(Counts())
-
-    init(_ limits: EdgeLimits) {
-        connectionsMax = limits.connectionsMax
-        perNetworkMax = limits.unauthenticatedPerAddressMax
+    private struct State {
+        var counts = LedgerCounts()
+        /// Those that may only probe.
+        var probes: [ObjectIdentifier: any Channel] = [:]
     }
+
+    private let limits: EdgeLimits
+    private let state = Mutex(State())
+
+    init(_ limits: EdgeLimits) { self.limits = limits }
 
     /// Admits a connection until it closes, or refuses it.
-    func admit(_ channel: any Channel) -> Bool {
+    func admit(_ channel: any Channel) -> Admission {
         let key = ObjectIdentifier(channel)
         let network = channel.remoteAddress?.network
-        let isAdmitted = counts.withLock { counts in
-            guard counts.open < connectionsMax, hasRoom(for: network, counts) else {
-                counts.refused += 1
-                return false
-            }
-            counts.open += 1
-            if let network {
-                counts.strangers[key] = network
-                counts.strangersByNetwork[network, default: 0] += 1
-            }
-            return true
+        let (admission, evicted) = state.withLock { state in
+            let (admission, evicted) = state.counts.admit(key, from: network, limits)
+            if admission == .probe { state.probes[key] = channel }
+            return (admission, evicted.flatMap { state.probes[$0] })
         }
-        if isAdmitted { channel.closeFuture.whenComplete { _ in self.release(key) } }
-        return isAdmitted
+        guard admission != .nothing else { return .nothing }
+        channel.closeFuture.whenComplete { _ in
+            self.state.withLock { state in
+                state.counts.release(key)
+                state.probes[key] = nil
+            }
+        }
+        evicted?.close(promise: nil)
+        return admission
     }
 
+    /// The connection has proved who it is.
     func markAuthenticated(_ channel: any Channel) {
-        counts.withLock { $0.forgetStranger(ObjectIdentifier(channel)) }
+        state.withLock { $0.counts.forgetStranger(ObjectIdentifier(channel)) }
     }
+
+    /// The call of a connection is answered: from here on it is one of its address's again, as a connection that waits for
+    /// its next call belongs to nobody. False when its address has too many, and it has to go.
+    func markIdle(_ channel: any Channel) -> Bool {
+        let network = channel.remoteAddress?.network
+        return state.withLock { $0.counts.idle(ObjectIdentifier(channel), from: network, limits) }
+    }
+
+    /// A connection that has not proved who it is has so many bytes of an unfinished message. False when there is no room
+    /// for them; true for one that has.
+    func hold(_ bytes: Int, for channel: any Channel) -> Bool {
+        state.withLock { $0.counts.hold(bytes, for: ObjectIdentifier(channel), limits) }
+    }
+
+    /// Bytes that connections keep together which have not proved who they are.
+    var unauthenticatedBytes: Int { state.withLock { $0.counts.unauthenticatedBytes } }
 
     func snapshot() -> EdgeCounts {
-        counts.withLock {
-            EdgeCounts(open: $0.open, unauthenticated: $0.strangers.count, refused: $0.refused)
-        }
-    }
-
-    private func hasRoom(for network: UInt64?, _ counts: borrowing Counts) -> Bool {
-        guard let perNetworkMax, let network else { return true }
-        return (counts.strangersByNetwork[network] ?? 0) < perNetworkMax
-    }
-
-    private func release(_ key: ObjectIdentifier) {
-        counts.withLock { counts in
-            counts.open -= 1
-            counts.forgetStranger(key)
+        state.withLock { state in
+            let counts = state.counts
+            return EdgeCounts(open: counts.open, unauthenticated: counts.unauthenticated, refused: counts.refused)
         }
     }
 }
 
 /// How many connections the edge has, for metrics.
 package struct EdgeCounts: Sendable, Equatable {
-    /// Connections open now, HTTP and WebSocket.
+    /// Connections open now, HTTP and WebSocket, and those that may only probe.
     package var open: Int
     /// Those of them that have not been marked as authenticated (connections over local sockets are not counted).
     package var unauthenticated: Int

@@ -43,6 +43,9 @@ package struct Edge: Sendable {
     /// Takes an HTTP connection off its address's count of strangers; call it when a request proved its token. Any thread.
     package func markAuthenticated(_ channel: any Channel) { ledger.markAuthenticated(channel) }
 
+    /// Bytes of long unfinished messages of sockets that nobody knows. Any thread.
+    package var unauthenticatedBytes: Int { ledger.unauthenticatedBytes }
+
     /// The connections now. Any thread.
     package var counts: EdgeCounts { ledger.snapshot() }
 }

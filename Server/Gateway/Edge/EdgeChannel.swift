@@ -28,12 +28,14 @@ struct EdgeChannel: HTTPChannelHandler {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<EdgeConnection> {
         channel.eventLoop.makeCompletedFuture {
-            guard ledger.admit(channel) else {
+            switch ledger.admit(channel) {
+            case .everything: return EdgeConnection(channel: channel, outcome: try configure(channel, isProbe: false))
+            case .probe: return EdgeConnection(channel: channel, outcome: try configure(channel, isProbe: true))
+            case .nothing:
                 // A failed future here would end the listening channel: refusal is an outcome, not an error.
                 channel.close(promise: nil)
                 return EdgeConnection(channel: channel, outcome: channel.eventLoop.makeSucceededFuture(.refused))
             }
-            return EdgeConnection(channel: channel, outcome: try configure(channel))
         }
     }
 
@@ -60,7 +62,7 @@ struct EdgeChannel: HTTPChannelHandler {
         }
     }
 
-    private func configure(_ channel: any Channel) throws -> EventLoopFuture<EdgeOutcome> {
+    private func configure(_ channel: any Channel, isProbe: Bool) throws -> EventLoopFuture<EdgeOutcome> {
         var decoderLimits = NIOHTTPDecoderLimitConfiguration()
         decoderLimits.maxHeaderFieldSize = limits.headerFieldBytesMax
         decoderLimits.maxHeaderListSize = limits.headerListBytesMax
@@ -68,7 +70,8 @@ struct EdgeChannel: HTTPChannelHandler {
         let decoder = ByteToMessageHandler(
             HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: decoderLimits))
         let encoder = HTTPResponseEncoder()
-        let guardian = HTTPConnectionGuard(limits: limits, handshake: handshake, now: channel.eventLoop.now)
+        let guardian = HTTPConnectionGuard(
+            limits: limits, ledger: ledger, handshake: handshake, isProbe: isProbe, now: channel.eventLoop.now)
         let upgrade = NIOTypedHTTPServerUpgradeHandler<EdgeOutcome>(
             httpEncoder: encoder,
             extraHTTPHandlers: [decoder, guardian],

@@ -5,11 +5,28 @@
 package struct EdgeLimits: Sendable {
     // MARK: Connections
 
-    /// Open connections of both kinds; one more is closed at once, before a byte is read from it.
+    /// Open connections of both kinds; one more may only probe, see ``probesMax``.
     package var connectionsMax = 20_000
-    /// Connections of one remote address (IPv6: one /64 network) that have not proved who they are; one more is
-    /// closed at once. `nil` sets no bound.
+    /// Connections of one remote address (IPv6: one /64 network) that have not proved who they are, or wait for their next
+    /// call; one more may only probe. `nil` sets no bound.
     package var unauthenticatedPerAddressMax: Int? = 512
+    /// Connections beyond these bounds that may still ask `/healthz` or `/readyz`, once; another call there is answered by
+    /// 503. One more takes the place of the oldest of them, which is closed; with 0 it is closed itself, unread.
+    package var probesMax = 16
+    /// Those of them that come from one address: one more takes the place of that address's oldest.
+    package var probesPerAddressMax = 4
+    /// The time that such a connection has for each: its request's head, its body, and taking the answer.
+    package var probeDeadline: Duration = .seconds(5)
+
+    // MARK: Before a token was seen
+
+    /// Bytes of an unfinished message that a WebSocket may have before its owner knows who it is.
+    package var unauthenticatedBytesFree = 8 * 1024
+    /// Bytes of unfinished messages that are longer, over all such sockets; one for which there is no room is closed with
+    /// 4503.
+    package var unauthenticatedBytesMax = 8 * 1024 * 1024
+    /// The same over those of one address; without effect where ``unauthenticatedPerAddressMax`` is `nil`.
+    package var unauthenticatedBytesPerAddressMax = 2 * 1024 * 1024
 
     // MARK: HTTP
 
@@ -46,7 +63,8 @@ package struct EdgeLimits: Sendable {
     package var controlFramesPerMinuteMax = 120
     /// The server's own pings.
     package var pingEvery: Duration = .seconds(25)
-    /// A peer of which nothing was heard for so long is closed with 4408.
+    /// A peer of which nothing was heard for so long is closed with 4408; so is one whose socket is full and takes nothing
+    /// for so long, whatever it says meanwhile.
     package var silenceMax: Duration = .seconds(60)
     /// From our close frame to the peer's answer; then the connection is cut.
     package var closeDeadline: Duration = .seconds(5)
@@ -59,7 +77,7 @@ package struct EdgeLimits: Sendable {
 
     /// Unsent bytes under which a socket that was full becomes writable again.
     package var writeBufferLowBytes = 64 * 1024
-    /// Unsent bytes from which a socket is not writable; the owner decides what then happens to it.
+    /// Unsent bytes from which a socket is not writable: nothing is read from it until it is again, and the owner is told.
     package var writeBufferHighBytes = 256 * 1024
     /// `SO_SNDBUF`: what the kernel may hold beyond that (Linux doubles the figure for its own bookkeeping).
     package var kernelSendBufferBytes = 256 * 1024
@@ -68,4 +86,16 @@ package struct EdgeLimits: Sendable {
 
     /// The defaults; change what differs.
     package init() {}
+}
+
+extension EdgeLimits {
+    /// What holds for a connection that may only probe.
+    var forProbe: EdgeLimits {
+        var limits = self
+        limits.headDeadline = probeDeadline
+        limits.bodyDeadline = probeDeadline
+        limits.answerDeadline = probeDeadline
+        limits.closeDeadline = min(closeDeadline, probeDeadline)
+        return limits
+    }
 }

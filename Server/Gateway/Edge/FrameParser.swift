@@ -29,6 +29,9 @@ struct FrameParser {
     private var fragments = 0
     private var control: [UInt8] = []
 
+    /// What is kept of an unfinished message.
+    var unfinishedBytes: Int { message.count }
+
     init(messageBytesMax: Int, fragmentsMax: Int) {
         self.messageBytesMax = messageBytesMax
         self.fragmentsMax = fragmentsMax
@@ -59,6 +62,9 @@ struct FrameParser {
             }
         }
     }
+
+    /// Drops the unfinished message: nothing more will be fed.
+    mutating func abandon() { message = [] }
 
     private mutating func advance(_ byte: UInt8) throws(FrameViolation) -> Phase {
         switch phase {

@@ -21,5 +21,7 @@ struct FrameViolation: Error, Equatable {
     static let notUTF8 = FrameViolation(CloseCode.notUTF8, "text is not UTF-8")
     static let tooBig = FrameViolation(CloseCode.tooBig, "message too big")
     static let tooManyFragments = FrameViolation(CloseCode.tooBig, "message in too many fragments")
+    static let noRoom = FrameViolation(
+        CloseCode.unavailable, "no room for so long a message before hello was read; try again")
     static let tooManyControls = FrameViolation(CloseCode.policyViolation, "too many pings and pongs")
 }

@@ -11,15 +11,24 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let limits: EdgeLimits
+    private let ledger: ConnectionLedger
     private let handshake: HandshakeCheck
+    /// The connection came when all places were taken: it may ask how the server is, once.
+    private let isProbe: Bool
     private var state: HTTPConnectionState
     private var hasAnswerBegun = false
+    /// The answer that is being written says that it is the last.
+    private var isLastByItself = false
     private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
-    init(limits: EdgeLimits, handshake: HandshakeCheck, now: NIODeadline) {
-        self.limits = limits
+    init(limits: EdgeLimits, ledger: ConnectionLedger, handshake: HandshakeCheck, isProbe: Bool, now: NIODeadline) {
+        self.limits = isProbe ? limits.forProbe : limits
+        self.ledger = ledger
         self.handshake = handshake
-        state = HTTPConnectionState(now: now, limits: limits)
+        self.isProbe = isProbe
+        state = HTTPConnectionState(now: now, limits: self.limits)
+        // As in a shutdown, its first answer is its last.
+        if isProbe { _ = state.quiesce() }
     }
 
     func handlerAdded(context: ChannelHandlerContext) { arm(context) }
@@ -56,6 +65,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head(var head):
             hasAnswerBegun = true
+            isLastByItself = head.headers[canonicalForm: "connection"].contains { $0.lowercased() == "close" }
             if state.isLastAnswer { head.headers.replaceOrAdd(name: "Connection", value: "close") }
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .body(let bytes):
@@ -65,7 +75,9 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             hasAnswerBegun = false
             let isLast = state.answerEnd(at: context.eventLoop.now)
             arm(context)
-            guard isLast else { return context.write(data, promise: promise) }
+            guard isLast || isLastByItself || isOneTooMany(context) else {
+                return context.write(data, promise: promise)
+            }
             context.writeAndFlush(data, promise: promise)
             context.close(promise: nil)
         }
@@ -85,7 +97,13 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         context.fireUserInboundEventTriggered(event)
     }
 
+    /// Whether the connection is idle from here on, and its address has idle ones enough.
+    private func isOneTooMany(_ context: ChannelHandlerContext) -> Bool {
+        state.unanswered == 0 && !ledger.markIdle(context.channel)
+    }
+
     private func judge(_ head: inout HTTPRequestHead) -> HTTPRefusal? {
+        if isProbe, !Self.isProbe(head) { return .noConnectionLeft }
         if HandshakeCheck.isForSocket(head) {
             guard state.isFirstRequest else { return .upgradeRequired("open a new connection for a WebSocket") }
             return handshake.refusal(of: head)
@@ -98,6 +116,10 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             return length > bytesMax ? .blobTooLarge(bytesMax) : nil
         }
         return length > limits.requestBodyBytesMax ? .bodyTooLarge : nil
+    }
+
+    private static func isProbe(_ head: HTTPRequestHead) -> Bool {
+        head.method == .GET && (head.uri == "/healthz" || head.uri == "/readyz")
     }
 
     private static func isForBlob(_ head: HTTPRequestHead) -> Bool {

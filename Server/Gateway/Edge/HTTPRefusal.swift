@@ -31,6 +31,8 @@ struct HTTPRefusal: Sendable {
         HTTPRefusal(.payloadTooLarge, "too_large", BlobRefusal.tooLarge(bytesMax: bytesMax).message)
     }
 
+    static let noConnectionLeft = HTTPRefusal(
+        .serviceUnavailable, "overloaded", "the server has no connection left; try again", [("Retry-After", "1")])
     static let headersTooLarge = HTTPRefusal(
         .requestHeaderFieldsTooLarge, "too_large", "the request's header fields are too large")
     static let malformed = HTTPRefusal(.badRequest, "invalid", "this is not an HTTP/1.1 request")

@@ -13,6 +13,8 @@ package final class Socket {
     package let eventLoop: any EventLoop
     /// The token of the handshake's `Authorization: Bearer …` header, until ``markAuthenticated()`` drops it.
     package private(set) var bearerToken: String?
+    /// Nobody has said for whom this socket speaks.
+    private(set) var isUnauthenticated = true
     /// The owner's own state for this socket; the edge drops it after ``SocketOwner/closed(_:)``.
     package var session: AnyObject?
 
@@ -57,11 +59,19 @@ package final class Socket {
         context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
     }
 
-    /// Takes this connection off its address's count of strangers, and forgets the handshake's token.
+    /// Takes this connection off its address's count of strangers, and forgets the handshake's token. Its messages may be
+    /// as long as ``EdgeLimits/messageBytesMax`` allows from here on.
     package func markAuthenticated() {
         bearerToken = nil
+        isUnauthenticated = false
         guard let context else { return }
         ledger.markAuthenticated(context.channel)
+    }
+
+    /// Counts what is kept of an unfinished message while nobody knows whose it is; false when there is no room for it.
+    func holds(_ bytes: Int) -> Bool {
+        guard isUnauthenticated, let context else { return true }
+        return ledger.hold(bytes, for: context.channel)
     }
 
     func attach(_ context: ChannelHandlerContext) { self.context = context }

@@ -3,8 +3,12 @@ import NIOCore
 /// The only channel handler of an upgraded connection: parses frames, keeps the protocol, tells the owner.
 ///
 /// Frames are written as finished bytes (``Socket/write(_:)``), so the pipeline needs no encoder.
-final class SocketHandler: ChannelInboundHandler {
+///
+/// A peer that does not take what it asked for is not listened to: while its socket is not writable nothing is read from
+/// it, and what was read is kept, so that its questions cannot pile up as answers.
+final class SocketHandler: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
+    typealias OutboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
     let socket: Socket
@@ -13,6 +17,13 @@ final class SocketHandler: ChannelInboundHandler {
     private var context: ChannelHandlerContext?
     /// Set when a peer broke the protocol: its further bytes are dropped unread until it is gone.
     private var isDeaf = false
+    /// Read, and not parsed: at most what one turn of the loop reads.
+    private var unread = ByteBuffer()
+    private var isParsing = false
+    /// A read was asked for while nothing was to be read.
+    private var owesRead = false
+    /// Unsent bytes of a socket that was not writable, as of the last sweep.
+    private var unsent = Int.max
 
     init(socket: Socket, loop: LoopSockets) {
         self.socket = socket
@@ -39,17 +50,21 @@ final class SocketHandler: ChannelInboundHandler {
         guard !isDeaf else { return }
         var bytes = unwrapInboundIn(data)
         socket.liveness.heard(at: context.eventLoop.now)
-        do throws(FrameViolation) {
-            while !isDeaf, let event = try parser.next(from: &bytes) {
-                try react(to: event, context)
-            }
-        } catch {
-            fail(error, context)
+        if unread.readableBytes == 0 { parse(&bytes, context) } else { unread.writeBuffer(&bytes) }
+        guard socket.isUnauthenticated, !isDeaf, !socket.holds(parser.unfinishedBytes + unread.readableBytes) else {
+            return
         }
+        fail(.noRoom, context)
+    }
+
+    func read(context: ChannelHandlerContext) {
+        guard listens(context), unread.readableBytes == 0 else { return owesRead = true }
+        context.read()
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         loop.owner.writabilityChanged(socket, isWritable: context.channel.isWritable)
+        listenOn(context)
         context.fireChannelWritabilityChanged()
     }
 
@@ -68,6 +83,9 @@ final class SocketHandler: ChannelInboundHandler {
     /// What the event loop's sweep found due.
     func sweep(at now: NIODeadline) {
         guard let context else { return }
+        noteProgress(context, at: now)
+        // A socket that began to close listens for the end, writable or not.
+        listenOn(context)
         switch socket.liveness.sweep(at: now, loop.limits) {
         case .nothing: break
         case .ping: context.writeAndFlush(wrapOutboundOut(WebSocketFraming.ping), promise: nil)
@@ -75,6 +93,48 @@ final class SocketHandler: ChannelInboundHandler {
         case .closeDrained: socket.close(code: CloseCode.goingAway, reason: "the server is going away")
         case .cut: context.close(promise: nil)
         }
+    }
+
+    /// Whether the peer may say more now.
+    private func listens(_ context: ChannelHandlerContext) -> Bool {
+        context.channel.isWritable || isDeaf || socket.liveness.isClosing
+    }
+
+    /// Takes up what was left while the peer was not listened to.
+    private func listenOn(_ context: ChannelHandlerContext) {
+        // A write out of `react` can fill and empty the socket: the loop that runs goes on by itself.
+        guard !isParsing, listens(context) else { return }
+        if unread.readableBytes > 0 {
+            var bytes = unread
+            unread = ByteBuffer()
+            parse(&bytes, context)
+        }
+        guard owesRead, unread.readableBytes == 0, listens(context) else { return }
+        owesRead = false
+        context.read()
+    }
+
+    private func parse(_ bytes: inout ByteBuffer, _ context: ChannelHandlerContext) {
+        isParsing = true
+        defer { isParsing = false }
+        do throws(FrameViolation) {
+            while !isDeaf, listens(context) {
+                guard let event = try parser.next(from: &bytes) else { return }
+                try react(to: event, context)
+            }
+        } catch {
+            return fail(error, context)
+        }
+        if !isDeaf, bytes.readableBytes > 0 { unread = bytes }
+    }
+
+    /// What a full socket takes is a sign of life, since nothing else is heard of its peer.
+    private func noteProgress(_ context: ChannelHandlerContext, at now: NIODeadline) {
+        guard !context.channel.isWritable, let options = context.channel.syncOptions else { return unsent = .max }
+        // Without the figure the peer counts as silent.
+        guard let left = try? options.getOption(.bufferedWritableBytes) else { return }
+        if left < unsent { socket.liveness.heard(at: now) }
+        unsent = left
     }
 
     private func react(to event: FrameParser.Event, _ context: ChannelHandlerContext) throws(FrameViolation) {
@@ -104,6 +164,9 @@ final class SocketHandler: ChannelInboundHandler {
     /// send a reset, which can overtake the close frame. The close deadline ends the other half.
     private func fail(_ violation: FrameViolation, _ context: ChannelHandlerContext) {
         isDeaf = true
+        parser.abandon()
+        unread = ByteBuffer()
+        _ = socket.holds(0)
         socket.close(code: violation.code, reason: violation.reason)
         context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
             context.close(mode: .output, promise: nil)

@@ -9,6 +9,7 @@ import Testing
     @Test func `a connection beyond the bound is closed unread, and a free place can be taken`() async throws {
         var limits = EdgeLimits()
         limits.connectionsMax = 2
+        limits.probesMax = 0
         try await EdgeServer.running(limits) { server in
             try await RawPeer.upgraded(on: server.port) { first in
                 try await RawPeer.upgraded(on: server.port) { _ in
@@ -27,6 +28,7 @@ import Testing
     @Test func `strangers of one address are bounded, known peers are not`() async throws {
         var limits = EdgeLimits()
         limits.unauthenticatedPerAddressMax = 1
+        limits.probesMax = 0
         let (events, continuation) = AsyncStream<RecordingOwner.Event>.makeStream()
         let owner: @Sendable (any EventLoop) -> any SocketOwner = { _ in
             RecordingOwner(continuation) { socket, event in
@@ -64,10 +66,35 @@ import Testing
             channel.remoteAddress = try SocketAddress(ipAddress: address, port: 1)
             return channel
         }
-        #expect(ledger.admit(channels[0]))
-        #expect(ledger.admit(channels[1]) == !isShared)
+        #expect(ledger.admit(channels[0]) == .everything)
+        #expect(ledger.admit(channels[1]) == (isShared ? .probe : .everything))
         for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
         #expect(ledger.snapshot().open == 0)
         #expect(ledger.snapshot().unauthenticated == 0)
+    }
+
+    @Test func `a connection that waits for its next call is its address's again, and goes when there are too many`()
+        async throws
+    {
+        var limits = EdgeLimits()
+        limits.unauthenticatedPerAddressMax = 1
+        limits.probesMax = 0
+        let ledger = ConnectionLedger(limits)
+        let channels = try (0..<3).map { _ in
+            let channel = EmbeddedChannel()
+            channel.remoteAddress = try SocketAddress(ipAddress: "10.0.0.1", port: 1)
+            return channel
+        }
+        for channel in channels {
+            #expect(ledger.admit(channel) == .everything)
+            ledger.markAuthenticated(channel)
+        }
+        #expect(ledger.markIdle(channels[0]))
+        #expect(ledger.markIdle(channels[0]))
+        #expect(!ledger.markIdle(channels[1]))
+        ledger.markAuthenticated(channels[0])
+        #expect(ledger.markIdle(channels[1]))
+        for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
+        #expect(ledger.snapshot().open == 0 && ledger.snapshot().unauthenticated == 0)
     }
 }

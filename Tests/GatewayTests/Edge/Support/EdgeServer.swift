@@ -24,6 +24,7 @@ struct EdgeServer {
         let bound = BoundPort()
         let router = Router()
         router.get("/json") { _, _ in "{}" }
+        router.get("/healthz") { _, _ in "well" }
         router.post("/echo") { request, _ -> ByteBuffer in try await request.body.collect(upTo: 1 << 20) }
         let app = Application(
             router: router, server: edge.server, configuration: .init(address: .hostname("127.0.0.1", port: 0)),

@@ -1,0 +1,29 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// How many files, and sockets among them, the process may have open.
+enum OpenFiles {
+    /// Kept for what is not a connection of a client: the database, logs, listeners.
+    static let reserve = 128
+
+    /// Raises the bound as far as the system lets, and tells it; `nil` where the system does not say.
+    static func raise() -> Int? {
+        var limit = rlimit()
+        #if canImport(Glibc)
+        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let files = RLIMIT_NOFILE
+        #endif
+        guard getrlimit(files, &limit) == 0 else { return nil }
+        let before = limit.rlim_cur
+        limit.rlim_cur = limit.rlim_max
+        // Refused, for instance where the most is more than the kernel has, leaves it as it was.
+        if setrlimit(files, &limit) != 0 { limit.rlim_cur = before }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

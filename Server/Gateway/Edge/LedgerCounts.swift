@@ -1,0 +1,111 @@
+/// The figures of a ``ConnectionLedger``: a pure machine.
+struct LedgerCounts {
+    /// A connection that has not proved who it is.
+    private struct Stranger {
+        /// `nil` over a local socket.
+        var network: UInt64?
+        /// Bytes of an unfinished message, of those that are counted together.
+        var bytes = 0
+    }
+
+    /// What the strangers of one network have together.
+    private struct Share {
+        var connections = 0
+        var bytes = 0
+    }
+
+    /// Connections, those for probes among them.
+    private(set) var open = 0
+    private(set) var refused = 0
+    private var strangers: [ObjectIdentifier: Stranger] = [:]
+    private var shares: [UInt64: Share] = [:]
+    /// Counted bytes of all strangers.
+    private(set) var unauthenticatedBytes = 0
+    /// Connections that came when all places were taken, oldest first.
+    private var probes: [(key: ObjectIdentifier, network: UInt64?)] = []
+
+    /// Strangers, but those over local sockets.
+    var unauthenticated: Int { shares.values.reduce(0) { $0 + $1.connections } }
+
+    /// - Returns: what the connection may do, and an older one that has to make room for it.
+    mutating func admit(
+        _ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits
+    ) -> (admission: ConnectionLedger.Admission, evicted: ObjectIdentifier?) {
+        guard open - probes.count < limits.connectionsMax, hasRoom(for: network, limits) else {
+            refused += 1
+            return admitProbe(key, from: network, limits)
+        }
+        open += 1
+        add(key, of: network)
+        return (.everything, nil)
+    }
+
+    /// The newest goes before the oldest: a probe takes a moment, and what stays longer is none.
+    private mutating func admitProbe(
+        _ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits
+    ) -> (ConnectionLedger.Admission, ObjectIdentifier?) {
+        guard limits.probesMax > 0, limits.probesPerAddressMax > 0 else { return (.nothing, nil) }
+        let ofNetwork = probes.count { $0.network == network }
+        var evicted: ObjectIdentifier?
+        if ofNetwork >= limits.probesPerAddressMax {
+            evicted = probes.first { $0.network == network }?.key
+        } else if probes.count >= limits.probesMax {
+            evicted = probes.first?.key
+        }
+        probes.removeAll { $0.key == evicted }
+        open += 1
+        probes.append((key, network))
+        return (.probe, evicted)
+    }
+
+    mutating func release(_ key: ObjectIdentifier) {
+        open -= 1
+        probes.removeAll { $0.key == key }
+        forgetStranger(key)
+    }
+
+    mutating func forgetStranger(_ key: ObjectIdentifier) {
+        guard let stranger = strangers.removeValue(forKey: key) else { return }
+        unauthenticatedBytes -= stranger.bytes
+        guard let network = stranger.network, var share = shares[network] else { return }
+        share.connections -= 1
+        share.bytes -= stranger.bytes
+        shares[network] = share.connections > 0 ? share : nil
+    }
+
+    mutating func idle(_ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits) -> Bool {
+        guard strangers[key] == nil, !probes.contains(where: { $0.key == key }) else { return true }
+        guard hasRoom(for: network, limits) else { return false }
+        add(key, of: network)
+        return true
+    }
+
+    mutating func hold(_ bytes: Int, for key: ObjectIdentifier, _ limits: EdgeLimits) -> Bool {
+        guard let stranger = strangers[key] else { return true }
+        let counted = bytes > limits.unauthenticatedBytesFree ? bytes : 0
+        let more = counted - stranger.bytes
+        guard more <= 0 || unauthenticatedBytes + more <= limits.unauthenticatedBytesMax else { return false }
+        if let network = stranger.network {
+            let ofNetwork = (shares[network]?.bytes ?? 0) + more
+            // Where one address is everybody, behind a proxy, it has no bound of its own.
+            guard
+                more <= 0 || limits.unauthenticatedPerAddressMax == nil
+                    || ofNetwork <= limits.unauthenticatedBytesPerAddressMax
+            else { return false }
+            shares[network]?.bytes = ofNetwork
+        }
+        strangers[key]?.bytes = counted
+        unauthenticatedBytes += more
+        return true
+    }
+
+    private mutating func add(_ key: ObjectIdentifier, of network: UInt64?) {
+        strangers[key] = Stranger(network: network)
+        if let network { shares[network, default: Share()].connections += 1 }
+    }
+
+    private func hasRoom(for network: UInt64?, _ limits: EdgeLimits) -> Bool {
+        guard let most = limits.unauthenticatedPerAddressMax, let network else { return true }
+        return (shares[network]?.connections ?? 0) < most
+    }
+}
