@@ -15,8 +15,7 @@ extension API {
     ///
     /// Access is judged before a byte is read and again when all are here, so that who lost the scope meanwhile leaves
     /// nothing in it.
-    func putBlob(_ request: Request, _ context: APIContext) async throws -> Response {
-        let identity = try authenticate(request, context)
+    func putBlob(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         let (address, bytesMax) = try address(context, request)
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
@@ -49,8 +48,9 @@ extension API {
     }
 
     /// `GET`, and `HEAD` when `isLook`.
-    func getBlob(_ request: Request, _ context: APIContext, isLook: Bool) async throws -> Response {
-        let identity = try authenticate(request, context)
+    func getBlob(
+        _ request: Request, _ context: APIContext, of identity: Identity, isLook: Bool
+    ) async throws -> Response {
         let (address, _) = try address(context, request)
         let berth = try berth(blobs.downloads, blobs.downloadRates, "download", identity)
         let workspace = identity.workspace
@@ -92,7 +92,7 @@ extension API {
     }
 
     /// Counts what a call for blobs is refused with.
-    func counted(_ call: () async throws -> Response) async throws -> Response {
+    func noted(_ call: () async throws -> Response) async throws -> Response {
         do {
             return try await call()
         } catch let refusal as BlobRefusal {

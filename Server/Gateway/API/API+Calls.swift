@@ -24,35 +24,47 @@ extension API {
         }
     }
 
-    /// `POST /v1/page`: the page is read first and judged by the grants of a later snapshot, so that who lost the scope
-    /// meanwhile does not get it.
+    /// `POST /v1/page`.
     func page(_ call: (identity: Identity, body: PageRequest)) async throws -> Response {
         var request = call.body
         request.limit = min(request.limit, node.context.limits.pageRowsMax)
         guard node.context.admission.schema.collection(request.collection) != nil else {
             throw APIError.pageForbidden
         }
+        let judged = try await requireGrant(request.scope, since: request.since, of: call.identity)
         let page = try await node.page(request, in: call.identity.workspace)
-        try await requireGrant(request.scope, since: request.since, of: call.identity)
+        if page.at.seq > judged.seq {
+            _ = try await requireGrant(request.scope, since: request.since, of: call.identity)
+        }
         return Response(json: page.answer(to: request))
     }
 
-    /// `POST /v1/history`: read and judged as a page is.
+    /// `POST /v1/history`: judged and read as a page is.
     func history(_ call: (identity: Identity, body: HistoryRequest)) async throws -> Response {
         var request = call.body
         request.limit = min(request.limit, node.context.limits.pageRowsMax)
         guard node.context.admission.schema.collection(request.key.collection) != nil else {
             throw APIError.pageForbidden
         }
+        let judged = try await requireGrant(request.scope, since: request.since, of: call.identity)
         let page = try await node.history(request, in: call.identity.workspace)
-        try await requireGrant(request.scope, since: request.since, of: call.identity)
+        if page.at.seq > judged.seq {
+            _ = try await requireGrant(request.scope, since: request.since, of: call.identity)
+        }
         return Response(json: page.answer(to: request))
     }
 
-    private func requireGrant(_ scope: ScopeID, since: SequenceNumber, of identity: Identity) async throws {
+    /// Judges who asks: before anything is read for them, and, where the read is of a later state than this, again, so that
+    /// who lost the scope meanwhile does not get it.
+    ///
+    /// - Returns: the state that it was judged by.
+    private func requireGrant(
+        _ scope: ScopeID, since: SequenceNumber, of identity: Identity
+    ) async throws -> Head {
         let snapshot = try await node.store.session(
             for: identity.principal.user, client: nil, in: identity.workspace)
         guard node.context.held(snapshot.grants)[scope]?.since == since else { throw APIError.pageForbidden }
+        return snapshot.head
     }
 
     /// `GET /readyz`: whether this server should be sent clients.
@@ -60,7 +72,7 @@ extension API {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retryAfterProbe)
         }
-        guard await node.storeAnswers() else {
+        guard await readinessChecks.value(now: node.now, { await node.storeAnswers() }) else {
             let message = "the store does not answer"
             throw APIError.busy(.serviceUnavailable, .unavailable, message, retryAfter: retryAfterProbe)
         }

@@ -15,7 +15,8 @@ extension API {
         guard body.scopes.count <= node.context.limits.scopesMax else {
             throw APIError(.badRequest, "invalid", "pull: more than \(node.context.limits.scopesMax) scopes")
         }
-        let deadline = node.now() + body.wait
+        // Nobody waits longer than the token lasts.
+        let deadline = min(node.now() + body.wait, max(node.now(), identity.expires))
         if body.wait > 0 { try await node.follow(identity.workspace) }
         while true {
             let pulled = try await node.readGate.pass { () async throws -> Pulled in
@@ -45,7 +46,7 @@ extension API {
         }
         let snapshot = try await store.session(for: identity.principal.user, client: body.client, in: workspace)
         if body.client != nil, snapshot.client?.user != identity.principal.user {
-            throw APIError(.conflict, "client_unknown", "this client id is not registered for the user")
+            throw APIError.clientUnknown
         }
         let standing = Standpoint(
             cursor: body.cursor, held: body.scopes, snapshot: snapshot, lineage: lineage, workspace: workspace,

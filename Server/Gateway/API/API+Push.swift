@@ -2,12 +2,18 @@ import Hummingbird
 import TidemarkModel
 import TidemarkSequencer
 import TidemarkSession
+import TidemarkStore
 import TidemarkWire
+
+/// Who pushes over HTTP: each has a rate of its own.
+struct PushCaller: Hashable, Sendable {
+    var user: Census.User
+    var client: ClientID
+}
 
 extension API {
     /// `POST /v1/push`: 200 once everything in it is settled, be it accepted or refused.
-    func push(_ request: Request, _ context: APIContext) async throws -> Response {
-        let identity = try authenticate(request, context)
+    func push(_ request: Request, of identity: Identity) async throws -> Response {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
@@ -22,8 +28,10 @@ extension API {
             let message = "push: \(limits.outcomesKeptMax) outcomes are not acknowledged"
             throw APIError.busy(.serviceUnavailable, .overloaded, message, retryAfter: retry)
         }
-        let key = Census.Client(workspace: identity.workspace, client: call.client)
-        if let wait = rates.take(call.push.entries.count, for: key, now: node.now()) {
+        let caller = PushCaller(
+            user: .init(workspace: identity.workspace, user: identity.principal.user), client: call.client)
+        if !rates.knows(caller) { try await requireClient(of: caller) }
+        if let wait = rates.take(call.push.entries.count, for: caller, now: node.now()) {
             let message = "push: \(limits.transactionsPerSecond) transactions a second"
             throw APIError.busy(.tooManyRequests, .rateLimited, message, retryAfter: wait)
         }
@@ -31,6 +39,19 @@ extension API {
             of: call.push, client: call.client, principal: identity.principal, connection: call.connection,
             bytes: bytes.count, app: call.app)
         return Response(json: try answer(to: await node.settle(pieces, in: identity.workspace)).encode())
+    }
+
+    /// Whose a client is has to be known before anything of a rate is used: there are as many ids as anybody makes up.
+    private func requireClient(of caller: PushCaller) async throws {
+        if let wait = lookups.take(1, for: caller.user, now: node.now()) {
+            let message = "push: too many clients in a short time"
+            throw APIError.busy(.tooManyRequests, .rateLimited, message, retryAfter: wait)
+        }
+        let (user, workspace) = (caller.user.user, caller.user.workspace)
+        let snapshot = try await node.loadGate.pass { () async throws(StoreError) -> SessionSnapshot in
+            try await node.store.session(for: user, client: caller.client, in: workspace)
+        }
+        guard snapshot.client?.user == user else { throw APIError.clientUnknown }
     }
 
     private var retry: Int64 { node.context.timing.retry }
@@ -53,7 +74,7 @@ extension API {
         case .forked:
             throw APIError(.conflict, "client_forked", "a transaction number came back with other content")
         case .unknownClient:
-            throw APIError(.conflict, "client_unknown", "this client id is not registered for the user")
+            throw .clientUnknown
         case .unavailable:
             throw .busy(.serviceUnavailable, .unavailable, "the store is not available", retryAfter: retry)
         case .overloaded:

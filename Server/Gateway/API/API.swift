@@ -11,8 +11,11 @@ package struct API: Sendable {
     let node: Node
     let schemaName: String
     let schemaVersion: Int64
-    let rates: RateBook<Census.Client>
+    let rates: RateBook<PushCaller>
+    /// Looks at whose a client is, a user.
+    let lookups: RateBook<Census.User>
     let polls: PollCount
+    let readinessChecks: SharedAnswer<Bool>
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
     /// - Parameter markAuthenticated: told of each connection that proved its token.
@@ -23,7 +26,10 @@ package struct API: Sendable {
         schemaVersion = node.context.admission.schema.version
         let limits = node.context.limits
         rates = RateBook(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst)
+        lookups = RateBook(
+            perSecond: node.limits.clientLookupsPerSecond, burst: node.limits.clientLookupsBurst)
         polls = PollCount(max: node.limits.longPollsMax)
+        readinessChecks = SharedAnswer(lifetime: node.limits.probeLifetime)
     }
 
     /// The routes; add more to it before it serves.
@@ -34,26 +40,28 @@ package struct API: Sendable {
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/v1/info") { _, _ in Response(json: profile.encode()) }
         router.post("/v1/clients") { request, context in
-            try await register(try await call(request, context, RegisterCall.decode))
+            try await answer(request, context, RegisterCall.decode, register)
         }
-        router.post("/v1/push") { request, context in try await push(request, context) }
-        router.post("/v1/pull") { request, context in
-            try await pull(try await call(request, context, PullCall.decode))
+        router.post("/v1/push") { request, context in
+            try await counted(request, context) { try await push(request, of: $0) }
         }
-        router.post("/v1/page") { request, context in
-            try await page(try await call(request, context, PageRequest.decode))
-        }
+        router.post("/v1/pull") { request, context in try await answer(request, context, PullCall.decode, pull) }
+        router.post("/v1/page") { request, context in try await answer(request, context, PageRequest.decode, page) }
         router.post("/v1/history") { request, context in
-            try await history(try await call(request, context, HistoryRequest.decode))
+            try await answer(request, context, HistoryRequest.decode, history)
         }
         router.put("/v1/blobs/:digest") { request, context in
-            try await counted { try await putBlob(request, context) }
+            try await noted { try await counted(request, context) { try await putBlob(request, context, of: $0) } }
         }
         router.get("/v1/blobs/:digest") { request, context in
-            try await counted { try await getBlob(request, context, isLook: false) }
+            try await noted {
+                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: false) }
+            }
         }
         router.head("/v1/blobs/:digest") { request, context in
-            try await counted { try await getBlob(request, context, isLook: true) }
+            try await noted {
+                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: true) }
+            }
         }
         return router
     }
@@ -65,7 +73,7 @@ package struct API: Sendable {
     }
 
     /// Who calls; a connection that proves it is no stranger any more.
-    func authenticate(_ request: Request, _ context: APIContext) throws(APIError) -> Identity {
+    private func authenticate(_ request: Request, _ context: APIContext) throws(APIError) -> Identity {
         guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else {
             throw .unauthenticated(hasToken: false)
         }
@@ -80,15 +88,34 @@ package struct API: Sendable {
         return Array(buffer.readableBytesView)
     }
 
-    private func call<Call>(
-        _ request: Request, _ context: APIContext, _ decode: ([UInt8]) throws(WireError) -> Call
-    ) async throws -> (Identity, Call) {
+    /// Does a call for who makes it. While it is in progress it counts against its user, as a connection does.
+    private func counted(
+        _ request: Request, _ context: APIContext, _ call: (Identity) async throws -> Response
+    ) async throws -> Response {
         let identity = try authenticate(request, context)
-        let bytes = try await body(of: request)
-        do throws(WireError) {
-            return (identity, try decode(bytes))
-        } catch {
-            throw APIError(error)
+        let user = Census.User(workspace: identity.workspace, user: identity.principal.user)
+        guard node.census.beginCall(of: user) else {
+            let message = "the user has \(node.context.limits.callsPerUserMax) calls in progress; wait for one"
+            var error = APIError.busy(
+                .tooManyRequests, .rateLimited, message, retryAfter: node.context.timing.retry)
+            // Or connections that do nothing would be left of the calls that were refused.
+            error.fields[.connection] = "close"
+            throw error
+        }
+        defer { node.census.endCall(of: user) }
+        return try await call(identity)
+    }
+
+    /// The same for a call whose body is JSON.
+    private func answer<Call>(
+        _ request: Request, _ context: APIContext, _ decode: ([UInt8]) throws(WireError) -> Call,
+        _ call: ((identity: Identity, body: Call)) async throws -> Response
+    ) async throws -> Response {
+        try await counted(request, context) { identity in
+            let bytes = try await body(of: request)
+            let decoded: Call
+            do throws(WireError) { decoded = try decode(bytes) } catch { throw APIError(error) }
+            return try await call((identity, decoded))
         }
     }
 

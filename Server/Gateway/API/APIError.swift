@@ -42,6 +42,8 @@ struct APIError: Error {
         return error
     }
 
+    static let clientUnknown = APIError(
+        .conflict, "client_unknown", "this client id is not registered for the user")
     static let tooLarge = APIError(.contentTooLarge, ErrorCode.tooLarge.rawValue, "the request's body is too large")
     static let pageForbidden = APIError(
         .forbidden, ErrorCode.forbidden.rawValue, "page: no such scope, grant or collection for you")

@@ -23,6 +23,9 @@ final class RateBook<Caller: Hashable & Sendable>: Sendable {
         self.burst = burst
     }
 
+    /// True for a caller that took something and is not forgotten.
+    func knows(_ caller: Caller) -> Bool { pages.withLock { $0.recent[caller] != nil || $0.older[caller] != nil } }
+
     /// Takes `count` of a caller's tokens, or tells after how many milliseconds that would be possible.
     func take(_ count: Int, for caller: Caller, now: Milliseconds) -> Int64? {
         pages.withLock { pages in

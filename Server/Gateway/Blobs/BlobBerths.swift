@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A bounded number of places for transfers, of which each user may have some. Any thread.
+/// A bounded number of places for transfers, of which each user may have some. Half of them are for users who have none, so
+/// that a few who are slow with all of theirs do not keep everybody else out. Any thread.
 final class BlobBerths: Sendable {
     private struct Taken {
         var all = 0
@@ -16,10 +17,11 @@ final class BlobBerths: Sendable {
         self.perUserMax = perUserMax
     }
 
-    /// A place, free again when the last reference to it goes; `nil` when all are taken, or all of this user's.
+    /// A place, free again when the last reference to it goes; `nil` when all that this user may have are taken.
     func take(for caller: BlobDesk.Caller) -> Berth? {
         let isFree = taken.withLock { taken in
-            guard taken.all < max, taken.byUser[caller, default: 0] < perUserMax else { return false }
+            let own = taken.byUser[caller, default: 0]
+            guard taken.all < (own == 0 ? max : max / 2), own < perUserMax else { return false }
             taken.all += 1
             taken.byUser[caller, default: 0] += 1
             return true

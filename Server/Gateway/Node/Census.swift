@@ -2,9 +2,10 @@ import Synchronization
 import TidemarkModel
 import TidemarkSession
 
-/// Who is connected to this process, over all event loops. Any thread; asked once or twice a connection, never a delivery.
+/// Who is connected to this process, over all event loops, and who calls over HTTP. Any thread; asked once or twice a
+/// connection or call, never a delivery.
 final class Census: Sendable {
-    struct User: Hashable {
+    struct User: Hashable, Sendable {
         let workspace: WorkspaceID
         let user: UserID
     }
@@ -23,14 +24,19 @@ final class Census: Sendable {
     private struct Tables {
         var userOf: [SessionID: User] = [:]
         var connections: [User: Int] = [:]
+        var calls: [User: Int] = [:]
         var clientOf: [SessionID: Client] = [:]
         var placeOf: [Client: Place] = [:]
     }
 
     private let connectionsPerUserMax: Int
+    private let callsPerUserMax: Int
     private let tables = Mutex(Tables())
 
-    init(connectionsPerUserMax: Int) { self.connectionsPerUserMax = connectionsPerUserMax }
+    init(connectionsPerUserMax: Int, callsPerUserMax: Int) {
+        self.connectionsPerUserMax = connectionsPerUserMax
+        self.callsPerUserMax = callsPerUserMax
+    }
 
     /// Connections that said who they are.
     var count: Int { tables.withLock { $0.userOf.count } }
@@ -47,6 +53,23 @@ final class Census: Sendable {
             tables.connections[user] = count + 1
             tables.userOf[session] = user
             return true
+        }
+    }
+
+    /// Counts a call whose token was accepted, until `endCall`; false when its user has too many in progress.
+    func beginCall(of user: User) -> Bool {
+        tables.withLock { tables in
+            let count = tables.calls[user] ?? 0
+            guard count < callsPerUserMax else { return false }
+            tables.calls[user] = count + 1
+            return true
+        }
+    }
+
+    func endCall(of user: User) {
+        tables.withLock { tables in
+            let count = tables.calls[user] ?? 0
+            tables.calls[user] = count > 1 ? count - 1 : nil
         }
     }
 

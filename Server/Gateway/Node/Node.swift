@@ -81,7 +81,9 @@ package final class Node: Sendable {
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
         self.feeds = feeds
-        census = Census(connectionsPerUserMax: parts.context.limits.connectionsPerUserMax)
+        census = Census(
+            connectionsPerUserMax: parts.context.limits.connectionsPerUserMax,
+            callsPerUserMax: parts.context.limits.callsPerUserMax)
         loadGate = ReadGate(permits: parts.limits.loadsMax)
         readGate = ReadGate(permits: parts.limits.readsMax)
         let sequencer = Sequencer(schema: parts.context.admission.schema, limits: parts.context.limits.model)

@@ -20,6 +20,12 @@ package struct NodeLimits: Hashable, Sendable {
     package var tickEvery: Duration = .seconds(1)
     /// The longest that the readiness probe waits for the store.
     package var probeMax: Duration = .seconds(2)
+    /// Milliseconds for which one answer of the store is good for all who probe.
+    package var probeLifetime: Int64 = 500
+    /// Clients a second of one user, not seen before, that a push over HTTP may name; the look at whose they are costs a read.
+    package var clientLookupsPerSecond = 5
+    /// The same after a pause.
+    package var clientLookupsBurst = 50
     /// Bounds on the calls for blobs.
     package var blobs = BlobLimits()
 

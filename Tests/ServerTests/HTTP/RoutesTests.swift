@@ -161,13 +161,16 @@ import TidemarkWire
         let store = FaultyStore()
         try await TestServer.running(over: OpenedStore(store), change: { $0.lane.attemptsMax = 2 }) { server in
             _ = try await register(server)
-            store.faults.withLock { ($0.commitsLost, $0.sessionsLost) = (2, 1) }
-            let lost = try await push(server, from: 1, Sample.profile(10))
-            #expect(lost.status == 503 && lost.text.contains(#""code":"unavailable""#))
-            #expect(lost.header("retry-after") == "1")
-            let pull = try await server.post("/v1/pull", as: "ann", body: "{}")
-            #expect(pull.status == 503)
-            #expect(try await push(server, from: 1, Sample.profile(10)).status == 200)
+            // Whose a client is is asked once.
+            for isKnown in [false, true] {
+                store.faults.withLock { ($0.commitsLost, $0.sessionsLost) = isKnown ? (2, 1) : (0, 2) }
+                let lost = try await push(server, from: isKnown ? 2 : 1, Sample.profile(10))
+                #expect(lost.status == 503 && lost.text.contains(#""code":"unavailable""#))
+                #expect(lost.header("retry-after") == "1")
+                let pull = try await server.post("/v1/pull", as: "ann", body: "{}")
+                #expect(pull.status == 503)
+                #expect(try await push(server, from: isKnown ? 2 : 1, Sample.profile(isKnown ? 11 : 10)).status == 200)
+            }
         }
     }
 

@@ -11,6 +11,12 @@ final class FaultyStore: Store {
         var commitsRepeated = 0
         /// So many next sessions find the store unavailable.
         var sessionsLost = 0
+        /// Pages and pieces of history that were asked for.
+        var reads = 0
+        /// Looks at the store by a probe of readiness.
+        var probes = 0
+        /// What happens right before the next page, or piece of history, is read.
+        var beforeRead: (@Sendable () async throws -> Void)?
         /// Batches in which one of these takes effect are refused as data.
         var poison: Set<TransactionID> = []
         /// Not even a refusal of them can be stored.
@@ -117,6 +123,35 @@ final class FaultyStore: Store {
         return try await inner.session(for: user, client: client, in: workspace)
     }
 
+    /// Counts a read, and lets happen what is to happen before it.
+    private func noteRead() async throws(StoreError) {
+        let happens = faults.withLock { faults in
+            faults.reads += 1
+            defer { faults.beforeRead = nil }
+            return faults.beforeRead
+        }
+        do { try await happens?() } catch { throw StoreError(.unavailable, "\(error)") }
+    }
+
+    func page(
+        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        try await noteRead()
+        return try await inner.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
+    }
+
+    func history(
+        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> LedgerPage {
+        try await noteRead()
+        return try await inner.history(of: key, scope: scope, before: before, limit: limit, in: workspace)
+    }
+
+    func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
+        if workspace == WorkspaceID("readiness") { faults.withLock { $0.probes += 1 } }
+        return try await inner.batch(holding: seq, in: workspace)
+    }
+
     private final class Flag: Sendable {
         let value = Mutex(false)
     }
@@ -130,10 +165,6 @@ extension FaultyStore {
         try await inner.register(client, for: user, in: workspace, now: now)
     }
 
-    func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
-        try await inner.batch(holding: seq, in: workspace)
-    }
-
     func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
@@ -144,18 +175,6 @@ extension FaultyStore {
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {
         try await inner.window(scopes: scopes, after: seq, span: span, in: workspace)
-    }
-
-    func page(
-        scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> Page {
-        try await inner.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
-    }
-
-    func history(
-        of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> LedgerPage {
-        try await inner.history(of: key, scope: scope, before: before, limit: limit, in: workspace)
     }
 
     func follow(_ workspace: WorkspaceID, node: UInt64, now: Milliseconds) async throws(StoreError) -> Head {

@@ -63,8 +63,10 @@ struct TestServer: Sendable {
         }
     }
 
-    func token(_ user: String, workspace: String = "w", isService: Bool = false) throws -> String {
-        try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600), isService: isService)
+    func token(
+        _ user: String, workspace: String = "w", isService: Bool = false, lifetime: Duration = .seconds(3_600)
+    ) throws -> String {
+        try issuer.issue(user: user, workspace: workspace, lifetime: lifetime, isService: isService)
     }
 
     /// Pulls that wait.

@@ -1,0 +1,156 @@
+import Synchronization
+import Testing
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// What one user may take of a server over HTTP, and what it does for those whom it does not know.
+@Suite(.timeLimit(.minutes(5))) struct CallBoundsTests {
+    private static let waitingPull = #"{"scopes":[["directory",0]],"wait_ms":25000,"cursor":"#
+
+    /// The body of a pull that waits, from here on.
+    private func waitingPull(_ server: TestServer, as user: String) async throws -> String {
+        let answer = try await server.post("/v1/pull", as: user, body: "{}")
+        let frames = try PullAnswer.decode(answer.body).frames
+        guard let last = frames.last, case .changes(let changes) = try ServerMessage.decode(last) else {
+            throw WireError("no frame")
+        }
+        return Self.waitingPull + "\"\(changes.cursor)\"}"
+    }
+
+    @Test func `a user's calls in progress are bounded, waiting pulls among them, and others have theirs`() async throws
+    {
+        try await TestServer.running(limits: ["CALLS_PER_USER": "2"]) { server in
+            let body = try await waitingPull(server, as: "bob")
+            async let first = server.post("/v1/pull", as: "bob", body: body)
+            async let second = server.post("/v1/pull", as: "bob", body: body)
+            while server.watchers < 2 { await Task.yield() }
+            for path in ["/v1/pull", "/v1/clients", "/v1/push", "/v1/page", "/v1/history"] {
+                let third = try await server.post(path, as: "bob", body: "{}")
+                #expect(third.status == 429 && third.text.contains(#""code":"rate_limited""#))
+                #expect(third.text.contains("2 calls in progress") && third.header("retry-after") == "1")
+                #expect(third.header("connection") == "close")
+            }
+            let blob = try await server.call("GET", "/v1/blobs/x?scope=s", as: "bob")
+            #expect(blob.status == 429)
+            #expect(try await server.post("/v1/pull", as: "ann", body: "{}").status == 200)
+            // News ends both pulls, and with them the count.
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(10))
+            #expect(try await first.status == 200)
+            #expect(try await second.status == 200)
+            #expect(try await server.post("/v1/pull", as: "bob", body: "{}").status == 200)
+        }
+    }
+
+    @Test func `health and readiness are answered when all connections are taken`() async throws {
+        try await TestServer.running(limits: ["CONNECTIONS": "1"]) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            for path in ["/healthz", "/readyz"] {
+                #expect(try await server.call("GET", path).status == 200)
+            }
+            let other = try await server.call("GET", "/v1/info")
+            #expect(other.status == 503 && other.text.contains(#""code":"overloaded""#))
+            await ann.leave()
+        }
+    }
+
+    @Test func `a push that names another's client uses up nothing of its rate`() async throws {
+        try await TestServer.running(limits: ["BURST": "2"], change: TestServer.refillsNothing) { server in
+            _ = try await server.post("/v1/clients", as: "ann", body: #"{"client":"\#(Sample.id(1))"}"#)
+            func push(as user: String, _ first: UInt64) async throws -> NIOHTTPAnswer {
+                let entries = [Sample.profile(first), Sample.profile(first + 1)].map { Push.Entry($0) }
+                let call = PushCall(
+                    client: Sample.id(1), connection: 1, push: Push(first: 1, ackedThrough: 0, entries: entries))
+                return try await server.post("/v1/push", as: user, body: String(decoding: call.encode(), as: UTF8.self))
+            }
+            for _ in 0..<3 {
+                let refused = try await push(as: "eve", 20)
+                #expect(refused.status == 409 && refused.text.contains(#""code":"client_unknown""#))
+            }
+            #expect(try await push(as: "ann", 10).status == 200)
+            #expect(try await push(as: "ann", 10).status == 429)
+        }
+    }
+
+    @Test func `looking up whose made-up clients are is bounded for a user`() async throws {
+        let change: (inout ServerLimits) -> Void = {
+            $0.node.clientLookupsBurst = 3
+            $0.node.clientLookupsPerSecond = 0
+        }
+        try await TestServer.running(change: change) { server in
+            var statuses: [Int] = []
+            for number in UInt64(1)...5 {
+                let push = Push(first: 1, ackedThrough: 0, entries: [Push.Entry(Sample.profile(10))])
+                let call = PushCall(client: Sample.id(number), connection: 1, push: push)
+                let answer = try await server.post(
+                    "/v1/push", as: "eve", body: String(decoding: call.encode(), as: UTF8.self))
+                statuses.append(answer.status)
+            }
+            #expect(statuses == [409, 409, 409, 429, 429])
+        }
+    }
+
+    @Test(arguments: [
+        ("/v1/page", #""coll":"messages""#), ("/v1/history", #""coll":"messages","id":"\#(Sample.id(11))""#),
+    ])
+    func `nothing is read for who has no access`(path: String, what: String) async throws {
+        let store = FaultyStore()
+        try await TestServer.running(over: OpenedStore(store)) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.conversation(10, of: "ann"), Sample.message(11, in: 10))
+            _ = try await ann.settled(through: 2)
+            let body = #"{"rid":1,"scope":"\#(Sample.scope(10))","since":1,\#(what),"limit":1}"#
+            #expect(try await server.post(path, as: "eve", body: body).status == 403)
+            #expect(store.faults.withLock { $0.reads } == 0)
+            #expect(try await server.post(path, as: "ann", body: body).status == 200)
+            #expect(store.faults.withLock { $0.reads } == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("/v1/page", #""coll":"messages""#), ("/v1/history", #""coll":"messages","id":"\#(Sample.id(11))""#),
+    ])
+    func `who loses access while the read is under way does not get it`(path: String, what: String) async throws {
+        let store = FaultyStore()
+        try await TestServer.running(over: OpenedStore(store)) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.conversation(10, of: "ann", "bob"), Sample.message(11, in: 10))
+            _ = try await ann.settled(through: 2)
+            let body = #"{"rid":1,"scope":"\#(Sample.scope(10))","since":1,\#(what),"limit":1}"#
+            store.faults.withLock {
+                $0.beforeRead = {
+                    try await ann.push(from: 3, Sample.removal(12, of: "bob", from: 10))
+                    _ = try await ann.settled(through: 3)
+                }
+            }
+            #expect(try await server.post(path, as: "bob", body: body).status == 403)
+        }
+    }
+
+    @Test func `a pull waits no longer than its token lasts`() async throws {
+        try await TestServer.running { server in
+            let body = try await waitingPull(server, as: "bob")
+            let start = ContinuousClock.now
+            let token = try server.token("bob", lifetime: .seconds(2))
+            let answer = try await server.post("/v1/pull", body: body, headers: [("Authorization", "Bearer \(token)")])
+            #expect(answer.status == 200)
+            #expect(ContinuousClock.now - start < .seconds(15))
+        }
+    }
+
+    @Test func `however many ask whether the server is ready, the store is asked once in a while`() async throws {
+        let store = FaultyStore()
+        try await TestServer.running(over: OpenedStore(store), change: { $0.node.probeLifetime = 600_000 }) { server in
+            for _ in 0..<20 {
+                let answer = try await server.call("GET", "/readyz")
+                #expect(answer.status == 200)
+            }
+            #expect(store.faults.withLock { $0.probes } == 1)
+        }
+    }
+}
