@@ -73,9 +73,11 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(data, promise: promise)
         case .end:
             hasAnswerBegun = false
-            let isLast = state.answerEnd(at: context.eventLoop.now)
+            // With bytes of the request unread, closing would send a reset, which can overtake the answer.
+            let endsHere = isLastByItself && state.isAnswering
+            let isLast = state.answerEnd(at: context.eventLoop.now) || endsHere
             arm(context)
-            guard isLast || isLastByItself || isOneTooMany(context) else {
+            guard isLast || isOneTooMany(context) else {
                 return context.write(data, promise: promise)
             }
             context.writeAndFlush(data, promise: promise)

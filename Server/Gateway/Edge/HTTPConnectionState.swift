@@ -46,6 +46,9 @@ struct HTTPConnectionState {
         .milliseconds(Int64(bytes) * 1_000 / Int64(max(1, limits.bytesPerSecondMin)))
     }
 
+    /// The request has come whole, and its answer has not gone whole.
+    var isAnswering: Bool { waiting == .forAnswer }
+
     var isRefused: Bool { waiting == .forPeerToLeave }
 
     /// Whether the answer that is being written must say that it is the last.

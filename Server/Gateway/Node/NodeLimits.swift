@@ -23,9 +23,9 @@ package struct NodeLimits: Hashable, Sendable {
     /// Milliseconds for which one answer of the store is good for all who probe.
     package var probeLifetime: Int64 = 500
     /// Clients a second of one user, not seen before, that a push over HTTP may name; the look at whose they are costs a read.
-    package var clientLookupsPerSecond = 5
+    package var clientLookupsPerSecond = 20
     /// The same after a pause.
-    package var clientLookupsBurst = 50
+    package var clientLookupsBurst = 200
     /// Bounds on the calls for blobs.
     package var blobs = BlobLimits()
 
