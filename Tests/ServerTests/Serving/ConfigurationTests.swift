@@ -70,6 +70,14 @@ import TidemarkWire
         #expect(try configuration(["TIDEMARK_LIMIT_MIGRATION_MINUTES": "90"]).limits.migrationTime == .seconds(5_400))
     }
 
+    @Test func `no more connections are taken than the system lets the process open`() throws {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let usual = try configuration([:])
+        for (files, connections) in [(1_024, 880), (100, 1), (1_000_000, 20_000), (nil, 20_000)] {
+            #expect(usual.fitting(into: files, logger: logger).limits.edge.connectionsMax == connections)
+        }
+    }
+
     @Test(arguments: [
         ("TIDEMARK_LISTEN", "8080"), ("TIDEMARK_LISTEN", ":80"), ("TIDEMARK_LISTEN", "h:x"),
         ("TIDEMARK_LISTEN", "h:65536"), ("TIDEMARK_LISTEN", "::1:80"), ("TIDEMARK_DATABASE", "sqlite:"),
