@@ -41,6 +41,9 @@ final class Census: Sendable {
     /// Connections that said who they are.
     var count: Int { tables.withLock { $0.userOf.count } }
 
+    /// Calls over HTTP in progress.
+    var calls: Int { tables.withLock { $0.calls.values.reduce(0, +) } }
+
     /// The workspaces that somebody is connected to.
     var workspaces: Set<WorkspaceID> { tables.withLock { Set($0.connections.keys.map(\.workspace)) } }
 

@@ -22,33 +22,52 @@ import TidemarkWire
         return Self.waitingPull + "\"\(changes.cursor)\"}"
     }
 
-    @Test func `a user's calls in progress are bounded, waiting pulls among them, and others have theirs`() async throws
-    {
-        try await TestServer.running(limits: ["CALLS_PER_USER": "2"]) { server in
-            let body = try await waitingPull(server, as: "bob")
-            async let first = server.post("/v1/pull", as: "bob", body: body)
-            async let second = server.post("/v1/pull", as: "bob", body: body)
-            while server.watchers < 2 { await Task.yield() }
+    private func push(_ server: TestServer, client: UInt64, _ record: UInt64) async throws -> Int {
+        let push = Push(first: 1, ackedThrough: 0, entries: [Push.Entry(Sample.profile(record))])
+        let call = PushCall(client: Sample.id(client), connection: 1, push: push)
+        return try await server.post("/v1/push", as: "bob", body: String(decoding: call.encode(), as: UTF8.self)).status
+    }
+
+    @Test func `a user's calls in progress are bounded, and others have theirs`() async throws {
+        let store = FaultyStore()
+        try await TestServer.running(over: OpenedStore(store), limits: ["CALLS_PER_USER": "2"]) { server in
+            for client in [UInt64(1), 2] {
+                _ = try await server.post("/v1/clients", as: "bob", body: #"{"client":"\#(Sample.id(client))"}"#)
+            }
+            store.faults.withLock { $0.isHeld = true }
+            async let first = push(server, client: 1, 11)
+            async let second = push(server, client: 2, 12)
+            while server.calls < 2 { await Task.yield() }
             for path in ["/v1/pull", "/v1/clients", "/v1/push", "/v1/page", "/v1/history"] {
                 let third = try await server.post(path, as: "bob", body: "{}")
                 #expect(third.status == 429 && third.text.contains(#""code":"rate_limited""#))
                 #expect(third.text.contains("2 calls in progress") && third.header("retry-after") == "1")
                 #expect(third.header("connection") == "close")
             }
-            let blob = try await server.call("GET", "/v1/blobs/x?scope=s", as: "bob")
-            #expect(blob.status == 429)
+            #expect(try await server.call("GET", "/v1/blobs/x?scope=s", as: "bob").status == 429)
             #expect(try await server.post("/v1/pull", as: "ann", body: "{}").status == 200)
-            // News ends both pulls, and with them the count.
-            let ann = try await TestClient.welcomed(server, as: "ann", 1)
-            try await ann.push(from: 1, Sample.profile(10))
-            #expect(try await first.status == 200)
-            #expect(try await second.status == 200)
+            store.release()
+            #expect(try await [first, second] == [200, 200])
+            #expect(server.calls == 0)
             #expect(try await server.post("/v1/pull", as: "bob", body: "{}").status == 200)
         }
     }
 
+    @Test func `a pull that waits counts among its user's calls`() async throws {
+        try await TestServer.running { server in
+            let body = try await waitingPull(server, as: "bob")
+            async let waiting = server.post("/v1/pull", as: "bob", body: body)
+            while server.watchers == 0 { await Task.yield() }
+            #expect(server.calls == 1)
+            await server.stop()
+            #expect(try await waiting.status == 200)
+        }
+    }
+
     @Test func `health and readiness are answered when all connections are taken`() async throws {
-        try await TestServer.running(limits: ["CONNECTIONS": "1"]) { server in
+        try await TestServer.running(
+            limits: ["CONNECTIONS": "1"], change: { $0.edge.probeDeadline = .seconds(60) }
+        ) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             for path in ["/healthz", "/readyz"] {
                 #expect(try await server.call("GET", path).status == 200)

@@ -72,6 +72,9 @@ struct TestServer: Sendable {
     /// Pulls that wait.
     var watchers: Int { node.feeds.all.map(\.watcherCount).reduce(0, +) }
 
+    /// Calls of known users in progress.
+    var calls: Int { node.census.calls }
+
     /// Begins a graceful shutdown and returns before it is over.
     func stop() async { await services.triggerGracefulShutdown() }
 
