@@ -113,7 +113,7 @@ package struct Session: Sendable {
         guard phase != .closed else { return }
         let message: ClientMessage
         do throws(WireError) {
-            message = try ClientMessage.decode(bytes)
+            message = try ClientMessage.decode(bytes, limits: context.limits.model)
         } catch {
             return close(.protocolViolation, error.description, into: &effects)
         }

@@ -26,7 +26,12 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `clientForked` or `serverForgot` when server and database disagree about which numbers
     ///   were used: take another identity with `fork(newClient:)` and connect again. Nothing is then changed.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
-        let events = try change { db in
+        var told = modelLimits
+        (told.recordBytesMax, told.transactionBytesMax, told.mutationsMax) = (
+            welcome.limits.model.recordBytesMax, welcome.limits.model.transactionBytesMax,
+            welcome.limits.model.mutationsMax
+        )
+        let events = try change { [told] db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try Meta.lastNumber.integer(db) ?? 0
             guard welcome.settledThrough >= acked else {
@@ -51,9 +56,11 @@ extension LocalDatabase {
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
             try Meta.registered.set(1, db)
             try Meta.epoch.set(welcome.epoch, db)
+            try told.remember(db)
             try rebase.finish()
             return rebase.events
         }
+        tell(told)
         for event in events { note(event) }
     }
 }

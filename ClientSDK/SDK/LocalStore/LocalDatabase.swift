@@ -1,4 +1,5 @@
 package import GRDB
+import Synchronization
 package import TidemarkModel
 package import TidemarkSQLite
 
@@ -14,6 +15,7 @@ package final class LocalDatabase: Sendable {
     /// For observation and reading; write only through the operations.
     package let writer: any DatabaseWriter
     let limits: LocalLimits
+    private let told: Mutex<ModelLimits>
     let tables: [String: CollectionTable]
     let names: CollectionNames
     /// How the records of each model are read.
@@ -39,11 +41,16 @@ package final class LocalDatabase: Sendable {
         self.account = account
         self.schema = schema
         self.limits = limits
+        told = Mutex(limits.model)
         searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)
         tables = Dictionary(
             schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
-        try writer.write { db in try prepare(db, newClient: newClient) }
+        let known = try writer.write { db in
+            try prepare(db, newClient: newClient)
+            return try limits.model.remembered(db)
+        }
+        told.withLock { $0 = known }
         writer.add(transactionObserver: changes, extent: .observerLifetime)
     }
 
@@ -77,6 +84,12 @@ package final class LocalDatabase: Sendable {
         database.searchUpkeep.start(on: pool)
         return database
     }
+
+    /// What a write may hold: what the server said last, since that judges it; before any did, ``LocalLimits/model``.
+    var modelLimits: ModelLimits { told.withLock { $0 } }
+
+    /// The server said what it takes; durable already.
+    func tell(_ limits: ModelLimits) { told.withLock { $0 = limits } }
 
     /// Ends it, with nothing left beside the file; later calls throw. Blocks until what is under way is done.
     func close() throws {

@@ -24,6 +24,10 @@ enum Meta: String {
     case withholding
     /// Records that were evicted so far.
     case evicted
+    /// What the server said last that a write may hold.
+    case recordBytes = "record_bytes"
+    case transactionBytes = "transaction_bytes"
+    case mutations
     /// The installation that the file belongs to.
     case install
     /// The version of the app's schema that shaped the tables.

@@ -10,11 +10,13 @@ struct WriteDraft {
     private let records: RecordTable
     private let time: Milliseconds
     private let number: Int64
+    private let limits: ModelLimits
     private var mutations: [Mutation] = []
 
     init(_ database: LocalDatabase, _ db: Database, time: Milliseconds) throws {
         self.database = database
         self.time = time
+        limits = database.modelLimits
         records = RecordTable(db, database)
         number = try (Meta.lastNumber.integer(db) ?? 0) + 1
     }
@@ -28,8 +30,8 @@ struct WriteDraft {
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
     mutating func stage(_ mutation: Mutation) throws {
         let collection = try database.table(mutation.key.collection).collection
-        guard mutations.count < database.limits.model.mutationsMax else {
-            throw StoreError(Rejection(.tooLarge, "more than \(database.limits.model.mutationsMax) mutations"))
+        guard mutations.count < limits.mutationsMax else {
+            throw StoreError(Rejection(.tooLarge, "more than \(limits.mutationsMax) mutations"))
         }
         let base = try records.base(mutation.key)
         let current = try current(mutation.key, over: base)
@@ -61,11 +63,11 @@ struct WriteDraft {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
         let body = OutboxEntry.text(transaction)
-        guard body.utf8.count <= database.limits.model.transactionBytesMax else {
+        guard body.utf8.count <= limits.transactionBytesMax else {
             throw StoreError(
                 Rejection(
                     .tooLarge,
-                    "a transaction of \(body.utf8.count) bytes; the limit is \(database.limits.model.transactionBytesMax)"
+                    "a transaction of \(body.utf8.count) bytes; the limit is \(limits.transactionBytesMax)"
                 ))
         }
         let outbox = OutboxTable(db: records.db)
@@ -101,7 +103,6 @@ struct WriteDraft {
     }
 
     private func checkSize(_ record: LocalRecord, _ collection: CollectionSchema) throws(Rejection) {
-        let limits = database.limits.model
         let size = record.fields.canonicalBytes.count
         guard size <= limits.recordBytesMax else {
             throw Rejection(.tooLarge, "\(collection.name): \(size) bytes; the limit is \(limits.recordBytesMax)")

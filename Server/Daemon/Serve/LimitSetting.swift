@@ -70,8 +70,12 @@ package struct LimitSetting: Sendable {
         LimitSetting("MESSAGE_BYTES", "bytes of one message or HTTP body", 4_096...67_108_864) {
             $0.wire.messageBytesMax = $1
         },
-        LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...16_777_216) {
+        // SDKs take messages of 4 MiB: a larger record could be written and never be read.
+        LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...3_145_728) {
             $0.wire.model.recordBytesMax = $1
+        },
+        LimitSetting("TRANSACTION_BYTES", "bytes of one transaction", 2_048...16_777_216) {
+            $0.wire.model.transactionBytesMax = $1
         },
         LimitSetting("WINDOW_BYTES", "bytes sent to a client and not acknowledged", 4_096...67_108_864) {
             $0.wire.windowBytesMax = $1
@@ -125,9 +129,48 @@ extension ServerLimits {
             }
             setting.apply(&self, value)
         }
+        try fitSizes(isSet: { environment[LimitSetting.prefix + $0] != nil })
         // What the edge lets through is what the protocol allows.
         edge.messageBytesMax = wire.messageBytesMax
         edge.requestBodyBytesMax = wire.messageBytesMax
         edge.blobBytesMax = wire.blobBytesMax
+    }
+
+    /// What a transaction carries besides a record of the largest size, and a message besides a transaction.
+    private static let envelopeBytes = 1_024
+
+    /// Makes each size that was set fit into the next one, so that what is told to clients is what they may send: sizes
+    /// that nobody set follow those that are set.
+    private mutating func fitSizes(isSet: (String) -> Bool) throws(ConfigurationError) {
+        let room = Self.envelopeBytes
+        let (setsRecord, setsTransaction, setsMessage) = (
+            isSet("RECORD_BYTES"), isSet("TRANSACTION_BYTES"), isSet("MESSAGE_BYTES")
+        )
+        var (record, transaction) = (wire.model.recordBytesMax, wire.model.transactionBytesMax)
+        if !setsTransaction {
+            if setsMessage { transaction = min(transaction, wire.messageBytesMax - room) }
+            if setsRecord { transaction = max(transaction, record + room) }
+        }
+        if !setsRecord, transaction < record + room, setsTransaction || setsMessage {
+            record = min(record, transaction - room)
+        }
+        if !setsMessage { wire.messageBytesMax = max(wire.messageBytesMax, transaction + room) }
+        wire.model.recordBytesMax = record
+        wire.model.transactionBytesMax = transaction
+        if setsRecord { try require(record, "RECORD_BYTES", in: transaction, "TRANSACTION_BYTES") }
+        let largest = setsTransaction ? "TRANSACTION_BYTES" : "RECORD_BYTES"
+        if setsMessage, setsTransaction || setsRecord {
+            try require(transaction, largest, in: wire.messageBytesMax, "MESSAGE_BYTES")
+        }
+    }
+
+    private func require(
+        _ size: Int, _ name: String, in bound: Int, _ outer: String
+    ) throws(ConfigurationError) {
+        let least = size + Self.envelopeBytes
+        guard least > bound else { return }
+        throw ConfigurationError(
+            LimitSetting.prefix + name,
+            "does not fit into \(LimitSetting.prefix)\(outer), which is \(bound): set that to \(least) or more")
     }
 }

@@ -18,9 +18,13 @@ extension API {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
         let bytes = try await body(of: request)
-        let call: PushCall
-        do throws(WireError) { call = try PushCall.decode(bytes) } catch { throw APIError(error) }
         let limits = node.context.limits
+        let call: PushCall
+        do throws(WireError) {
+            call = try PushCall.decode(bytes, limits: limits.model)
+        } catch {
+            throw APIError(error)
+        }
         guard call.push.entries.count <= limits.pushTransactionsMax else {
             throw APIError(.badRequest, "invalid", "push: more than \(limits.pushTransactionsMax) transactions")
         }

@@ -5,7 +5,7 @@ package enum RecordMerge {
     /// Fields that the schema does not name are refused: a typo must not become data.
     /// - Throws: `invalid` or `too_large`, naming collection, field and reason.
     package static func created(
-        _ fields: Fields, in collection: CollectionSchema, isService: Bool, limits: ModelLimits = ModelLimits()
+        _ fields: Fields, in collection: CollectionSchema, isService: Bool
     ) throws(Rejection) -> Fields {
         var result = Fields(capacity: fields.entries.count)
         for entry in fields.entries where entry.value != .null {

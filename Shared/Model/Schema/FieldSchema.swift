@@ -25,6 +25,9 @@ public struct FieldSchema: Hashable, Sendable {
         sizeMax = Self.defaultSizeMax(type)
     }
 
+    /// The most that a document may allow a field: as much as a server may allow a record.
+    static let sizeMaxLargest = 3_145_728
+
     static func defaultSizeMax(_ type: FieldType) -> Int {
         switch type {
         case .string: 65_536

@@ -96,7 +96,9 @@ enum SchemaReader {
         var field = FieldSchema(name: name, type: type)
         field.isRequired = try object.boolean("required") ?? false
         if let size = try object.integer("max") {
-            guard (1...262_144).contains(size) else { throw object.error("\"max\" is between 1 and 262144") }
+            guard (1...Int64(FieldSchema.sizeMaxLargest)).contains(size) else {
+                throw object.error("\"max\" is between 1 and \(FieldSchema.sizeMaxLargest)")
+            }
             field.sizeMax = Int(size)
         }
         field.merge = try object.choice("merge", MergeRule.self) ?? (isAppendOnly ? .immutable : .lww)

@@ -1,3 +1,5 @@
+package import TidemarkModel
+
 /// Everything that a client may say on a connection.
 package enum ClientMessage: Hashable, Sendable {
     case hello(Hello)
@@ -13,12 +15,15 @@ package enum ClientMessage: Hashable, Sendable {
 
     /// Decodes one message.
     ///
+    /// - Parameter limits: what transactions are judged by; a server gives those that it advertises.
     /// - Throws: `WireError` for anything but a well-formed message of a known kind.
-    package static func decode(_ bytes: [UInt8]) throws(WireError) -> ClientMessage {
+    package static func decode(
+        _ bytes: [UInt8], limits: ModelLimits = ModelLimits()
+    ) throws(WireError) -> ClientMessage {
         let kind = try MessageReader.kind(of: bytes)
         switch kind {
         case "hello": return .hello(try Hello.decode(bytes))
-        case "push": return .push(try Push.decode(bytes))
+        case "push": return .push(try Push.decode(bytes, limits: limits))
         case "ack": return .ack(try Ack.decode(bytes))
         case "page": return .page(try PageRequest.decode(bytes))
         case "history": return .history(try HistoryRequest.decode(bytes))

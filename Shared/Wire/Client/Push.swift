@@ -32,13 +32,13 @@ package struct Push: Hashable, Sendable {
         self.entries = entries
     }
 
-    static func decode(_ bytes: [UInt8]) throws(WireError) -> Push {
+    static func decode(_ bytes: [UInt8], limits: ModelLimits) throws(WireError) -> Push {
         var push = Push(first: 0, ackedThrough: 0, entries: [])
         try MessageReader.members(of: bytes, "push") { reader, key in
             switch key {
             case "first": push.first = try MessageReader.count(&reader)
             case "acked": push.ackedThrough = try MessageReader.count(&reader)
-            case "m": push.entries = try entries(&reader)
+            case "m": push.entries = try entries(&reader, limits)
             default: try reader.skip()
             }
         }
@@ -48,9 +48,9 @@ package struct Push: Hashable, Sendable {
         return push
     }
 
-    static func entries(_ reader: inout JSONReader) throws -> [Entry] {
+    static func entries(_ reader: inout JSONReader, _ limits: ModelLimits) throws -> [Entry] {
         var entries: [Entry] = []
-        try reader.array { reader in entries.append(try TransactionCoding.read(&reader)) }
+        try reader.array { reader in entries.append(try TransactionCoding.read(&reader, limits: limits)) }
         return entries
     }
 

@@ -26,7 +26,7 @@ package enum TransactionCoding {
     }
 
     /// Reads one transaction; whatever is wrong with it refuses it alone, under its own id when that is readable.
-    package static func decode(_ bytes: [UInt8], limits: ModelLimits = ModelLimits()) -> Push.Entry {
+    package static func decode(_ bytes: [UInt8], limits: ModelLimits) -> Push.Entry {
         do {
             return try JSONReader.read(bytes) { try read(&$0, limits: limits) }
         } catch {
@@ -37,7 +37,7 @@ package enum TransactionCoding {
     /// The same in the middle of a push.
     ///
     /// - Throws: `JSONError` when not even the transaction's end can be found.
-    static func read(_ reader: inout JSONReader, limits: ModelLimits = ModelLimits()) throws -> Push.Entry {
+    static func read(_ reader: inout JSONReader, limits: ModelLimits) throws -> Push.Entry {
         var id: TransactionID?
         return try reader.isolated { reader in
             let start = reader.position

@@ -17,7 +17,11 @@ package struct PushCall: Hashable, Sendable {
     }
 
     /// Reads the body; a bad transaction is refused alone, as on a socket.
-    package static func decode(_ bytes: [UInt8]) throws(WireError) -> PushCall {
+    ///
+    /// - Parameter limits: what transactions are judged by; a server gives those that it advertises.
+    package static func decode(
+        _ bytes: [UInt8], limits: ModelLimits = ModelLimits()
+    ) throws(WireError) -> PushCall {
         var client: ClientID?
         var call = PushCall(
             client: UniqueID(high: 0, low: 0), connection: 0, push: Push(first: 0, ackedThrough: 0, entries: []))
@@ -28,7 +32,7 @@ package struct PushCall: Hashable, Sendable {
             case "app": call.app = try reader.string()
             case "first": call.push.first = try MessageReader.count(&reader)
             case "acked": call.push.ackedThrough = try MessageReader.count(&reader)
-            case "m": call.push.entries = try Push.entries(&reader)
+            case "m": call.push.entries = try Push.entries(&reader, limits)
             default: try reader.skip()
             }
         }

@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkWire
 
 @testable import Tidemark
 
@@ -77,6 +78,35 @@ import TidemarkModel
         #expect(write([.note(1, ["text": .string(.init(repeating: "x", count: 90))])]) == .refused(.tooLarge))
         #expect(write([.note(1), .note(2)]) == .refused(.tooLarge))
         #expect(write([.room(1)]) == nil)
+    }
+
+    @Test func `what the server said last that a write may hold is what counts, after the next start as well`() throws {
+        let folder = try TemporaryFolder()
+        let bench = try Bench(path: folder.path("a"))
+        func told(_ record: Int, _ transaction: Int, _ mutations: Int) throws {
+            var welcome = Welcome.make(state: .ok)
+            welcome.limits.model.recordBytesMax = record
+            welcome.limits.model.transactionBytesMax = transaction
+            welcome.limits.model.mutationsMax = mutations
+            try bench.database.welcomed(welcome)
+        }
+        let tags = (0..<10_000).map { FieldValue.string("tag \($0) \(String(repeating: "x", count: 24))") }
+        let large = Mutation.note(1, ["tags": .array(tags)])
+        let many = (2..<80).map { Mutation.note($0) }
+        #expect(bench.refusal(large)?.code == .refused(.tooLarge))
+        #expect(throws: StoreError.self) {
+            try bench.database.write(Transaction(id: .transaction(1), mutations: many, clientTime: 0))
+        }
+        try told(100, 200, 2)
+        #expect(
+            bench.refusal(.note(1, ["text": .string(String(repeating: "x", count: 60))]))?.code == .refused(.tooLarge))
+        #expect(bench.refusal(.note(1), .note(2))?.message.hasSuffix("the limit is 200") == true)
+        #expect(bench.refusal(.note(1), .note(2), .note(3))?.message == "more than 2 mutations")
+        try told(1_000_000, 1_000_000, 100)
+        let again = try LocalDatabase.open(
+            path: folder.path("a"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client)
+        try again.write(Transaction(id: .transaction(1), mutations: [large], clientTime: 0))
+        try again.write(Transaction(id: .transaction(2), mutations: many, clientTime: 0))
     }
 
     @Test func `merge rules fold writes as the server will`() throws {
