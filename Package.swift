@@ -28,7 +28,9 @@ let package = Package(
     ],
     targets: [
         // Shared: the nouns, and the conversation.
-        .target(name: "TidemarkModel", path: "Shared/Model"),
+        .target(
+            name: "TidemarkModel", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
+            path: "Shared/Model"),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
         .target(
             name: "TidemarkSQLite",
@@ -141,8 +143,7 @@ let package = Package(
         .target(
             name: "TidemarkChat",
             dependencies: [
-                "Tidemark", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-                .product(name: "Crypto", package: "swift-crypto"),
+                "Tidemark", "TidemarkModel", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
             path: "ClientSDK/Chat", exclude: ["README.md"], resources: [.embedInCode("Resources/chat.schema.json")]),
         .target(

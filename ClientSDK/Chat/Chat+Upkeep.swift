@@ -91,7 +91,9 @@ extension ParkedTransaction {
         else { return nil }
         let users = members.compactMap { if case .string(let text) = $0 { text } else { nil } }
         guard let first = users.first, let last = users.last, users.count <= 2 else { return nil }
-        let id = ChatID.directConversation(UserID(first), UserID(last))
-        return UniqueID(id) == mutation.key.id ? (id, Set(users)) : nil
+        let ids = (0..<ChatID.directCandidates).map {
+            ChatID.directConversation(UserID(first), UserID(last), candidate: $0)
+        }
+        return ids.first { UniqueID($0) == mutation.key.id }.map { ($0, Set(users)) }
     }
 }

@@ -10,4 +10,6 @@ public enum ChatError: Error, Hashable, Sendable {
     case noBytes
     /// There is no such conversation here.
     case notFound
+    /// Others have every id that a direct conversation with that user could have.
+    case taken
 }

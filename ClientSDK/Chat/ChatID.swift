@@ -1,16 +1,21 @@
-import Crypto
 public import Foundation
 public import Tidemark
+import TidemarkModel
 
 /// Ids of records that several devices make without knowing of each other: the same names give the same id everywhere.
 ///
-/// They are UUIDs of version 8, from a SHA-256. Who may write to the workspace can also work them out, and take one
-/// before its owner does; the owner's write is then refused with `id_conflict` and waits among the parked.
+/// They are UUIDs of version 8, from a SHA-256. Anybody can work them out, but the server lets only those make a record
+/// under one whose names are in it.
 public enum ChatID: Sendable {
+    /// Ids that a direct conversation of two users may have.
+    static let directCandidates = DerivedID.candidatesMax
+
     /// The direct conversation of two users, whoever opens it.
-    public static func directConversation(_ one: UserID, _ other: UserID) -> UUID {
-        let pair = [one, other].sorted()
-        return id(["direct"] + pair.map(\.text))
+    ///
+    /// - Parameter candidate: 0 for the usual id; the next ones, below 8, are for when others took the ones before, which
+    ///   a server without the chat's rule on ids let happen.
+    public static func directConversation(_ one: UserID, _ other: UserID, candidate: Int = 0) -> UUID {
+        id(["direct"] + [one, other].sorted().map(\.text), candidate)
     }
 
     /// The user's own record among the users.
@@ -21,21 +26,7 @@ public enum ChatID: Sendable {
         id(["receipts", UniqueID(conversation).description, user.text])
     }
 
-    private static func id(_ names: [String]) -> UUID {
-        var hash = SHA256()
-        for name in names {
-            // With their lengths, so that no two lists of names make the same bytes.
-            withUnsafeBytes(of: UInt64(name.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
-            hash.update(data: Array(name.utf8))
-        }
-        let words = hash.finalize().withUnsafeBytes { bytes in
-            (
-                UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
-        let high = words.0 & ~0xf000 | 0x8000
-        let low = words.1 & ~(3 << 62) | 1 << 63
-        return UUID(UniqueID(high: high, low: low))
+    private static func id(_ names: [String], _ candidate: Int = 0) -> UUID {
+        UUID(DerivedID.make(names, candidate: candidate))
     }
 }

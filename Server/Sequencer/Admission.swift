@@ -39,6 +39,8 @@ package struct Admission: Sendable {
         switch mutation.action {
         case .create(let fields):
             let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
+            guard principal.isService || collection.admits(mutation.key.id, fields: fields, author: principal.user)
+            else { throw collection.otherIdentity }
             action = .create(fields, body: body, scope: scope)
         case .undelete(let fields):
             let (fields, body, scope) = try born(fields, mutation.key, collection, principal)

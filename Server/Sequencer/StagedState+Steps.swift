@@ -23,6 +23,7 @@ extension StagedState {
             if case .field(let name) = step.collection.scope, before[name] != after[name] {
                 throw Rejection(.invalid, "\(step.collection.name).\(name): a record cannot move to another scope")
             }
+            try checkIdentity(step, before, after, record, principal)
             let body = after.canonicalBytes
             try checkSize(body.count, step.collection, limits)
             try write(step, record, isDeleted: false, before: before, after: after, body: body, limits)
@@ -81,7 +82,23 @@ extension StagedState {
         guard record.isDeleted else { throw Rejection(.conflict, "\(step.collection.name): the record is not deleted") }
         try Self.check(ifSeq, record)
         guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
+        try checkIdentity(step, nil, fields, record, principal)
         try write(step, record, isDeleted: false, before: nil, after: fields, body: body, limits)
+    }
+
+    /// What an id is made of cannot change. One that was never made of it, from before the schema said so, is none.
+    private func checkIdentity(
+        _ step: Step, _ before: Fields?, _ after: Fields, _ record: StoredRecord, _ principal: Principal
+    ) throws(Rejection) {
+        guard let identity = step.collection.identity, step.key.id.isDerived, !principal.isService else { return }
+        if let before {
+            guard identity.parts.contains(where: { before[$0] != after[$0] }),
+                step.collection.admits(step.key.id, fields: before, author: record.author)
+            else { return }
+        }
+        guard step.collection.admits(step.key.id, fields: after, author: record.author) else {
+            throw step.collection.otherIdentity
+        }
     }
 
     /// Stages the record's next state and the memberships that follow from it.

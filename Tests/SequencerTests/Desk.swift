@@ -14,6 +14,11 @@ struct Desk {
               "notes": {"scope": "room", "delete": ["author", "admin"], "fields": {
                 "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
                 "text": {"type": "string", "change": ["author"]}, "likes": {"type": "integer", "merge": "counter"}}},
+              "pairs": {"scope": "self", "members": "members", "id": {"name": "pair", "of": ["members"]}, "fields": {
+                "members": {"type": "set", "required": true, "merge": "elements"}, "title": "string"}},
+              "marks": {"scope": "room", "id": {"name": "marks", "of": ["room", "author"]}, "fields": {
+                "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
+                "seen": {"type": "integer", "merge": "max"}}},
               "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
             """#
         do {

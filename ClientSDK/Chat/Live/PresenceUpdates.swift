@@ -34,8 +34,8 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
 
     /// The direct conversation with the user, or else any with them.
     private static func shared(with user: UserID, _ snapshot: StoreSnapshot) throws -> ScopeID? {
-        let direct = ChatID.directConversation(snapshot.account, user)
-        let rows = try snapshot.rows(sharedSQL, [.string(user.text), .id(direct)])
+        let direct = try DirectPair(account: snapshot.account, other: user).held(snapshot)
+        let rows = try snapshot.rows(sharedSQL, [.string(user.text), direct.map { FieldValue.id($0) } ?? .null])
         return rows.first?.uuid("id").map { ScopeID(record: $0) }
     }
 
@@ -43,7 +43,7 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
         SELECT c.local_id AS id
         FROM conversations AS c
         WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1)
-        ORDER BY c.local_id = ?2 DESC, c.local_id DESC
+        ORDER BY c.local_id IS ?2 DESC, c.local_id DESC
         LIMIT 1
         """
 

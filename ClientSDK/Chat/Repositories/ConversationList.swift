@@ -107,7 +107,8 @@ extension Conversation {
         unread: Unread
     ) {
         id = record.id
-        kind = Kind(rawValue: record.kind) ?? .group
+        // Whatever it calls itself: what others read as well is not between two.
+        kind = record.participantIds.count > 2 ? .group : Kind(rawValue: record.kind) ?? .group
         participants = record.participantIds.map { UserID($0) }.sorted().map { user in
             let profile = profiles[user]
             let name = profile?.displayName ?? record.participantNames?[user.text] ?? user.text

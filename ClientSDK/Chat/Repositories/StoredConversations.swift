@@ -31,12 +31,15 @@ struct StoredConversations: ConversationRepository {
     // MARK: Opening
 
     func createDirect(with user: UserID) async throws -> Conversation {
-        let account = store.account
-        let record = ConversationRecord(
-            id: ChatID.directConversation(account, user), kind: Conversation.Kind.direct.rawValue,
-            participantIds: [account.text, user.text], participantNames: try await names([account, user]))
-        try await store.write { $0.ensure(record) }
-        return try await found(record.id)
+        let pair = DirectPair(account: store.account, other: user)
+        let names = try await names([store.account, user])
+        // What arrives meanwhile may take the id that was free.
+        for _ in 0...ChatID.directCandidates {
+            if let held = try await store.read({ try pair.held($0) }) { return try await found(held) }
+            guard let free = try await store.read({ try pair.free($0) }) else { break }
+            try await store.write { $0.ensure(pair.record(free, names: names)) }
+        }
+        throw ChatError.taken
     }
 
     func createGroup(name: String, imageURL: URL?, members: Set<UserID>) async throws -> Conversation {

@@ -23,7 +23,7 @@ struct ConversationChoice: Sendable {
     func id() async throws -> UUID {
         if let id = UniqueID(name) { return UUID(id) }
         if let known = try await group() { return known }
-        if members == nil, let known = try await chat.conversations.read(direct) { return known.id }
+        if members == nil, let known = try await direct() { return known }
         await firstAnswer()
         if let known = try await group() { return known }
         if let members {
@@ -32,7 +32,14 @@ struct ConversationChoice: Sendable {
         return try await chat.conversations.createDirect(with: UserID(name)).id
     }
 
-    private var direct: UUID { ChatID.directConversation(chat.store.account, UserID(name)) }
+    /// The direct conversation with the user of that name, if it is here.
+    private func direct() async throws -> UUID? {
+        for try await list in chat.conversations.observe(newest: ChatScreen.linesMax) {
+            let members: Set = [chat.store.account, UserID(name)]
+            return list.first { $0.kind == .direct && Set($0.participants.map(\.id)) == members }?.id
+        }
+        return nil
+    }
 
     private func group() async throws -> UUID? {
         for try await list in chat.conversations.observe(newest: ChatScreen.linesMax) {

@@ -23,6 +23,8 @@ public final class CollectionSchema: Sendable {
     public let memberField: String?
     /// For scope records: the set field that lists those members who are admins.
     public let adminField: String?
+    /// Of what ids are made that are not made by chance; `nil` where none are.
+    public let identity: IdentityRule?
     public let create: Set<Accessor>
     public let change: Set<Accessor>
     public let delete: Set<Accessor>
@@ -30,7 +32,7 @@ public final class CollectionSchema: Sendable {
 
     init(
         name: String, was: String?, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
-        create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>
+        identity: IdentityRule?, create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>
     ) {
         self.name = name
         self.was = was
@@ -38,6 +40,7 @@ public final class CollectionSchema: Sendable {
         self.scope = scope
         self.memberField = memberField
         self.adminField = adminField
+        self.identity = identity
         self.create = create
         self.change = change
         self.delete = delete
@@ -73,7 +76,8 @@ extension CollectionSchema: Hashable {
             || (left.name == right.name && left.was == right.was && left.fields == right.fields
                 && left.scope == right.scope
                 && left.memberField == right.memberField && left.adminField == right.adminField
-                && left.create == right.create && left.change == right.change && left.delete == right.delete)
+                && left.identity == right.identity && left.create == right.create && left.change == right.change
+                && left.delete == right.delete)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -46,7 +46,8 @@ public struct Schema: Hashable, Sendable {
                         field.target = field.target.flatMap { self.collection($0)?.storedName }
                         return field
                     }, scope: collection.scope, memberField: collection.memberField,
-                    adminField: collection.adminField, create: collection.create, change: collection.change,
+                    adminField: collection.adminField, identity: collection.identity, create: collection.create,
+                    change: collection.change,
                     delete: collection.delete)
             })
     }

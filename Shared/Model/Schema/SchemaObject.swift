@@ -41,6 +41,17 @@ struct SchemaObject {
         return fields
     }
 
+    mutating func strings(_ key: String) throws(SchemaError) -> [String]? {
+        guard let value = take(key) else { return nil }
+        guard case .array(let elements) = value else { throw error("\"\(key)\" must be a list of strings") }
+        var texts: [String] = []
+        for element in elements {
+            guard case .string(let text) = element else { throw error("\"\(key)\" must be a list of strings") }
+            texts.append(text)
+        }
+        return texts
+    }
+
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String, _ type: Choice.Type
     ) throws(SchemaError) -> Choice? {

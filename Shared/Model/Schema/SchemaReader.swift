@@ -41,6 +41,7 @@ enum SchemaReader {
         let scope = try scopeRule(&object)
         let memberField = try object.string("members")
         let adminField = try object.string("admins")
+        let identity = try identity(&object, of: name)
         let create = try object.accessors("create") ?? (scope == .ownRecord ? [.anyone] : [.member])
         let change = try object.accessors("change") ?? [.member]
         let delete = try object.accessors("delete") ?? (isAppendOnly ? [.author] : [.member])
@@ -52,7 +53,7 @@ enum SchemaReader {
         for entry in declared.entries { fields.append(try field(entry, of: name, isAppendOnly: isAppendOnly)) }
         return CollectionSchema(
             name: name, was: was, fields: fields, scope: scope, memberField: memberField, adminField: adminField,
-            create: create, change: change, delete: delete)
+            identity: identity, create: create, change: change, delete: delete)
     }
 
     private static func mode(_ object: inout SchemaObject) throws(SchemaError) -> Bool {
@@ -61,6 +62,20 @@ enum SchemaReader {
         case "append-only": return true
         default: throw object.error("\"mode\" is \"fields\" or \"append-only\"")
         }
+    }
+
+    private static func identity(
+        _ object: inout SchemaObject, of collection: String
+    ) throws(SchemaError) -> IdentityRule? {
+        guard let body = try object.object("id") else { return nil }
+        var rule = SchemaObject(body, collection: collection)
+        let name = try rule.string("name")
+        let parts = try rule.strings("of")
+        try rule.end()
+        guard let name, isIdentifier(name), let parts, !parts.isEmpty else {
+            throw object.error("\"id\" is {\"name\": NAME, \"of\": [FIELD, …]}, where author may stand for a field")
+        }
+        return IdentityRule(name: name, parts: parts)
     }
 
     private static func scopeRule(_ object: inout SchemaObject) throws(SchemaError) -> ScopeRule {

@@ -53,12 +53,28 @@ enum SchemaRules {
                 throw error("must be a set field", field: name)
             }
         }
+        try checkIdentity(of: collection)
         var columns: Set<String> = []
         for field in collection.fields {
             guard columns.insert(field.name.lowercased()).inserted else {
                 throw error("differs from another field only by case", field: field.name)
             }
             try check(field, of: collection, in: schema)
+        }
+    }
+
+    private static func checkIdentity(of collection: CollectionSchema) throws(SchemaError) {
+        guard let identity = collection.identity else { return }
+        func error(_ reason: String) -> SchemaError { SchemaError(collection: collection.name, "\"id\" \(reason)") }
+        for part in identity.parts where part != IdentityRule.author {
+            guard let field = collection.field(part) else { throw error("names no field: \(part)") }
+            guard field.isRequired, [.string, .reference, .set].contains(field.type) else {
+                throw error("is made of required strings, references and sets, and \(part) is none")
+            }
+        }
+        let binding = [IdentityRule.author, collection.memberField].compactMap { $0 }
+        guard identity.parts.contains(where: binding.contains) else {
+            throw error("must be made of \(binding.joined(separator: " or ")), so that nobody takes another's")
         }
     }
 

@@ -1,0 +1,73 @@
+import Testing
+import TidemarkModel
+
+@Suite struct DerivedIDTests {
+    /// What `Shared/SCHEMA.md` says. A version that made other ids would split every conversation.
+    @Test(arguments: [
+        (["direct", "ann", "bob"], 0, "13bf88ee-4cdc-8c97-a342-cdd42b60e973"),
+        (["direct", "ann", "bob"], 1, "e458c6af-337a-80d7-b73b-62cf9b77b169"),
+        (["profile", "ann"], 0, "c3228def-83c0-89cc-b918-b9e21885d8dd"),
+    ])
+    func `names make the ids that are written down`(_ names: [String], _ candidate: Int, _ id: String) {
+        let made = DerivedID.make(names, candidate: candidate)
+        #expect(made.description == id)
+        #expect(made.isDerived)
+    }
+
+    @Test func `no other list of names makes the same id`() {
+        let lists = [
+            ["direct", "a", "bc"], ["direct", "ab", "c"], ["directa", "bc"], ["direct 1", "a", "bc"],
+            ["direct", "a", "bc", "1"],
+        ]
+        let ids = lists.map { DerivedID.make($0) } + [DerivedID.make(["direct", "ab", "c"], candidate: 1)]
+        #expect(Set(ids).count == ids.count)
+    }
+
+    @Test func `chance makes no id of version 8`() {
+        #expect(!UniqueID.version7(milliseconds: 1_760_000_000_000, random: (.max, .max)).isDerived)
+        #expect(!UniqueID(high: 0x8000, low: 1).isDerived)
+        #expect(!UniqueID(high: 0x4000, low: 1 << 63).isDerived)
+    }
+
+    private func collection(_ id: String, fields: String = #""people": {"type": "set", "required": true}"#) throws
+        -> CollectionSchema
+    {
+        let text = """
+            {"tidemark": 1, "collections": {"pairs": {
+                "scope": "self", "members": "people", "id": \(id), "fields": {\(fields)}}}}
+            """
+        return try #require(try Schema(json: Array(text.utf8)).collection("pairs"))
+    }
+
+    @Test func `an id of version 8 needs the values that make it, and others are free`() throws {
+        let pairs = try collection(#"{"name": "direct", "of": ["people"]}"#)
+        let ann = UserID("ann")
+        let both = DerivedID.make(["direct", "ann", "bob"])
+        func admits(_ id: UniqueID, _ people: [FieldValue]) -> Bool {
+            pairs.admits(id, fields: ["people": .array(people)], author: ann)
+        }
+        #expect(admits(both, ["bob", "ann"]))
+        #expect(!admits(both, ["ann", "bob", "eve"]))
+        #expect(!admits(both, ["ann"]))
+        #expect(!pairs.admits(both, fields: [:], author: ann))
+        #expect(admits(DerivedID.make(["direct", "ann", "bob"], candidate: 7), ["ann", "bob"]))
+        #expect(!admits(DerivedID.make(["direct", "ann", "bob"], candidate: 8), ["ann", "bob"]))
+        #expect(admits(DerivedID.make(["direct", "ann", "ann"]), ["ann"]))
+        #expect(admits(UniqueID(high: 1, low: 2), ["eve"]))
+    }
+
+    @Test(arguments: [
+        (#"{"name": "a b", "of": ["people"]}"#, "\"id\" is {\"name\": NAME"),
+        (#"{"name": "a", "of": []}"#, "\"id\" is {\"name\": NAME"),
+        (#"{"name": "a", "of": ["people"], "by": 1}"#, "unknown key \"by\""),
+        (#"{"name": "a", "of": ["pets"]}"#, "\"id\" names no field: pets"),
+        (#"{"name": "a", "of": ["note"]}"#, "and note is none"),
+        (#"{"name": "a", "of": ["title"]}"#, "must be made of author or people"),
+    ])
+    func `a rule that cannot hold is refused`(_ rule: String, _ reason: String) {
+        let fields =
+            #""people": {"type": "set", "required": true}, "note": "string", "title": {"type": "string", "required": true}"#
+        let error = #expect(throws: SchemaError.self) { try collection(rule, fields: fields) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+}
