@@ -23,20 +23,37 @@ package struct Admission: Sendable {
             let steps = Result { () throws(Rejection) in
                 var steps: [Step] = []
                 steps.reserveCapacity(transaction.mutations.count)
-                for mutation in transaction.mutations { steps.append(try step(mutation, principal)) }
+                for mutation in transaction.mutations {
+                    if let step = try step(mutation, principal) { steps.append(step) }
+                }
+                if steps.isEmpty, let first = transaction.mutations.first { throw removed(first) }
                 return steps
             }
             return AdmittedEntry(id: id, ifSeq: transaction.ifSeq, steps: steps)
         }
     }
 
-    private func step(_ mutation: Mutation, _ principal: Principal) throws(Rejection) -> Step {
+    /// The refusal of a transaction of which nothing is left.
+    private func removed(_ mutation: Mutation) -> Rejection {
+        let name = mutation.key.collection
+        guard schema.collection(name) != nil, case .update(let patches) = mutation.action else {
+            return Rejection(.unknownCollection, "\(name): the schema has taken this collection away")
+        }
+        let fields = patches.map(\.field).joined(separator: ", ")
+        return Rejection(.invalid, "\(name).\(fields): the schema has taken this away")
+    }
+
+    /// `nil` for what the schema has taken away since the app was made: the rest of its transaction stands, since an old app
+    /// must not lose that with it.
+    private func step(_ mutation: Mutation, _ principal: Principal) throws(Rejection) -> Step? {
         guard let collection = schema.collection(mutation.key.collection) else {
+            if schema.removedCollections.contains(mutation.key.collection) { return nil }
             throw Rejection(
                 .unknownCollection, "\(mutation.key.collection.prefix(48)): no such collection in the schema")
         }
+        guard let remaining = mutation.action.without(collection.removedFields) else { return nil }
         let action: Step.Action
-        switch mutation.action {
+        switch remaining {
         case .create(let fields):
             let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
             guard principal.isService || collection.admits(mutation.key.id, fields: fields, author: principal.user)
@@ -71,5 +88,21 @@ func checkSize(_ bytes: Int, _ collection: CollectionSchema, _ limits: ModelLimi
     guard bytes <= limits.recordBytesMax else {
         throw Rejection(
             .tooLarge, "\(collection.name): a body of \(bytes) bytes; the limit is \(limits.recordBytesMax)")
+    }
+}
+
+extension Mutation.Action {
+    /// The same without these fields; `nil` when nothing is left of it.
+    fileprivate func without(_ names: Set<String>) -> Mutation.Action? {
+        guard !names.isEmpty else { return self }
+        func rest(_ fields: Fields) -> Fields { Fields(sorted: fields.entries.filter { !names.contains($0.name) }) }
+        switch self {
+        case .create(let fields): return .create(rest(fields))
+        case .undelete(let fields): return .undelete(rest(fields))
+        case .delete: return self
+        case .update(let patches):
+            let left = patches.filter { !names.contains($0.field) }
+            return left.isEmpty && !patches.isEmpty ? nil : .update(left)
+        }
     }
 }

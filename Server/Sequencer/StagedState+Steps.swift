@@ -18,7 +18,7 @@ extension StagedState {
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
-            let before = try fields(of: step.key)
+            let before = try fields(of: step.key, in: step.collection)
             let after = try RecordMerge.updated(before, patches, in: step.collection, isService: principal.isService)
             if case .field(let name) = step.collection.scope, before[name] != after[name] {
                 throw Rejection(.invalid, "\(step.collection.name).\(name): a record cannot move to another scope")
@@ -34,7 +34,7 @@ extension StagedState {
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
-            let before = try fields(of: step.key)
+            let before = try fields(of: step.key, in: step.collection)
             try write(step, record, isDeleted: true, before: before, after: nil, body: [], limits)
         }
     }

@@ -78,12 +78,12 @@ struct StagedState {
     func record(_ key: RecordKey) -> StoredRecord? { records[key]?.record }
 
     /// The record's fields, parsed once a batch.
-    mutating func fields(of key: RecordKey) throws(Rejection) -> Fields {
+    mutating func fields(of key: RecordKey, in collection: CollectionSchema) throws(Rejection) -> Fields {
         guard let working = records[key] else { return Fields() }
         if let fields = working.fields { return fields }
         if working.record.isDeleted { return Fields() }
         do {
-            let fields = try JSONReader.read(working.record.body) { try $0.fields() }
+            let fields = collection.withStoredNames(try JSONReader.read(working.record.body) { try $0.fields() })
             records[key]?.fields = fields
             return fields
         } catch {

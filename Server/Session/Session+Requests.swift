@@ -79,7 +79,7 @@ extension Session {
         _ request: HeldAnswer.Request, _ collection: String, into effects: inout [SessionEffect]
     ) -> Bool {
         guard grants[request.scope]?.since == request.since,
-            context.admission.schema.collection(collection) != nil
+            context.admission.schema.isReadable(collection)
         else {
             refuse(request, into: &effects)
             return false

@@ -37,6 +37,47 @@ import TidemarkModel
         #expect(renamed.stored.stored == renamed.stored)
     }
 
+    @Test func `server and wire know a renamed field by its first name, and take the others`() throws {
+        let renamed = try schema(
+            Self.shop.replacing(#""scope": "shopId""#, with: #""scope": "shop""#)
+                .replacing(#""shopId": {"#, with: #""shop": {"was": "shopId", "#)
+                .replacing(#""staff", "admins""#, with: #""crew", "admins""#)
+                .replacing(#""staff": {"#, with: #""crew": {"was": ["staff", "team"], "#)
+        ).stored
+        #expect(renamed.collection("orders")?.scope == .field("shopId"))
+        #expect(renamed.collection("orders")?.field("shop")?.name == "shopId")
+        let shops = try #require(renamed.collection("shops"))
+        #expect(shops.memberField == "staff")
+        #expect(["staff", "team", "crew"].map { shops.field($0)?.name } == ["staff", "staff", "staff"])
+        #expect(renamed.stored == renamed)
+    }
+
+    @Test(arguments: [
+        (#""was": ["status"]"#, "\"was\" names a field that exists: status"),
+        (#""was": ["a", "a"]"#, "two fields cannot both have been a"), (#""was": ["a b"]"#, "is no name of a field"),
+        (#""was": 1"#, "\"was\" must be a list of strings"),
+    ])
+    func `a name that a field cannot have had is refused`(_ was: String, _ reason: String) {
+        let text = Self.shop.replacing(#""parts": {"#, with: #""parts": {\#(was), "#)
+        let error = #expect(throws: SchemaError.self) { try schema(text) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `what is there cannot have been taken away`() throws {
+        let taken = try schema(
+            Self.shop.replacing(#""version": 3"#, with: #""version": 3, "removed": ["logs"]"#)
+                .replacing(#""delete": ["admin"]"#, with: #""delete": ["admin"], "removed": ["note"]"#))
+        #expect(taken.removedCollections == ["logs"] && taken.collection("orders")?.removedFields == ["note"])
+        #expect(taken.isReadable("logs") && taken.isReadable("orders") && !taken.isReadable("others"))
+        for (from, to) in [
+            (#""version": 3"#, #""version": 3, "removed": ["orders"]"#),
+            (#""delete": ["admin"]"#, #""delete": ["admin"], "removed": ["paid"]"#),
+        ] {
+            let error = #expect(throws: SchemaError.self) { try schema(Self.shop.replacing(from, with: to)) }
+            #expect(error?.reason == "is there and among the \"removed\"")
+        }
+    }
+
     @Test(arguments: [
         ("{", "not valid JSON"), ("{\"collections\":{}}", "\"tidemark\" must be 1"),
         (#"{"tidemark":1,"collections":{"a":{"fields":{}}}}"#, "a: \"scope\" is missing"),

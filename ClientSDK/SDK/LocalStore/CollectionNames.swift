@@ -7,11 +7,18 @@ import TidemarkWire
 struct CollectionNames: Sendable {
     private let storedNames: [String: String]
     private let localNames: [String: String]
+    /// By collection: fields' names of before, with those of now.
+    private let localFields: [String: [String: String]]
 
     init(_ schema: Schema) {
         let renamed = schema.collections.filter { $0.was != nil }
         storedNames = Dictionary(renamed.map { ($0.name, $0.storedName) }, uniquingKeysWith: { first, _ in first })
         localNames = Dictionary(renamed.map { ($0.storedName, $0.name) }, uniquingKeysWith: { first, _ in first })
+        var localFields: [String: [String: String]] = [:]
+        for collection in schema.collections {
+            for (from, to) in collection.renames { localFields[collection.name, default: [:]][from] = to }
+        }
+        self.localFields = localFields
     }
 
     // MARK: To the server
@@ -57,10 +64,13 @@ struct CollectionNames: Sendable {
     }
 
     func local(_ entries: [LedgerEntry]) -> [LedgerEntry] {
-        guard !localNames.isEmpty else { return entries }
+        guard !localNames.isEmpty || !localFields.isEmpty else { return entries }
         return entries.map { entry in
             var entry = entry
             entry.key = local(entry.key)
+            guard let field = localFields[entry.key.collection]?[entry.value.field] else { return entry }
+            entry.value = OverwrittenValue(
+                field: field, rule: entry.value.rule, old: entry.value.old, new: entry.value.new)
             return entry
         }
     }

@@ -18,7 +18,7 @@ struct SchemaDepartures {
                 continue
             }
             for (field, type) in fields {
-                let now = collection.field(field) ?? collection.fields.first { $0.was == field }
+                let now = collection.field(field) ?? collection.fields.first { $0.formerNames.contains(field) }
                 if let now, now.type.rawValue != type {
                     throw StoreError(
                         .schemaChanged, "\(name).\(field): was \(type), is now \(now.type.rawValue)")

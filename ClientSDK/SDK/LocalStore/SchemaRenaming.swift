@@ -41,9 +41,9 @@ struct SchemaRenaming {
 }
 
 extension CollectionSchema {
-    /// Fields that had other names in earlier versions.
+    /// Fields that had other names in earlier versions, those of later ones first.
     var renames: [(from: String, to: String)] {
-        fields.compactMap { field in field.was.map { (from: $0, to: field.name) } }
+        fields.flatMap { field in field.formerNames.reversed().map { (from: $0, to: field.name) } }
     }
 }
 

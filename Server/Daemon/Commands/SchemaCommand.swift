@@ -15,78 +15,52 @@ struct SchemaCommand: ParsableCommand {
             discussion: """
                 The document's keys are described in Shared/SCHEMA.md.
 
+                With --against, what changes between two versions is printed instead, each change with what apps meet that \
+                were made with OLD and use a server with FILE. The command fails if something they have is taken away or \
+                narrowed, until you say --accept.
+
                 EXAMPLES
                   tidemark schema check app.schema.json
+                  tidemark schema check app.schema.json --against released.schema.json
                   tidemark schema check app.schema.json && tidemark serve --schema app.schema.json
                 """)
 
         @Argument(help: "The schema document, JSON.")
         var file: String
 
+        @Option(help: ArgumentHelp("The document that apps in use were made with.", valueName: "old"))
+        var against: String?
+
+        @Flag(help: "With --against: succeed although something is taken away or narrowed.")
+        var accept = false
+
+        func validate() throws {
+            if accept, against == nil { throw ValidationError("--accept goes with --against OLD.") }
+        }
+
         func run() throws {
+            let schema = try Self.schema(at: file)
+            guard let against else { return print(schema.summary) }
+            let comparison = SchemaComparison(from: try Self.schema(at: against), to: schema)
+            print(comparison.text)
+            guard comparison.costsOldApps, !accept else { return }
+            throw CommandFailure(
+                "\(file) takes something from apps that were made with \(against), as said above; if that is meant, say"
+                    + " --accept")
+        }
+
+        private static func schema(at file: String) throws -> Schema {
             let bytes: Data
             do {
                 bytes = try Data(contentsOf: URL(fileURLWithPath: file))
             } catch {
                 throw CommandFailure("cannot read \(file)")
             }
-            let schema: Schema
             do throws(SchemaError) {
-                schema = try Schema(json: Array(bytes))
+                return try Schema(json: Array(bytes))
             } catch {
                 throw CommandFailure("\(file): \(error)")
             }
-            print(schema.summary)
         }
-    }
-}
-
-extension Schema {
-    /// The schema in words: a block a collection, a line a field.
-    var summary: String {
-        (["\(name), version \(version): \(collections.count) collections"] + collections.map(\.summary))
-            .joined(separator: "\n\n")
-    }
-}
-
-extension CollectionSchema {
-    fileprivate var summary: String {
-        let place =
-            switch scope {
-            case .ownRecord: "each record is a scope"
-            case .field(let field): "scope in \(field)"
-            case .shared(let scope): "shared scope \(scope)"
-            }
-        var lines = ["\(name)  (\(place))"]
-        if let was { lines.append("  stored    as \(was)") }
-        if let memberField { lines.append("  members   \(memberField)") }
-        if let adminField { lines.append("  admins    \(adminField)") }
-        lines.append("  create    \(Self.names(create))")
-        lines.append("  change    \(Self.names(change))")
-        lines.append("  delete    \(Self.names(delete))")
-        let width = fields.map(\.name.count).max() ?? 0
-        for field in fields {
-            lines.append(
-                "  - \(field.name)\(String(repeating: " ", count: width - field.name.count))  \(field.summary)")
-        }
-        return lines.joined(separator: "\n")
-    }
-
-    fileprivate static func names(_ accessors: Set<Accessor>) -> String {
-        accessors.isEmpty ? "server" : accessors.map(\.rawValue).sorted().joined(separator: ", ")
-    }
-}
-
-extension FieldSchema {
-    fileprivate var summary: String {
-        var words = [type.rawValue, merge.rawValue]
-        if isRequired { words.append("required") }
-        if isIndexed { words.append("indexed") }
-        if isSearchable { words.append("searchable") }
-        if let target { words.append("→ \(target)") }
-        if let was { words.append("was \(was)") }
-        if let change { words.append("changed by \(CollectionSchema.names(change))") }
-        words.append("max \(sizeMax)")
-        return words.joined(separator: " ")
     }
 }

@@ -28,7 +28,7 @@ extension API {
     func page(_ call: (identity: Identity, body: PageRequest)) async throws -> Response {
         var request = call.body
         request.limit = min(request.limit, node.context.limits.pageRowsMax)
-        guard node.context.admission.schema.collection(request.collection) != nil else {
+        guard node.context.admission.schema.isReadable(request.collection) else {
             throw APIError.pageForbidden
         }
         let judged = try await requireGrant(request.scope, since: request.since, of: call.identity)
@@ -43,7 +43,7 @@ extension API {
     func history(_ call: (identity: Identity, body: HistoryRequest)) async throws -> Response {
         var request = call.body
         request.limit = min(request.limit, node.context.limits.pageRowsMax)
-        guard node.context.admission.schema.collection(request.key.collection) != nil else {
+        guard node.context.admission.schema.isReadable(request.key.collection) else {
             throw APIError.pageForbidden
         }
         let judged = try await requireGrant(request.scope, since: request.since, of: call.identity)

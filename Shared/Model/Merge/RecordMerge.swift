@@ -20,6 +20,9 @@ package enum RecordMerge {
                     .invalid,
                     "\(collection.name).\(entry.name): must be \(field.type.rawValue), not \(entry.value.kind)")
             }
+            guard !collection.hasAliases || result[field.name] == nil else {
+                throw Rejection(.invalid, "\(collection.name).\(entry.name): given under two names")
+            }
             try checkSize(value, field, collection)
             result[field.name] = value
         }
@@ -35,7 +38,7 @@ package enum RecordMerge {
     ) throws(Rejection) -> Fields {
         var result = current
         for (index, named) in patches.enumerated() {
-            if patches[..<index].contains(where: { $0.field == named.field }) {
+            if patches[..<index].contains(where: { collection.isSameField($0.field, named.field) }) {
                 throw Rejection(.invalid, "\(collection.name).\(named.field): patched twice in one mutation")
             }
             guard let field = collection.field(named.field) else {

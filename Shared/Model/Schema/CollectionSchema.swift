@@ -28,11 +28,16 @@ public final class CollectionSchema: Sendable {
     public let create: Set<Accessor>
     public let change: Set<Accessor>
     public let delete: Set<Accessor>
+    /// Fields that earlier versions had, by the names that the server knows: what old apps write into them is left out.
+    public let removedFields: Set<String>
+    /// At the server: the fields' other names, of before and after, with those that it stores them under.
+    private let aliases: [String: String]
     private let indexByName: [String: Int]
 
     init(
         name: String, was: String?, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
-        identity: IdentityRule?, create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>
+        identity: IdentityRule?, create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>,
+        removedFields: Set<String>, aliases: [String: String] = [:]
     ) {
         self.name = name
         self.was = was
@@ -44,8 +49,12 @@ public final class CollectionSchema: Sendable {
         self.create = create
         self.change = change
         self.delete = delete
-        indexByName = Dictionary(
+        self.removedFields = removedFields
+        self.aliases = aliases
+        var indexByName = Dictionary(
             self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for (alias, stored) in aliases { indexByName[alias] = indexByName[stored] }
+        self.indexByName = indexByName
     }
 
     /// The name under which server and wire know the collection.
@@ -54,6 +63,49 @@ public final class CollectionSchema: Sendable {
     /// The field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {
         indexByName[name].map { fields[$0] }
+    }
+
+    /// Whether a field may be called by several names.
+    var hasAliases: Bool { !aliases.isEmpty }
+
+    /// Whether two names are one field's.
+    func isSameField(_ one: String, _ other: String) -> Bool {
+        one == other || (hasAliases && (aliases[one] ?? one) == (aliases[other] ?? other))
+    }
+
+    /// A stored record's fields by the names that the server knows: earlier servers stored some under the names of newer
+    /// apps, and those values are the newer ones.
+    package func withStoredNames(_ fields: Fields) -> Fields {
+        guard hasAliases, fields.entries.contains(where: { aliases[$0.name] != nil }) else { return fields }
+        var renamed = fields
+        for entry in fields.entries {
+            guard let stored = aliases[entry.name] else { continue }
+            renamed[entry.name] = nil
+            renamed[stored] = entry.value
+        }
+        return renamed
+    }
+
+    /// The collection by the names that server and wire use, with the others as aliases.
+    func stored(_ target: (String) -> String?) -> CollectionSchema {
+        func storedName(_ name: String) -> String { field(name)?.storedName ?? name }
+        var aliases: [String: String] = [:]
+        let storedFields = fields.map { field in
+            for name in field.formerNames.dropFirst() + [field.name] where name != field.storedName {
+                aliases[name] = field.storedName
+            }
+            var stored = field
+            stored.name = field.storedName
+            stored.formerNames = []
+            stored.target = field.target.flatMap(target)
+            return stored
+        }
+        let storedScope = if case .field(let name) = scope { ScopeRule.field(storedName(name)) } else { scope }
+        return CollectionSchema(
+            name: self.storedName, was: nil, fields: storedFields, scope: storedScope,
+            memberField: memberField.map(storedName), adminField: adminField.map(storedName),
+            identity: identity.map { IdentityRule(name: $0.name, parts: $0.parts.map(storedName)) }, create: create,
+            change: change, delete: delete, removedFields: removedFields, aliases: aliases)
     }
 
     /// The scope that a record with these fields belongs to, or why it has none.
@@ -77,7 +129,8 @@ extension CollectionSchema: Hashable {
                 && left.scope == right.scope
                 && left.memberField == right.memberField && left.adminField == right.adminField
                 && left.identity == right.identity && left.create == right.create && left.change == right.change
-                && left.delete == right.delete)
+                && left.delete == right.delete
+                && left.removedFields == right.removedFields && left.aliases == right.aliases)
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -13,8 +13,9 @@ public struct FieldSchema: Hashable, Sendable {
     public var isIndexed = false
     /// The field takes part in full-text search.
     public var isSearchable = false
-    /// The field's name in earlier versions of the schema: what devices hold under it moves here.
-    public var was: String?
+    /// The names that the field had in earlier versions of the schema, the first one first: what devices hold under them
+    /// moves here, and server and wire know the field by the first for ever.
+    public var formerNames: [String] = []
     /// The collection whose records a reference names.
     public var target: String?
 
@@ -24,6 +25,9 @@ public struct FieldSchema: Hashable, Sendable {
         self.type = type
         sizeMax = Self.defaultSizeMax(type)
     }
+
+    /// The name under which server and wire know the field.
+    public var storedName: String { formerNames.first ?? name }
 
     /// The most that a document may allow a field: as much as a server may allow a record.
     static let sizeMaxLargest = 3_145_728

@@ -11,11 +11,15 @@ public struct Schema: Hashable, Sendable {
     public let version: Int64
     /// Sorted by name.
     public let collections: [CollectionSchema]
+    /// Collections that earlier versions had, by the names that the server knows: what old apps write into them is left
+    /// out.
+    public let removedCollections: Set<String>
     private let indexByName: [String: Int]
 
-    init(name: String, version: Int64, collections: [CollectionSchema]) {
+    init(name: String, version: Int64, collections: [CollectionSchema], removedCollections: Set<String>) {
         self.name = name
         self.version = version
+        self.removedCollections = removedCollections
         self.collections = collections.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         indexByName = Dictionary(
             self.collections.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -33,23 +37,20 @@ public struct Schema: Hashable, Sendable {
         indexByName[name].map { collections[$0] }
     }
 
-    /// The schema with the names that server and wire use. The same again when no collection was renamed.
+    /// The schema with the names that server and wire use; it takes the others as well. The same again when nothing was
+    /// renamed.
     package var stored: Schema {
-        guard collections.contains(where: { $0.was != nil }) else { return self }
+        let isRenamed = collections.contains { $0.was != nil || $0.fields.contains { !$0.formerNames.isEmpty } }
+        guard isRenamed else { return self }
         return Schema(
             name: name, version: version,
-            collections: collections.map { collection in
-                CollectionSchema(
-                    name: collection.storedName, was: nil,
-                    fields: collection.fields.map { field in
-                        var field = field
-                        field.target = field.target.flatMap { self.collection($0)?.storedName }
-                        return field
-                    }, scope: collection.scope, memberField: collection.memberField,
-                    adminField: collection.adminField, identity: collection.identity, create: collection.create,
-                    change: collection.change,
-                    delete: collection.delete)
-            })
+            collections: collections.map { $0.stored { self.collection($0)?.storedName } },
+            removedCollections: removedCollections)
+    }
+
+    /// Whether records of a collection are given out: those of one that was taken away as well, to apps that know it.
+    package func isReadable(_ collection: String) -> Bool {
+        self.collection(collection) != nil || removedCollections.contains(collection)
     }
 
     /// The scopes that every user of the workspace sees.

@@ -52,6 +52,15 @@ struct SchemaObject {
         return texts
     }
 
+    /// One string, or a list of them; nothing is an empty list.
+    mutating func names(_ key: String) throws(SchemaError) -> [String] {
+        if case .string(let name)? = remaining[key] {
+            remaining[key] = nil
+            return [name]
+        }
+        return try strings(key) ?? []
+    }
+
     mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ key: String, _ type: Choice.Type
     ) throws(SchemaError) -> Choice? {

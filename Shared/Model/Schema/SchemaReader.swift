@@ -21,10 +21,11 @@ enum SchemaReader {
         guard let collections = try object.object("collections"), !collections.isEmpty else {
             throw SchemaError("\"collections\" must be an object with at least one collection")
         }
+        let removed = try object.strings("removed") ?? []
         try object.end()
         var read: [CollectionSchema] = []
         for entry in collections.entries { read.append(try collection(entry)) }
-        let schema = Schema(name: name, version: version, collections: read)
+        let schema = Schema(name: name, version: version, collections: read, removedCollections: Set(removed))
         try SchemaRules.check(schema)
         return schema
     }
@@ -48,12 +49,14 @@ enum SchemaReader {
         guard let declared = try object.object("fields") else {
             throw SchemaError(collection: name, "\"fields\" is missing")
         }
+        let removed = try object.strings("removed") ?? []
         try object.end()
         var fields: [FieldSchema] = []
         for entry in declared.entries { fields.append(try field(entry, of: name, isAppendOnly: isAppendOnly)) }
         return CollectionSchema(
             name: name, was: was, fields: fields, scope: scope, memberField: memberField, adminField: adminField,
-            identity: identity, create: create, change: change, delete: delete)
+            identity: identity, create: create, change: change, delete: delete,
+            removedFields: Set(removed))
     }
 
     private static func mode(_ object: inout SchemaObject) throws(SchemaError) -> Bool {
@@ -121,7 +124,7 @@ enum SchemaReader {
         field.isIndexed = try object.boolean("index") ?? false
         field.isSearchable = try object.boolean("search") ?? false
         field.target = try object.string("to")
-        field.was = try object.string("was")
+        field.formerNames = try object.names("was")
         try object.end()
         return field
     }

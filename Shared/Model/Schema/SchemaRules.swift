@@ -7,6 +7,12 @@ enum SchemaRules {
         guard schema.collections.count <= collectionsMax else {
             throw SchemaError("more than \(collectionsMax) collections")
         }
+        for name in schema.removedCollections.sorted() {
+            guard SchemaReader.isIdentifier(name) else { throw SchemaError("\"removed\" is a list of names") }
+            guard !schema.collections.contains(where: { $0.name == name || $0.was == name }) else {
+                throw SchemaError(collection: name, "is there and among the \"removed\"")
+            }
+        }
         var tables: Set<String> = []
         for collection in schema.collections {
             guard tables.insert(collection.name.lowercased()).inserted else {
@@ -54,6 +60,12 @@ enum SchemaRules {
             }
         }
         try checkIdentity(of: collection)
+        for name in collection.removedFields.sorted() {
+            guard SchemaReader.isIdentifier(name) else { throw error("\"removed\" is a list of names") }
+            guard !collection.fields.contains(where: { $0.name == name || $0.formerNames.contains(name) }) else {
+                throw error("is there and among the \"removed\"", field: name)
+            }
+        }
         var columns: Set<String> = []
         for field in collection.fields {
             guard columns.insert(field.name.lowercased()).inserted else {
@@ -97,9 +109,10 @@ enum SchemaRules {
             break
         }
         if field.isSearchable, field.type != .string { throw error("only a string is searchable") }
-        if let was = field.was {
+        for was in field.formerNames {
+            guard SchemaReader.isIdentifier(was) else { throw error("\"was\" is no name of a field") }
             guard collection.field(was) == nil else { throw error("\"was\" names a field that exists: \(was)") }
-            guard collection.fields.filter({ $0.was == was }).count == 1 else {
+            guard collection.fields.flatMap(\.formerNames).filter({ $0 == was }).count == 1 else {
                 throw error("two fields cannot both have been \(was)")
             }
         }

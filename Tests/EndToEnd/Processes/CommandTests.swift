@@ -101,4 +101,35 @@ import TidemarkGateway
         #expect(refused.status == 1)
         #expect(refused.text.contains("orders.staff"), "\(refused.text)")
     }
+
+    @Test func `what a newer schema costs older apps is named, and fails the check until it is accepted`() async throws
+    {
+        let folder = try TemporaryFolder("tidemark-tests")
+        defer { withExtendedLifetime(folder) {} }
+        func file(_ name: String, _ more: String, _ fields: String) throws -> String {
+            let text = """
+                {"tidemark": 1, "name": "shop", \(more), "collections": {"orders": {
+                    "scope": {"shared": "all"}, "fields": {\(fields)}}}}
+                """
+            try text.write(toFile: "\(folder.path)/\(name)", atomically: true, encoding: .utf8)
+            return "\(folder.path)/\(name)"
+        }
+        let old = try file("old.json", #""version": 1"#, #""problem": "string", "note": "string""#)
+        let wider = try file(
+            "wider.json", #""version": 2"#,
+            #""fault": {"type": "string", "was": "problem"}, "note": "string", "paid": "boolean""#)
+        let narrower = try file("narrower.json", #""version": 2"#, #""problem": "string""#)
+        let fine = try await Binary.run(["schema", "check", wider, "--against", old])
+        #expect(fine.status == 0, "\(fine.text)")
+        #expect(fine.text.contains("added\n  orders.paid"))
+        #expect(fine.text.contains("renamed\n  orders.problem to fault"))
+        let refused = try await Binary.run(["schema", "check", narrower, "--against", old])
+        #expect(refused.status == 1)
+        #expect(refused.text.contains("taken away\n  orders.note"))
+        #expect(refused.text.contains("--accept"))
+        let accepted = try await Binary.run(["schema", "check", narrower, "--against", old, "--accept"])
+        #expect(accepted.status == 0 && accepted.text.contains("taken away"))
+        let alone = try await Binary.run(["schema", "check", old, "--accept"])
+        #expect(alone.status == 64 && alone.text.contains("--against"))
+    }
 }

@@ -132,6 +132,25 @@ import TidemarkWire
         #expect(try new.fields(.note(4)) == ["room": "lobby", "tone": "x"])
     }
 
+    @Test func `a field with another name again takes its values along from whichever version was before`() throws {
+        for before in ["color", "tone"] {
+            let folder = try TemporaryFolder()
+            let was = before == "color" ? "" : #", "was": "color""#
+            let old = try Bench(
+                path: folder.path("a.sqlite"), Self.schema(#","\#(before)": {"type": "string"\#(was)}"#))
+            let lobby = ScopeID("lobby")
+            try old.join(lobby)
+            let change = Change(
+                key: .note(1), scope: lobby, seq: 5, born: 5, isDeleted: false, author: UserID("bob"), created: 1,
+                updated: 2, fields: ["room": "lobby", "color": "red"])
+            try old.apply(change)
+            try old.database.close()
+            let new = try Bench(
+                path: folder.path("a.sqlite"), Self.schema(#","shade": {"type": "string", "was": ["color", "tone"]}"#))
+            #expect(try new.fields(.note(1)) == ["room": "lobby", "shade": "red"])
+        }
+    }
+
     @Test func `a collection with another name takes everything along, and the server hears the first name`() throws {
         let folder = try TemporaryFolder()
         let (lobby, fields) = (ScopeID("lobby"), #","color": {"type": "string", "index": true, "search": true}"#)

@@ -1,0 +1,53 @@
+import TidemarkModel
+
+extension Schema {
+    /// The schema in words: a block a collection, a line a field.
+    var summary: String {
+        (["\(name), version \(version): \(collections.count) collections"] + collections.map(\.summary))
+            .joined(separator: "\n\n")
+    }
+}
+
+extension CollectionSchema {
+    fileprivate var summary: String {
+        let place =
+            switch scope {
+            case .ownRecord: "each record is a scope"
+            case .field(let field): "scope in \(field)"
+            case .shared(let scope): "shared scope \(scope)"
+            }
+        var lines = ["\(name)  (\(place))"]
+        if let was { lines.append("  stored    as \(was)") }
+        if let memberField { lines.append("  members   \(memberField)") }
+        if let adminField { lines.append("  admins    \(adminField)") }
+        if let identity { lines.append("  id        \(identity.name) of \(identity.parts.joined(separator: ", "))") }
+        if !removedFields.isEmpty { lines.append("  removed   \(removedFields.sorted().joined(separator: ", "))") }
+        lines.append("  create    \(Self.names(create))")
+        lines.append("  change    \(Self.names(change))")
+        lines.append("  delete    \(Self.names(delete))")
+        let width = fields.map(\.name.count).max() ?? 0
+        for field in fields {
+            lines.append(
+                "  - \(field.name)\(String(repeating: " ", count: width - field.name.count))  \(field.summary)")
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    static func names(_ accessors: Set<Accessor>) -> String {
+        accessors.isEmpty ? "server" : accessors.map(\.rawValue).sorted().joined(separator: ", ")
+    }
+}
+
+extension FieldSchema {
+    fileprivate var summary: String {
+        var words = [type.rawValue, merge.rawValue]
+        if isRequired { words.append("required") }
+        if isIndexed { words.append("indexed") }
+        if isSearchable { words.append("searchable") }
+        if let target { words.append("→ \(target)") }
+        if !formerNames.isEmpty { words.append("was \(formerNames.joined(separator: ", "))") }
+        if let change { words.append("changed by \(CollectionSchema.names(change))") }
+        words.append("max \(sizeMax)")
+        return words.joined(separator: " ")
+    }
+}

@@ -1,0 +1,222 @@
+import TidemarkModel
+
+/// What changes from one version of a schema to another, and what apps of the older one meet at a server with the newer.
+struct SchemaComparison: Hashable, Sendable {
+    /// What a change means for apps of the older version.
+    enum Kind: String, Hashable, Sendable, CaseIterable {
+        case added, renamed, loosened, narrowed
+        case takenAway = "taken away"
+
+        /// Something that those apps did before does not work any more.
+        var costsOldApps: Bool {
+            switch self {
+            case .added, .renamed, .loosened: false
+            case .narrowed, .takenAway: true
+            }
+        }
+    }
+
+    /// One difference.
+    struct Change: Hashable, Sendable {
+        let kind: Kind
+        /// Collection, or collection and field, with what is different about it.
+        let what: String
+        /// What an older app meets.
+        let effect: String
+    }
+
+    private let title: String
+    private(set) var changes: [Change] = []
+
+    init(from old: Schema, to new: Schema) {
+        title = "\(new.name), version \(old.version) to \(new.version)"
+        let stored = Dictionary(new.collections.map { ($0.storedName, $0) }, uniquingKeysWith: { first, _ in first })
+        for collection in old.collections {
+            if let now = stored[collection.storedName] {
+                compare(collection, now)
+            } else {
+                lose(collection, in: new)
+            }
+        }
+        let known = Set(old.collections.map(\.storedName))
+        for collection in new.collections where !known.contains(collection.storedName) {
+            add(.added, collection.name, "do not see it")
+        }
+        if !changes.isEmpty, new.version <= old.version {
+            add(.loosened, "version", "see no difference, but people do: raise it")
+        }
+    }
+
+    /// True when something is taken away or narrowed.
+    var costsOldApps: Bool { changes.contains { $0.kind.costsOldApps } }
+
+    /// For a terminal: a block a kind, a line a change.
+    var text: String {
+        guard !changes.isEmpty else { return "\(title): nothing that apps would meet" }
+        let width = changes.map(\.what.count).max() ?? 0
+        let blocks = Kind.allCases.compactMap { kind -> String? in
+            let lines = changes.filter { $0.kind == kind }.map { change in
+                "  \(change.what)\(String(repeating: " ", count: width - change.what.count))  old apps \(change.effect)"
+            }
+            return lines.isEmpty ? nil : ([kind.rawValue] + lines).joined(separator: "\n")
+        }
+        return ([title] + blocks).joined(separator: "\n\n")
+    }
+
+    private mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
+        changes.append(Change(kind: kind, what: what, effect: effect))
+    }
+
+    // MARK: Collections
+
+    private mutating func lose(_ collection: CollectionSchema, in new: Schema) {
+        let stored = collection.storedName
+        if let next = new.collections.first(where: { $0.was == collection.name }) {
+            add(.takenAway, collection.name, Self.wrongFirstName(of: next.name, "\"\(stored)\""))
+        } else if new.removedCollections.contains(stored) {
+            add(
+                .takenAway, collection.name,
+                "go on reading it; what they write into it is left out, the rest of the transaction stands, and one with"
+                    + " nothing else is refused (unknown_collection)")
+        } else {
+            add(
+                .takenAway, collection.name,
+                "have every transaction refused that writes into it, with all that is in it (unknown_collection), and its"
+                    + " pages (forbidden); list \"\(stored)\" under \"removed\" to have only these writes left out")
+        }
+    }
+
+    private mutating func compare(_ old: CollectionSchema, _ new: CollectionSchema) {
+        if old.name != new.name {
+            add(.renamed, "\(old.name) to \(new.name)", "notice nothing: server and wire say \(new.storedName)")
+        }
+        if old.scope != new.scope, storedScope(old) != storedScope(new) {
+            add(.narrowed, "\(new.name): scope", "write records that belong elsewhere, and see none that move")
+        }
+        if storedName(old.memberField, in: old) != storedName(new.memberField, in: new) {
+            add(.narrowed, "\(new.name): members", "change members in a field that no longer counts")
+        }
+        if storedName(old.adminField, in: old) != storedName(new.adminField, in: new) {
+            add(.narrowed, "\(new.name): admins", "change admins in a field that no longer counts")
+        }
+        if let identity = new.identity, identity != old.identity {
+            let parts = identity.parts.joined(separator: ", ")
+            add(
+                .narrowed, "\(new.name): id",
+                "create records under ids of version 8 only where \(parts) make them (forbidden); other ids are free")
+        }
+        for (verb, before, after) in [
+            ("create", old.create, new.create), ("change", old.change, new.change), ("delete", old.delete, new.delete),
+        ] { compare(before, after, "\(new.name): \(verb)") }
+        compareFields(old, new)
+    }
+
+    private mutating func compare(_ old: Set<Accessor>, _ new: Set<Accessor>, _ what: String) {
+        let lost = old.subtracting(new)
+        let gained = new.subtracting(old)
+        if !lost.isEmpty {
+            add(.narrowed, what, "are refused what only \(CollectionSchema.names(lost)) might (forbidden)")
+        } else if !gained.isEmpty {
+            add(.loosened, what, "let \(CollectionSchema.names(gained)) do it as well")
+        }
+    }
+
+    private func storedName(_ field: String?, in collection: CollectionSchema) -> String? {
+        field.map { collection.field($0)?.storedName ?? $0 }
+    }
+
+    private func storedScope(_ collection: CollectionSchema) -> ScopeRule {
+        guard case .field(let name) = collection.scope else { return collection.scope }
+        return .field(storedName(name, in: collection) ?? name)
+    }
+
+    static func wrongFirstName(of name: String, _ names: String) -> String {
+        "are cut off: \"was\" of \(name) must begin with the first name, \(names)"
+    }
+}
+
+extension SchemaComparison {
+    // MARK: Fields
+
+    private mutating func compareFields(_ old: CollectionSchema, _ new: CollectionSchema) {
+        let stored = Dictionary(new.fields.map { ($0.storedName, $0) }, uniquingKeysWith: { first, _ in first })
+        for field in old.fields {
+            if let now = stored[field.storedName] {
+                compare(field, now, new.name)
+            } else {
+                lose(field, of: new)
+            }
+        }
+        let known = Set(old.fields.map(\.storedName))
+        for field in new.fields where !known.contains(field.storedName) {
+            if field.isRequired {
+                add(
+                    .narrowed, "\(new.name).\(field.name): required",
+                    "cannot create records, since they do not know the field (invalid)")
+            } else {
+                add(.added, "\(new.name).\(field.name)", "keep its values out of sight and send nothing")
+            }
+        }
+    }
+
+    private mutating func lose(_ field: FieldSchema, of collection: CollectionSchema) {
+        let what = "\(collection.name).\(field.name)"
+        let names = field.formerNames + [field.name]
+        if let next = collection.fields.first(where: { $0.formerNames.contains(where: names.contains) }) {
+            let list = (names.map { "\"\($0)\"" }).joined(separator: ", ")
+            add(.takenAway, what, Self.wrongFirstName(of: "\(collection.name).\(next.name)", "[\(list)]"))
+        } else if collection.removedFields.contains(field.storedName) {
+            add(
+                .takenAway, what,
+                "go on reading what is there; what they write into it is left out, and a transaction with nothing else is"
+                    + " refused (invalid)")
+        } else {
+            add(
+                .takenAway, what,
+                "have every transaction refused that writes into it, with all that is in it (invalid); list"
+                    + " \"\(field.storedName)\" under \"removed\" of \(collection.name) to have only these values left out"
+            )
+        }
+    }
+
+    private mutating func compare(_ old: FieldSchema, _ new: FieldSchema, _ collection: String) {
+        let what = "\(collection).\(new.name)"
+        if old.name != new.name {
+            add(
+                .renamed, "\(collection).\(old.name) to \(new.name)",
+                "notice nothing: server and wire say \(new.storedName)")
+        }
+        if old.type != new.type {
+            add(
+                .narrowed, "\(what): \(old.type.rawValue) to \(new.type.rawValue)",
+                "have their writes refused (invalid), and newer apps refuse to open what is on the device (schemaChanged):"
+                    + " add another field instead")
+        }
+        if old.merge != new.merge {
+            add(
+                .narrowed, "\(what): merge \(old.merge.rawValue) to \(new.merge.rawValue)",
+                "show their writes under the old rule until the server's word comes, and are refused those that the new"
+                    + " rule does not take (invalid)")
+        }
+        if old.isRequired != new.isRequired {
+            if new.isRequired {
+                add(.narrowed, "\(what): required", "are refused records without it (invalid)")
+            } else {
+                add(.loosened, "\(what): not required", "may meet records without it")
+            }
+        }
+        if new.sizeMax < old.sizeMax {
+            add(.narrowed, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "are refused larger values (too_large)")
+        } else if new.sizeMax > old.sizeMax {
+            add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
+        }
+        switch (old.change, new.change) {
+        case (let before?, let after?): compare(before, after, "\(what): change")
+        case (nil, let after?):
+            let names = CollectionSchema.names(after)
+            add(.narrowed, "\(what): change", "are refused changes by others than \(names) (forbidden)")
+        case (.some, nil): add(.loosened, "\(what): change", "let those change it who may change the record")
+        case (nil, nil): break
+        }
+    }
+}

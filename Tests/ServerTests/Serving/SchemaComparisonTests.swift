@@ -1,0 +1,99 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkDaemon
+
+@Suite struct SchemaComparisonTests {
+    private static let old = """
+        {"tidemark": 1, "name": "shop", "version": 3, "collections": {
+          "shops": {"scope": "self", "members": "staff", "fields": {
+            "staff": {"type": "set", "merge": "elements"}, "name": {"type": "string", "max": 40}}},
+          "orders": {"scope": "shopId", "delete": ["member"], "fields": {
+            "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"},
+            "problem": "string", "total": "integer"}},
+          "jobs": {"was": "tasks", "scope": "shopId", "fields": {
+            "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"}}}}}
+        """
+
+    private func comparison(_ replacements: [(String, String)] = []) throws -> SchemaComparison {
+        var text = Self.old.replacing(#""version": 3"#, with: #""version": 4"#)
+        for (from, to) in replacements {
+            #expect(text.contains(from))
+            text = text.replacing(from, with: to)
+        }
+        return SchemaComparison(
+            from: try Schema(json: Array(Self.old.utf8)), to: try Schema(json: Array(text.utf8)))
+    }
+
+    private func only(_ replacements: (String, String)...) throws -> SchemaComparison.Change {
+        let comparison = try comparison(replacements)
+        #expect(comparison.changes.count == 1, "\(comparison.text)")
+        return try #require(comparison.changes.first)
+    }
+
+    @Test func `the same schema again is no change`() throws {
+        let same = try comparison()
+        #expect(same.changes.isEmpty && !same.costsOldApps)
+        #expect(same.text == "shop, version 3 to 4: nothing that apps would meet")
+    }
+
+    @Test func `what is added or renamed costs nothing`() throws {
+        let wider = try comparison([
+            (#""problem": "string""#, #""fault": {"type": "string", "was": "problem"}, "paid": "boolean""#),
+            (#""jobs": {"was": "tasks""#, #""works": {"was": "tasks""#),
+        ])
+        #expect(wider.changes.map(\.kind) == [.renamed, .renamed, .added])
+        #expect(wider.changes.map(\.what) == ["jobs to works", "orders.problem to fault", "orders.paid"])
+        #expect(!wider.costsOldApps)
+    }
+
+    @Test func `a removal says what old apps meet, and what to do about it`() throws {
+        let bare = try only((#", "total": "integer""#, ""))
+        #expect(bare.kind == .takenAway && bare.what == "orders.total")
+        #expect(bare.effect.contains(#"list "total" under "removed" of orders"#))
+        let listed = try only(
+            (#", "total": "integer""#, ""), (#""delete": ["member"]"#, #""delete": ["member"], "removed": ["total"]"#))
+        #expect(listed.kind == .takenAway && listed.effect.contains("is left out"))
+        let jobs = #"""
+            "total": "integer"}},
+              "jobs": {"was": "tasks", "scope": "shopId", "fields": {
+                "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"}}}}}
+            """#
+        let end = (jobs, #""total": "integer"}}}}"#)
+        let gone = try only(end)
+        #expect(gone.what == "jobs" && gone.effect.contains(#"list "tasks" under "removed""#))
+        let said = try only(end, (#""name": "shop","#, #""name": "shop", "removed": ["tasks"],"#))
+        #expect(said.what == "jobs" && said.effect.contains("the rest of the transaction stands"))
+    }
+
+    @Test func `a new name that forgets the first one is found`() throws {
+        let cut = try comparison([(#""jobs": {"was": "tasks""#, #""works": {"was": "jobs""#)])
+        #expect(cut.changes.map(\.kind) == [.takenAway, .added])
+        #expect(cut.text.contains(#""was" of works must begin with the first name, "tasks""#))
+    }
+
+    @Test(arguments: [
+        (#""max": 40"#, #""max": 20"#, "shops.name: max 40 to 20"),
+        (#""problem": "string""#, #""problem": {"type": "string", "required": true}"#, "orders.problem: required"),
+        (
+            #""problem": "string""#, #""problem": {"type": "string", "merge": "manual"}"#,
+            "orders.problem: merge lww to manual"
+        ),
+        (#""problem": "string""#, #""problem": {"type": "string", "change": ["admin"]}"#, "orders.problem: change"),
+        (#""total": "integer""#, #""total": "double""#, "orders.total: integer to double"),
+        (#""delete": ["member"]"#, #""delete": ["admin"]"#, "orders: delete"),
+        (
+            #""total": "integer""#, #""total": "integer", "due": {"type": "timestamp", "required": true}"#,
+            "orders.due: required"
+        ),
+    ])
+    func `what is narrower is named`(_ from: String, _ to: String, _ what: String) throws {
+        let change = try only((from, to))
+        #expect(change.kind == .narrowed && change.what == what)
+    }
+
+    @Test func `what is wider is no loss`() throws {
+        #expect(try only((#""max": 40"#, #""max": 50"#)).kind == .loosened)
+        #expect(try only((#""delete": ["member"]"#, #""delete": ["member", "author"]"#)).kind == .loosened)
+    }
+}
