@@ -53,6 +53,18 @@ enum EmbeddedSQL {
         VALUES (?, ?, ?, 0, 0, 0, ?)
         """
 
+    static let clientsOfUser = """
+        SELECT client, settled, registered, seen
+        FROM sync_client
+        WHERE workspace = ? AND user = ?
+        ORDER BY settled > 0, settled > acked, max(seen, registered), client
+        LIMIT ?
+        """
+
+    static let sawClient = "UPDATE sync_client SET seen = ?3 WHERE workspace = ?1 AND client = ?2"
+
+    static let removeClient = "DELETE FROM sync_client WHERE workspace = ? AND client = ?"
+
     static let updateClient = """
         UPDATE sync_client
         SET settled = ?4, acked = ?5, connection = ?6, kept = ?7

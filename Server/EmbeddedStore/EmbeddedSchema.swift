@@ -27,6 +27,9 @@ enum EmbeddedSchema {
         migrator.registerMigration("4 records are filed by hundreds, keys that begin with what differs") { db in
             try db.execute(sql: fourth)
         }
+        migrator.registerMigration("5 when clients were seen") { db in
+            try db.execute(sql: fifth)
+        }
         return migrator
     }
 
@@ -218,4 +221,6 @@ enum EmbeddedSchema {
             VALUES (new.place, new.collection, new.born, new.row);
         END;
         """
+
+    private static let fifth = "ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"
 }

@@ -50,42 +50,6 @@ extension EmbeddedStore {
         return nil
     }
 
-    /// One write transaction.
-    package func register(
-        _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
-    ) async throws(StoreError) -> Registration {
-        try await onWriter { [limits] db in
-            var answer = Registration.tooMany
-            try db.inTransaction(.immediate) {
-                let stored = try Prepared(EmbeddedSQL.client, db).first(
-                    {
-                        $0.text(workspace.text)
-                        $0.id(client)
-                    }, { try $0.storedClient().row })
-                if let stored {
-                    answer = stored.user == user ? .registered(stored) : .taken
-                    return .rollback
-                }
-                let count = try Prepared(EmbeddedSQL.clientCount, db).first(
-                    {
-                        $0.text(workspace.text)
-                        $0.text(user.text)
-                    }, { $0.integer() })
-                guard count ?? 0 < limits.clientsPerUserMax else { return .rollback }
-                try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
-                try Prepared(EmbeddedSQL.insertClient, db).execute {
-                    $0.text(workspace.text)
-                    $0.id(client)
-                    $0.text(user.text)
-                    $0.integer(now)
-                }
-                answer = .registered(ClientRow(id: client, user: user))
-                return .commit
-            }
-            return answer
-        }
-    }
-
     /// Kept in memory: a registration ends with the process.
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds

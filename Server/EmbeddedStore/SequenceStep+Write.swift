@@ -13,6 +13,7 @@ extension SequenceStep {
         try write(batch.records, births, low: batch.low)
         try write(batch.memberships)
         try write(clients)
+        try remove(batch.removals)
         try write(batch.ledger, at: batch.head.time)
         try Prepared(EmbeddedSQL.insertBatch, db).execute {
             $0.text(workspace.text)
@@ -73,6 +74,16 @@ extension SequenceStep {
                 $0.integer(change.begins)
                 $0.integer(change.since == nil ? 1 : 0)
             }
+        }
+    }
+
+    private func remove(_ clients: [ClientID]) throws {
+        for client in clients {
+            let changed = try Prepared(EmbeddedSQL.removeClient, db).execute {
+                $0.text(workspace.text)
+                $0.id(client)
+            }
+            guard changed == 1 else { throw StoreError(.invariant, "only a registered client can be removed") }
         }
     }
 

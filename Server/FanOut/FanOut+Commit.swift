@@ -43,6 +43,9 @@ extension FanOut {
             }
             if case .some(.some(let note)) = note { take(note, of: id, in: workspace) }
         }
+        for client in batch.removals {
+            if let id = tides[workspace]?.byClient[client] { removed(id, into: &effects) }
+        }
         catchUp(workspace, now: now, into: &effects)
     }
 

@@ -106,6 +106,13 @@ package struct FanOut: Sendable {
         }
     }
 
+    /// The client of a connection is registered no more; nothing happens when the connection is gone.
+    package mutating func removed(_ id: SessionID, into effects: inout [SessionEffect]) {
+        update(id, into: &effects) { session, _, effects in
+            session.close(.clientUnknown, "this client id was removed", into: &effects)
+        }
+    }
+
     // MARK: Answers of the executor
 
     /// The answer to `load`. The workspace must be followed by now.

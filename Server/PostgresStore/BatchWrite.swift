@@ -39,6 +39,9 @@ struct BatchWrite {
         }
         write(MembershipFold(batch.memberships), workspace)
         write(clients, workspace)
+        statements += batch.removals.map { client in
+            Statement(SequencingSQL.removeClient, workspace) { $0.add(client) }
+        }
         statements += Self.ledger(batch.ledger, workspace, limits: limits)
         if case .read = ground { write(batch, body, workspace, SequencingSQL.insertBatch) }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.

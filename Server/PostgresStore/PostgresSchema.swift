@@ -24,6 +24,7 @@ enum PostgresSchema {
         Step(name: "keys of records that differ early", statements: fifth),
         Step(name: "scopes have places", statements: sixth),
         Step(name: "guards and a probe of hashes", statements: GuardSQL.tables),
+        Step(name: "when clients were seen", statements: eighth),
     ]
 
     static let makeHistory = """
@@ -216,6 +217,9 @@ enum PostgresSchema {
             """,
             twoClients,
         ] + ["sync_record", "sync_client"].flatMap(analyzed)
+
+    /// Nodes of the version before go on inserting without it.
+    private static let eighth = ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"]
 
     private static let keys = [
         ("sync_batch", "workspace, seq"), ("sync_record", "workspace, collection, id"),

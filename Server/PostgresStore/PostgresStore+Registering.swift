@@ -26,6 +26,32 @@ extension PostgresStore {
         row.user == user ? .registered(row) : .taken
     }
 
+    /// See `Store.clients`.
+    package func clients(
+        of user: UserID, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [RegisteredClient] {
+        let list = Statement(ReadingSQL.clientsOfUser, workspace) {
+            $0.add(text: user.text)
+            $0.add(Int64(options.limits.clientsListedMax))
+        }
+        return try await read([list])[0].all {
+            RegisteredClient(
+                id: try $0.id(), settledThrough: try $0.integer(), registered: try $0.integer(),
+                seen: try $0.integer())
+        }
+    }
+
+    /// See `Store.saw`: under the workspace's lock, so that it never waits for a step that waits for it.
+    package func saw(
+        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Set<ClientID> {
+        let note = Statement(ReadingSQL.sawClients, workspace) {
+            $0.add(clients)
+            $0.add(clients.map { _ in now })
+        }
+        return Set(try await writeLocked(workspace, [note])[0].all { try $0.id() })
+    }
+
     /// See `Store.follow`; also forgets the workspace's lapsed listeners.
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds

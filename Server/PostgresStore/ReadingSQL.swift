@@ -142,6 +142,27 @@ enum ReadingSQL {
             ON CONFLICT DO NOTHING
             """)
 
+    /// At most $3, in the order in which they would be missed least.
+    static let clientsOfUser = PreparedStatement(
+        name: "sync_clients_of_user",
+        sql: """
+            SELECT client, settled, registered, seen
+            FROM sync_client
+            WHERE workspace = $1 AND user_id = $2
+            ORDER BY settled > 0, settled > acked, greatest(seen, registered), client
+            LIMIT $3
+            """)
+
+    static let sawClients = PreparedStatement(
+        name: "sync_saw_clients",
+        sql: """
+            UPDATE sync_client c
+            SET seen = u.seen
+            FROM unnest($2, $3) AS u (client, seen)
+            WHERE c.workspace = $1 AND c.client = u.client
+            RETURNING c.client
+            """)
+
     static let renewListener = PreparedStatement(
         name: "sync_renew_listener",
         sql: """

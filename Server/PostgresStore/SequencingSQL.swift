@@ -157,6 +157,13 @@ enum SequencingSQL {
             WHERE c.workspace = $1 AND c.client = u.client
             """)
 
+    static let removeClient = PreparedStatement(
+        name: "sync_remove_client",
+        sql: """
+            DELETE FROM sync_client
+            WHERE workspace = $1 AND client = $2
+            """)
+
     static let insertBatch = PreparedStatement(
         name: "sync_insert_batch",
         sql: """

@@ -17,6 +17,8 @@ package struct DeliveryBatch: Sendable {
     package let groups: [Group]
     package let memberships: [MembershipChange]
     package let settlements: [Settlement]
+    /// Clients that are registered no more.
+    package let removals: [ClientID]
     private let placeOfClient: [ClientID: Int]
 
     /// Encodes a batch; `cursor` is the sealed form of its head.
@@ -26,6 +28,7 @@ package struct DeliveryBatch: Sendable {
         self.cursor = cursor
         memberships = batch.memberships
         settlements = batch.settlements
+        removals = batch.removals
         var places = [ClientID: Int](minimumCapacity: batch.settlements.count)
         for (place, settlement) in batch.settlements.enumerated() { places[settlement.client.id] = place }
         placeOfClient = places

@@ -77,6 +77,13 @@ extension Session {
         guard let hello, let identity else { return }
         self.hello = nil
         let snapshot = answer.snapshot
+        switch answer.registration {
+        case .tooMany:
+            return close(.rateLimited, "the user has too many clients, all of them in use: remove one", into: &effects)
+        case .tooFast(let wait):
+            return close(.rateLimited, "the user registers clients too fast: again in \(wait) ms", into: &effects)
+        case .registered, .taken, nil: break
+        }
         guard let row = registered(answer), row.user == identity.principal.user else {
             return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
         }

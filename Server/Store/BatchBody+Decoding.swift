@@ -17,6 +17,11 @@ extension BatchBody {
                     switch key {
                     case "r": try reader.array { batch.records.append(try record(&$0)) }
                     case "m": try reader.array { batch.memberships.append(try membership(&$0)) }
+                    case "x":
+                        try reader.array { reader in
+                            guard let id = UniqueID(try reader.string()) else { throw TupleReader.Mismatch() }
+                            batch.removals.append(id)
+                        }
                     case "s": try reader.array { batch.settlements.append(try settlement(&$0)) }
                     default: try reader.skip()
                     }

@@ -23,6 +23,10 @@ package enum BatchBody {
         }
         writer.literal(",\"s\":")
         writer.array(batch.settlements, settlement)
+        if !batch.removals.isEmpty {
+            writer.literal(",\"x\":")
+            writer.array(batch.removals) { $0.id($1) }
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -55,4 +55,23 @@ package enum Registration: Hashable, Sendable {
     case taken
     /// The user has as many clients as `StoreLimits` allow.
     case tooMany
+    /// The user registers clients too fast, and may again after so many milliseconds. A node says so, never a store.
+    case tooFast(retryAfter: Int64)
+}
+
+/// A registered client, as its user is told of it.
+package struct RegisteredClient: Hashable, Sendable {
+    package var id: ClientID
+    /// The number of its last settled transaction; 0 for one that never wrote.
+    package var settledThrough: Int64
+    package var registered: Milliseconds
+    /// When a node last noted that it was there, which is not at each sight; never before `registered`.
+    package var seen: Milliseconds
+
+    package init(id: ClientID, settledThrough: Int64, registered: Milliseconds, seen: Milliseconds) {
+        self.id = id
+        self.settledThrough = settledThrough
+        self.registered = registered
+        self.seen = max(seen, registered)
+    }
 }

@@ -34,6 +34,9 @@ extension CommittedBatch {
 
     private func checkSettlements() throws(StoreError) {
         var clients = Set<ClientID>(minimumCapacity: settlements.count)
+        for client in removals where !clients.insert(client).inserted {
+            throw StoreError(.invariant, "a batch must remove each client once")
+        }
         for settlement in settlements {
             guard clients.insert(settlement.client.id).inserted else {
                 throw StoreError(.invariant, "a batch must settle each client once")

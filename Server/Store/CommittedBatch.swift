@@ -17,10 +17,12 @@ package struct CommittedBatch: Hashable, Sendable {
     /// Values that were overwritten unseen, in the order of the writes; mostly none. Only the store takes them: they are
     /// not in the batch's body.
     package var ledger: [LedgerEntry]
+    /// Clients that are registered no more. It takes a batch, since what nodes remember of clients is true of a head.
+    package var removals: [ClientID]
 
     package init(
         low: SequenceNumber, head: Head, records: [StoredRecord] = [], memberships: [MembershipChange] = [],
-        settlements: [Settlement] = [], ledger: [LedgerEntry] = []
+        settlements: [Settlement] = [], ledger: [LedgerEntry] = [], removals: [ClientID] = []
     ) {
         self.low = low
         self.head = head
@@ -28,6 +30,7 @@ package struct CommittedBatch: Hashable, Sendable {
         self.memberships = memberships
         self.settlements = settlements
         self.ledger = ledger
+        self.removals = removals
     }
 }
 

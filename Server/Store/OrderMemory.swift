@@ -52,6 +52,7 @@ package struct OrderMemory: Sendable {
         head = batch.head
         doubts = max(0, doubts - 1)
         for client in settled { clients[client.row.id] = client }
+        for client in batch.removals { clients[client] = nil }
         for change in batch.memberships {
             let seat = Seat(user: change.user, scope: change.scope)
             // A role that changes keeps a beginning which may not be known here.

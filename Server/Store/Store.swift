@@ -25,6 +25,17 @@ package protocol Store: Sendable {
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration
 
+    /// The clients of one user, at most `clientsListedMax`, those first that would be missed least: who never wrote, then
+    /// who has acknowledged every outcome, then the others; of each kind who was not seen for longest.
+    func clients(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> [RegisteredClient]
+
+    /// Notes that clients were there. Others than registered ones are left out.
+    ///
+    /// - Returns: those that are registered.
+    func saw(
+        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Set<ClientID>
+
     /// Head, grants and client row of one user, from one snapshot.
     func session(
         for user: UserID, client: ClientID?, in workspace: WorkspaceID

@@ -39,7 +39,7 @@ import TidemarkModel
     /// What the reader asks a document for.
     private func keys() throws -> [String] {
         let source = try text("Shared/Model/Schema/SchemaReader.swift")
-        let pattern = /object\.(?:string|integer|boolean|choice|accessors|object|take)\("([a-z]+)"/
+        let pattern = /object\.(?:string|strings|names|integer|boolean|choice|accessors|object|take)\("([a-z]+)"/
         let keys = Set(source.matches(of: pattern).map { String($0.1) })
         #expect(keys.count >= 16)
         return keys.sorted()

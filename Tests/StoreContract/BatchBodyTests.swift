@@ -73,6 +73,7 @@ import TidemarkStore
                     })
             }
             batch.settlements.append(Settlement(client: client, results: results))
+            if Bool.random(using: &random) { batch.removals.append(id()) }
         }
         return batch
     }

@@ -60,6 +60,12 @@ struct BatchDraft {
         if batch.head.seq < batch.low { skip() }
     }
 
+    /// Ends the registration of a client.
+    mutating func remove(_ client: ClientID) {
+        batch.removals.append(client)
+        if batch.head.seq < batch.low { skip() }
+    }
+
     /// Takes numbers without changing anything.
     @discardableResult
     mutating func skip(_ count: Int64 = 1) -> SequenceNumber {

@@ -40,6 +40,84 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
+    func `clients are listed in the order in which they would be missed least`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            var rows: [ClientRow] = []
+            for number in Int64(1)...5 { rows.append(try await under.register(.numbered(number), for: .ann)) }
+            _ = try await under.register(.numbered(9), for: .bob)
+            var early = rows[1]
+            let writer = rows[0]
+            (early.ackedThrough, early.settledThrough) = (1, 0)
+            let acked = early
+            try await under.commit { draft in
+                draft.settle(writer, through: 3)
+                draft.settle(acked, through: 1)
+            }
+            let asked = [ClientID.numbered(1), .numbered(3), .numbered(4), .numbered(77)]
+            let seen = try await under.store.saw(asked, in: under.workspace, now: 500)
+            #expect(seen == [.numbered(1), .numbered(3), .numbered(4)])
+            _ = try await under.store.saw([.numbered(2), .numbered(3)], in: under.workspace, now: 900)
+            let listed = try await under.store.clients(of: .ann, in: under.workspace)
+            #expect(
+                listed == [
+                    RegisteredClient(id: .numbered(5), settledThrough: 0, registered: 1, seen: 1),
+                    RegisteredClient(id: .numbered(4), settledThrough: 0, registered: 1, seen: 500),
+                    RegisteredClient(id: .numbered(3), settledThrough: 0, registered: 1, seen: 900),
+                    RegisteredClient(id: .numbered(2), settledThrough: 1, registered: 1, seen: 900),
+                    RegisteredClient(id: .numbered(1), settledThrough: 3, registered: 1, seen: 500),
+                ])
+            #expect(try await under.store.clients(of: UserID("nobody"), in: under.workspace).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a removed client is unknown from its batch on, and its id can be registered anew`(_ kind: StoreKind)
+        async throws
+    {
+        var limits = StoreLimits()
+        limits.clientsPerUserMax = 2
+        try await kind.withStore(limits: limits) { under in
+            let row = try await under.register(.numbered(1), for: .ann)
+            _ = try await under.register(.numbered(2), for: .ann)
+            // Twice, so that a store which remembers knows the client.
+            try await under.commit { $0.settle(row, through: 2) }
+            var next = row
+            next.settledThrough = 2
+            let settled = next
+            try await under.commit { $0.settle(settled, through: 4) }
+            let removal = try await under.commit { $0.remove(row.id) }
+            #expect(try await under.store.session(for: .ann, client: row.id, in: under.workspace).client == nil)
+            var reads = ReadSet()
+            reads.clients = [.init(client: row.id, first: 1, last: 9)]
+            let found = try await under.read(reads)
+            #expect(found.clients.isEmpty && found.results.isEmpty && found.head == removal.head)
+            #expect(try await under.store.clients(of: .ann, in: under.workspace).map(\.id) == [.numbered(2)])
+            #expect(try await under.register(row.id, for: .ann) == ClientRow(id: row.id, user: .ann))
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a client that is not there cannot be settled after its removal`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let row = try await under.register(.numbered(1), for: .ann)
+            try await under.commit { $0.settle(row, through: 1) }
+            try await under.commit { $0.remove(row.id) }
+            await #expect(throws: StoreError.self) { try await under.commit { $0.settle(row, through: 2) } }
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `other nodes read a removal`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            _ = try await under.register(.numbered(1), for: .ann)
+            _ = try await under.store.follow(under.workspace, node: 99, now: 1_000)
+            let removal = try await under.commit { $0.remove(.numbered(1)) }
+            let tail = try await under.store.tail(after: removal.low - 1, limit: 9, in: under.workspace)
+            #expect(tail.map(\.batch?.removals) == [[.numbered(1)]])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
     func `one client registered by many tasks at once is one client`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let answers = try await withThrowingTaskGroup(of: Registration.self) { group in

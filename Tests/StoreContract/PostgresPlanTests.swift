@@ -20,6 +20,7 @@ struct PostgresPlanTests {
             SequencingSQL.insertGuardedBatch,
             ["text", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint", "bigint"]
         ),
+        (SequencingSQL.removeClient, ["text", "uuid"]),
         (SequencingSQL.endMembers, ["text", "text[]", "text[]"]),
         (SequencingSQL.dropBodies, ["text", "bigint", "bigint"]),
         (LedgerSQL.trim, ["text", "text", "uuid", "bigint", "bigint"]),
@@ -32,6 +33,7 @@ struct PostgresPlanTests {
         (ReadingSQL.window, ["text", "text[]", "bigint", "bigint", "bigint", "bigint"]),
         (ReadingSQL.page, ["text", "text", "text", "bigint", "bigint", "bigint"]),
         (ReadingSQL.client, ["text", "uuid"]),
+        (ReadingSQL.sawClients, ["text", "uuid[]", "bigint[]"]),
         (ReadingSQL.grants, ["text", "text"]),
         (BlobSQL.size, ["text", "text", "text"]),
         (BlobSQL.part, ["text", "text", "bigint"]),
@@ -44,7 +46,8 @@ struct PostgresPlanTests {
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["place", "seq"],
         "sync_window": ["place", "seq"], "sync_page": ["place", "collection", "born"],
         "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],
-        "sync_client": ["client"], "sync_grants": ["user_id"], "sync_tail": ["seq"],
+        "sync_client": ["client"], "sync_saw_clients": ["client"], "sync_remove_client": ["client"],
+        "sync_grants": ["user_id"], "sync_tail": ["seq"],
         "sync_blob_size": ["scope", "digest"], "sync_blob_part": ["digest", "start"],
     ]
 

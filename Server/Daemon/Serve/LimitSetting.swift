@@ -147,13 +147,13 @@ extension ServerLimits {
             isSet("RECORD_BYTES"), isSet("TRANSACTION_BYTES"), isSet("MESSAGE_BYTES")
         )
         var (record, transaction) = (wire.model.recordBytesMax, wire.model.transactionBytesMax)
-        if !setsTransaction {
-            if setsMessage { transaction = min(transaction, wire.messageBytesMax - room) }
-            if setsRecord { transaction = max(transaction, record + room) }
+        var bindsRecord = setsTransaction
+        if !setsTransaction, setsMessage, wire.messageBytesMax - room < transaction {
+            transaction = wire.messageBytesMax - room
+            bindsRecord = true
         }
-        if !setsRecord, transaction < record + room, setsTransaction || setsMessage {
-            record = min(record, transaction - room)
-        }
+        if !setsTransaction, setsRecord { transaction = max(transaction, record + room) }
+        if !setsRecord, bindsRecord { record = min(record, transaction - room) }
         if !setsMessage { wire.messageBytesMax = max(wire.messageBytesMax, transaction + room) }
         wire.model.recordBytesMax = record
         wire.model.transactionBytesMax = transaction

@@ -6,24 +6,6 @@ import TidemarkStore
 import TidemarkWire
 
 extension API {
-    /// `POST /v1/clients`: binds a client id to the caller; the same call again has the same answer.
-    func register(_ call: (identity: Identity, body: RegisterCall)) async throws -> Response {
-        let registration = try await node.store.register(
-            call.body.client, for: call.identity.principal.user, in: call.identity.workspace, now: node.now())
-        switch registration {
-        case .registered(let row):
-            var writer = JSONWriter(capacity: 80)
-            writer.literal("{\"client\":")
-            writer.id(row.id)
-            writer.literal(",\"lmid\":")
-            writer.integer(row.settledThrough)
-            writer.byte(UInt8(ascii: "}"))
-            return Response(json: writer.bytes)
-        case .taken: throw APIError(.conflict, "client_taken", "the client id belongs to another user")
-        case .tooMany: throw APIError(.tooManyRequests, "quota", "the user has too many clients")
-        }
-    }
-
     /// `POST /v1/page`.
     func page(_ call: (identity: Identity, body: PageRequest)) async throws -> Response {
         var request = call.body

@@ -48,6 +48,9 @@ extension API {
         if body.client != nil, snapshot.client?.user != identity.principal.user {
             throw APIError.clientUnknown
         }
+        if let client = body.client {
+            node.sightings.note(.init(workspace: workspace, client: client), now: node.now())
+        }
         let standing = Standpoint(
             cursor: body.cursor, held: body.scopes, snapshot: snapshot, lineage: lineage, workspace: workspace,
             context: context)

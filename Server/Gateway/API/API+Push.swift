@@ -42,7 +42,11 @@ extension API {
         let pieces = node.context.submissions(
             of: call.push, client: call.client, principal: identity.principal, connection: call.connection,
             bytes: bytes.count, app: call.app)
-        return Response(json: try answer(to: await node.settle(pieces, in: identity.workspace)).encode())
+        let outcome = await node.settle(pieces, in: identity.workspace)
+        if case .settled = outcome {
+            node.sightings.note(.init(workspace: identity.workspace, client: call.client), now: node.now())
+        }
+        return Response(json: try answer(to: outcome).encode())
     }
 
     /// Whose a client is has to be known before anything of a rate is used: there are as many ids as anybody makes up.

@@ -42,6 +42,12 @@ package struct API: Sendable {
         router.post("/v1/clients") { request, context in
             try await answer(request, context, RegisterCall.decode, register)
         }
+        router.get("/v1/clients") { request, context in
+            try await counted(request, context) { try await clients(of: $0) }
+        }
+        router.delete("/v1/clients/:client") { request, context in
+            try await counted(request, context) { try await removeClient(context, of: $0) }
+        }
         router.post("/v1/push") { request, context in
             try await counted(request, context) { try await push(request, of: $0) }
         }

@@ -47,6 +47,14 @@ final class Census: Sendable {
     /// The workspaces that somebody is connected to.
     var workspaces: Set<WorkspaceID> { tables.withLock { Set($0.connections.keys.map(\.workspace)) } }
 
+    /// The clients that are connected.
+    var clients: [Client] { tables.withLock { Array($0.placeOf.keys) } }
+
+    /// Where a client is connected, if it is.
+    func place(of client: Client) -> Place? { tables.withLock { $0.placeOf[client] } }
+
+    func isConnected(_ client: Client) -> Bool { place(of: client) != nil }
+
     /// Counts a connection whose token was accepted; false when its user has too many.
     func enter(_ session: SessionID, _ user: User) -> Bool {
         tables.withLock { tables in

@@ -73,6 +73,7 @@ extension LoopHub {
         else { return }
         connection.isWelcomed = true
         let client = Census.Client(workspace: workspace, client: session.client)
+        node.sightings.note(client, now: node.now())
         guard let earlier = node.census.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
         earlier.inbox.post(.superseded(earlier.session))
     }

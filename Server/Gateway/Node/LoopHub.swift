@@ -167,6 +167,7 @@ extension FanOut {
         case .settled(let id, let outcome, let pushEnd): settled(id, outcome, pushEnd: pushEnd, into: &effects)
         case .heard(let workspace, let word): heard(word, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
+        case .removed(let id): removed(id, into: &effects)
         case .drain: break
         }
     }

@@ -21,6 +21,7 @@ final class LoopInbox: Sendable {
         case historyRead(SessionID, HistoryRequest, LedgerPage?)
         case settled(SessionID, PushOutcome, pushEnd: Int64?)
         case superseded(SessionID)
+        case removed(SessionID)
         case heard(WorkspaceID, PeerWord)
         case drain
     }

@@ -45,8 +45,7 @@ extension Node {
     private func answer(to request: LoadRequest) async throws(StoreError) -> LoadAnswer {
         var registration: Registration?
         if request.registers {
-            registration = try await store.register(
-                request.client, for: request.user, in: request.workspace, now: now())
+            registration = try await register(request.client, for: request.user, in: request.workspace)
         }
         var lineage: Head?
         if let seq = request.lineage { lineage = try await store.batch(holding: seq, in: request.workspace) }

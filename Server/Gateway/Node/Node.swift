@@ -64,6 +64,8 @@ package final class Node: Sendable {
     let commits: GroupCommit
     let background = BackgroundWork()
     let census: Census
+    let sightings: Sightings
+    let registrationRates: RateBook<Census.User>
     let loadGate: ReadGate
     let readGate: ReadGate
     let feeds: Feeds
@@ -84,6 +86,9 @@ package final class Node: Sendable {
         census = Census(
             connectionsPerUserMax: parts.context.limits.connectionsPerUserMax,
             callsPerUserMax: parts.context.limits.callsPerUserMax)
+        sightings = Sightings(period: parts.limits.sightingEvery.milliseconds)
+        registrationRates = RateBook(
+            perSecond: parts.limits.registrationsPerSecond, burst: parts.limits.registrationsBurst)
         loadGate = ReadGate(permits: parts.limits.loadsMax)
         readGate = ReadGate(permits: parts.limits.readsMax)
         let sequencer = Sequencer(schema: parts.context.admission.schema, limits: parts.context.limits.model)

@@ -26,6 +26,17 @@ package struct NodeLimits: Hashable, Sendable {
     package var clientLookupsPerSecond = 20
     /// The same after a pause.
     package var clientLookupsBurst = 200
+    /// Clients that one user may register, or remove, at once after a pause.
+    package var registrationsBurst = 100
+    /// The same a second, for long.
+    package var registrationsPerSecond = 1
+    /// How long nobody must have seen a client that makes room for another; well above `sightingEvery`, so that one that is
+    /// connected to any node stays.
+    package var clientUnusedMin: Duration = .seconds(3_600)
+    /// How often at most it is written down that a client is here.
+    package var sightingEvery: Duration = .seconds(900)
+    /// Clients of which that is written in one step.
+    package var sightingsAtOnce = 500
     /// Bounds on the calls for blobs.
     package var blobs = BlobLimits()
 

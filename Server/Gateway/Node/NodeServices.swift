@@ -47,6 +47,7 @@ struct TailService: Service {
                         await renew()
                     }
                 }
+                group.addTask { await repeating(every: node.limits.renewEvery) { await node.writeSightings() } }
                 guard node.parts.isStoreShared else { return }
                 group.addTask {
                     for await hint in node.parts.hints.hints() { await follow(hint) }

@@ -31,6 +31,18 @@ package final class InMemoryStore: Store {
         tables.withLock { $0.register(client, for: user, in: workspace, now: now) }
     }
 
+    package func clients(
+        of user: UserID, in workspace: WorkspaceID
+    ) async throws(StoreError) -> [RegisteredClient] {
+        tables.withLock { $0.clients(of: user, in: workspace) }
+    }
+
+    package func saw(
+        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Set<ClientID> {
+        tables.withLock { $0.saw(clients, in: workspace, now: now) }
+    }
+
     package func session(
         for user: UserID, client: ClientID?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {

@@ -36,11 +36,21 @@ package struct MemoryTables: Sendable {
         (workspaces[workspace]?.records.values).map { $0.sorted { $0.born < $1.born } } ?? []
     }
 
-    /// See `Store.register`; `now` is not kept.
+    /// See `Store.register`.
     package mutating func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) -> Registration {
-        workspaces[workspace, default: WorkspaceTables()].register(client, for: user, limits: limits)
+        workspaces[workspace, default: WorkspaceTables()].register(client, for: user, now: now, limits: limits)
+    }
+
+    /// See `Store.clients`.
+    package func clients(of user: UserID, in workspace: WorkspaceID) -> [RegisteredClient] {
+        workspaces[workspace]?.clients(of: user, limits: limits) ?? []
+    }
+
+    /// See `Store.saw`.
+    package mutating func saw(_ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds) -> Set<ClientID> {
+        workspaces[workspace]?.saw(clients, now: now) ?? []
     }
 
     /// See `Store.session`.

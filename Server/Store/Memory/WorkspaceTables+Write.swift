@@ -20,10 +20,15 @@ extension WorkspaceTables {
             settled.append(try stored.settled(by: settlement))
         }
 
+        guard batch.removals.allSatisfy({ clients[$0] != nil }) else {
+            throw StoreError(.invariant, "only a registered client can be removed")
+        }
+
         for record in batch.records { store(record) }
         for change in batch.memberships { store(change) }
         for entry in batch.ledger { store(entry, limits: limits) }
         for client in settled { clients[client.row.id] = client }
+        for client in batch.removals { remove(client) }
         let isHeard = listeners.isHeard(at: batch.head.time, besides: writer)
         batches.append(TailBatch(low: batch.low, head: batch.head, batch: isHeard ? batch : nil))
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)

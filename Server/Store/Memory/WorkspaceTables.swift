@@ -11,6 +11,8 @@ struct WorkspaceTables: Sendable {
     var clients: [ClientID: StoredClient] = [:]
     var grants: [UserID: [ScopeID: Grant]] = [:]
     var clientCounts: [UserID: Int] = [:]
+    /// When each client was registered and last seen.
+    var sightings: [ClientID: (registered: Milliseconds, seen: Milliseconds)] = [:]
     var listeners = Listeners()
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
@@ -33,13 +35,44 @@ struct WorkspaceTables: Sendable {
         return found
     }
 
-    mutating func register(_ client: ClientID, for user: UserID, limits: StoreLimits) -> Registration {
+    mutating func register(
+        _ client: ClientID, for user: UserID, now: Milliseconds, limits: StoreLimits
+    ) -> Registration {
         if let row = clients[client]?.row { return row.user == user ? .registered(row) : .taken }
         guard clientCounts[user, default: 0] < limits.clientsPerUserMax else { return .tooMany }
         let row = ClientRow(id: client, user: user)
         clients[client] = StoredClient(row: row)
         clientCounts[user, default: 0] += 1
+        sightings[client] = (now, now)
         return .registered(row)
+    }
+
+    func clients(of user: UserID, limits: StoreLimits) -> [RegisteredClient] {
+        func rank(_ row: ClientRow) -> Int {
+            row.settledThrough == 0 ? 0 : row.settledThrough == row.ackedThrough ? 1 : 2
+        }
+        let own = clients.values.map(\.row).filter { $0.user == user }.map { row in
+            let (registered, seen) = sightings[row.id] ?? (0, 0)
+            let client = RegisteredClient(
+                id: row.id, settledThrough: row.settledThrough, registered: registered, seen: seen)
+            return (rank: rank(row), client: client)
+        }
+        let sorted = own.sorted { one, other in
+            (one.rank, one.client.seen, one.client.id) < (other.rank, other.client.seen, other.client.id)
+        }
+        return sorted.prefix(limits.clientsListedMax).map(\.client)
+    }
+
+    mutating func saw(_ seen: [ClientID], now: Milliseconds) -> Set<ClientID> {
+        let registered = Set(seen.filter { clients[$0] != nil })
+        for client in registered { sightings[client]?.seen = now }
+        return registered
+    }
+
+    mutating func remove(_ client: ClientID) {
+        guard let row = clients.removeValue(forKey: client)?.row else { return }
+        sightings[client] = nil
+        clientCounts[row.user, default: 1] -= 1
     }
 
     func session(for user: UserID, client: ClientID?) -> SessionSnapshot {

@@ -2,6 +2,7 @@ import Synchronization
 import Testing
 import TidemarkGateway
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
@@ -70,5 +71,24 @@ private final class Relay: Sendable {
         let relay = Relay()
         try await conversation(
             InMemoryStore(), relay.end(1), relay.end(2), pollEvery: .seconds(3_600))
+    }
+
+    @Test func `a client that is removed at one node is closed at the other`() async throws {
+        let relay = Relay()
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, isShared: true, hints: relay.end(1))) { one in
+            try await TestServer.running(over: OpenedStore(store, isShared: true, hints: relay.end(2))) { other in
+                let (phone, desk) = (
+                    try await TestClient.welcomed(other, as: "ann", 1),
+                    try await TestClient.welcomed(other, as: "ann", 2)
+                )
+                let removed = try await one.call("DELETE", "/v1/clients/\(phone.id)", as: "ann")
+                #expect(removed.status == 204)
+                #expect(try await phone.closeCode() == 4410)
+                try await desk.push(from: 1, Sample.profile(10))
+                _ = try await desk.settled(through: 1)
+                await desk.leave()
+            }
+        }
     }
 }

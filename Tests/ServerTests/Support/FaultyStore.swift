@@ -165,6 +165,16 @@ extension FaultyStore {
         try await inner.register(client, for: user, in: workspace, now: now)
     }
 
+    func clients(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> [RegisteredClient] {
+        try await inner.clients(of: user, in: workspace)
+    }
+
+    func saw(
+        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Set<ClientID> {
+        try await inner.saw(clients, in: workspace, now: now)
+    }
+
     func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
