@@ -146,7 +146,7 @@ package struct Session: Sendable {
             if now >= deadline { close(.timeout, "no hello in time", into: &effects) }
         case .loading, .closed: break
         case .streaming:
-            if let identity, now >= identity.expires {
+            if let identity, now >= identity.acceptedUntil {
                 return close(.unauthenticated, "the token expired", into: &effects)
             }
             // From a socket that is full nothing is read, acknowledgements neither; the edge ends it in time.

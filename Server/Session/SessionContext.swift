@@ -6,12 +6,19 @@ package import TidemarkWire
 package struct Identity: Hashable, Sendable {
     package var principal: Principal
     package var workspace: WorkspaceID
+    /// The token's own end, as clients are told.
     package var expires: Milliseconds
+    /// When it is accepted no more: what was open under it ends then. Never before `expires`.
+    package var acceptedUntil: Milliseconds
 
-    package init(principal: Principal, workspace: WorkspaceID, expires: Milliseconds) {
+    /// - Parameter acceptedUntil: `nil` for the token's own end.
+    package init(
+        principal: Principal, workspace: WorkspaceID, expires: Milliseconds, acceptedUntil: Milliseconds? = nil
+    ) {
         self.principal = principal
         self.workspace = workspace
         self.expires = expires
+        self.acceptedUntil = max(expires, acceptedUntil ?? expires)
     }
 }
 

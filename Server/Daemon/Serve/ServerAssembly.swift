@@ -65,7 +65,7 @@ package struct ServerAssembly: Sendable {
 
 extension Identity {
     /// Who a token speaks for; `nil` for one that is not accepted, or that names what cannot be a user or a workspace.
-    fileprivate init?(_ verifier: TokenVerifier, _ token: String) {
+    init?(_ verifier: TokenVerifier, _ token: String) {
         let verified: VerifiedToken
         do throws(TokenRejection) {
             verified = try verifier.verify(token)
@@ -76,6 +76,6 @@ extension Identity {
         else { return nil }
         self.init(
             principal: Principal(user: user, isService: verified.isService), workspace: workspace,
-            expires: verified.expiresAt)
+            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil)
     }
 }

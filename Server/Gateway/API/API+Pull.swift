@@ -15,8 +15,8 @@ extension API {
         guard body.scopes.count <= node.context.limits.scopesMax else {
             throw APIError(.badRequest, "invalid", "pull: more than \(node.context.limits.scopesMax) scopes")
         }
-        // Nobody waits longer than the token lasts.
-        let deadline = min(node.now() + body.wait, max(node.now(), identity.expires))
+        // Nobody waits longer than the token is accepted.
+        let deadline = min(node.now() + body.wait, max(node.now(), identity.acceptedUntil))
         if body.wait > 0 { try await node.follow(identity.workspace) }
         while true {
             let pulled = try await node.readGate.pass { () async throws -> Pulled in

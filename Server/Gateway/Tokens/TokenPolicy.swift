@@ -11,7 +11,8 @@ package struct TokenPolicy: Sendable {
     package var audience: String?
     /// The longest `exp − iat`: bounds the harm of a stolen token.
     package var lifetimeMax: Duration
-    /// How far the issuer's clock may be off.
+    /// How far the issuer's clock may be off: so much longer than its `exp` a token is accepted, in handshakes, in calls
+    /// over HTTP and on open sockets alike.
     package var clockSkewMax: Duration
 
     /// The defaults are a day of life and a minute of skew.

@@ -8,8 +8,11 @@ package struct VerifiedToken: Sendable, Equatable {
     package var workspace: String
     /// `svc`: whether a program of the operator speaks, rather than a user's device.
     package var isService: Bool
-    /// `exp` in milliseconds since 1970; the open socket must be closed then.
+    /// `exp` in milliseconds since 1970.
     package var expiresAt: Int64
+    /// From here on it is accepted nowhere any more: `exp` and the skew that clocks are allowed. An open socket is closed
+    /// then.
+    package var acceptedUntil: Int64
 }
 
 /// Checks HS256 tokens. Synchronous and without locks: made for event loops, free to call from any thread.
@@ -54,7 +57,9 @@ package struct TokenVerifier: Sendable {
         if let audience = policy.audience, claims.aud?.names(audience) != true { throw .audience }
         guard Self.isName(claims.sub), Self.isName(claims.ws) else { throw .claims }
         return VerifiedToken(
-            user: claims.sub, workspace: claims.ws, isService: claims.svc ?? false, expiresAt: Int64(claims.exp * 1000))
+            user: claims.sub, workspace: claims.ws, isService: claims.svc ?? false,
+            expiresAt: Int64(claims.exp * 1000),
+            acceptedUntil: Int64((claims.exp + policy.clockSkewMax / .seconds(1)) * 1000))
     }
 
     private func checkTimes(_ claims: TokenClaims) throws(TokenRejection) {

@@ -29,7 +29,11 @@ import Testing
 
         let theirs = try await keys.sign(claims)
         let verified = try TokenVerifier(secret: secret) { now }.verify(theirs)
-        #expect(verified == VerifiedToken(user: "ada", workspace: "acme", isService: false, expiresAt: now + 600_000))
+        #expect(
+            verified
+                == VerifiedToken(
+                    user: "ada", workspace: "acme", isService: false, expiresAt: now + 600_000,
+                    acceptedUntil: now + 660_000))
 
         let ours = try TokenIssuer(secret: secret) { now }
             .issue(user: "ada", workspace: "acme", lifetime: .seconds(600))

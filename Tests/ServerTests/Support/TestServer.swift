@@ -21,6 +21,7 @@ struct TestServer: Sendable {
     let node: Node
     private let services: ServiceGroup
     private let issuer: TokenIssuer
+    private let tokens: TokenSecret
 
     /// For tests of a rate: what was used up does not come back, however long the test takes.
     static let refillsNothing: @Sendable (inout ServerLimits) -> Void = { $0.wire.transactionsPerSecond = 0 }
@@ -55,7 +56,10 @@ struct TestServer: Sendable {
             for await port in ports {
                 let issuer = TokenIssuer(
                     secret: configuration.secret.tokens, now: ServerAssembly.Surroundings().now)
-                try await body(TestServer(port: port, node: server.node, services: services, issuer: issuer))
+                try await body(
+                    TestServer(
+                        port: port, node: server.node, services: services, issuer: issuer,
+                        tokens: configuration.secret.tokens))
                 break
             }
             await services.triggerGracefulShutdown()
@@ -67,6 +71,13 @@ struct TestServer: Sendable {
         _ user: String, workspace: String = "w", isService: Bool = false, lifetime: Duration = .seconds(3_600)
     ) throws -> String {
         try issuer.issue(user: user, workspace: workspace, lifetime: lifetime, isService: isService)
+    }
+
+    /// A token of an hour that ended so long ago.
+    func expiredToken(_ user: String, since age: Duration) throws -> String {
+        let past = Int64((age + .seconds(3_600)) / .milliseconds(1))
+        let issuer = TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
+        return try issuer.issue(user: user, workspace: "w", lifetime: .seconds(3_600))
     }
 
     /// Pulls that wait.
