@@ -55,11 +55,7 @@ import TidemarkWire
 @Suite(.timeLimit(.minutes(5))) struct TypingTests {
     @Test func `the other sees who types until the message arrives, and an outsider sees nothing`() async throws {
         try await TestServer.running { server in
-            // Bob's time stands still: nothing ends by itself.
-            let still = StoreEnvironment(now: { 1_000_000 }, random: StoreEnvironment.system.random)
-            let bob = Messenger(
-                try .inMemory(account: UserID("bob"), schema: try ChatSchema.schema(), environment: still))
-            let (ann, eve) = (try Messenger("ann"), try Messenger("eve"))
+            let (ann, bob, eve) = (try Messenger("ann"), try Messenger("bob"), try Messenger("eve"))
             for device in [ann, bob, eve] {
                 try device.connect(server)
                 _ = try await device.chat.store.syncNow()
@@ -68,7 +64,8 @@ import TidemarkWire
             try await bob.conversations { $0.count == 1 }
             try await ann.settled()
             let outside = eve.chat.store.ephemerals(in: ScopeID(record: room.id))
-            var typing = bob.chat.typing.observeTyping(in: room.id).makeAsyncIterator()
+            // Bob's time stands still: nothing ends by itself.
+            var typing = bob.chat.typing.observeTyping(in: room.id, clock: ManualClock()).makeAsyncIterator()
             #expect(try await typing.next() == [])
             ann.chat.typing.setTyping(in: room.id)
             eve.chat.typing.setTyping(in: room.id)
@@ -81,8 +78,9 @@ import TidemarkWire
     }
 
     @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
-        let time = Mutex<Milliseconds>(1_000_000)
-        let environment = StoreEnvironment(now: { time.withLock { $0 } }, random: StoreEnvironment.system.random)
+        let (time, date) = (ManualClock(), Mutex<Milliseconds>(1_000_000_000))
+        var environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
+        environment.clock = time
         try await TestServer.running { server in
             let ann = Messenger(
                 try .inMemory(account: UserID("ann"), schema: try ChatSchema.schema(), environment: environment))
@@ -99,11 +97,14 @@ import TidemarkWire
             var heard = desk.chat.store.ephemerals(in: ScopeID(record: rooms[0])).makeAsyncIterator()
             var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
             for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
-            time.withLock { $0 += 2_999 }
+            time.advance(by: .milliseconds(2_999))
+            // Of the device's date it does not depend.
+            date.withLock { $0 += 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.typing.setTyping(in: rooms[1])
             #expect(await other.next()?.kind == "typing")
-            time.withLock { $0 += 1 }
+            time.advance(by: .milliseconds(1))
+            date.withLock { $0 -= 2 * 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.store.send(ephemeral: "last", in: ScopeID(record: rooms[0]))
             var kinds: [String] = []

@@ -21,14 +21,14 @@ public struct Typing: Sendable {
     /// Tells the others that the user is typing; call it with every key. At most one word in `ChatLimits.typingPause` goes
     /// out, and it ends by itself: there is nothing to take back. Without a connection nothing happens.
     public func setTyping(in conversation: UUID) {
-        guard throttle.admits(conversation, now: store.environment.now(), limits) else { return }
+        guard throttle.admits(conversation, now: store.uptime.now, limits) else { return }
         store.send(ephemeral: Self.kind, in: ScopeID(record: conversation), lifetime: limits.typingLifetime)
     }
 
     /// The others who are typing in a conversation, now and after each change; ends with its task.
     ///
     /// A user stops when their message arrives, or when nothing is heard of them for the time that their device gave.
-    /// - Parameter clock: measures when to look for those who have stopped, each second.
+    /// - Parameter clock: measures for how long they are heard, and when to look for those who have stopped.
     public func observeTyping(
         in conversation: UUID, clock: any Clock<Duration> = ContinuousClock()
     ) -> TypingUsers {
@@ -43,9 +43,8 @@ private final class TypingThrottle: Sendable {
     func admits(_ conversation: UUID, now: Milliseconds, _ limits: ChatLimits) -> Bool {
         let pause = Int64(limits.typingPause / .milliseconds(1))
         return last.withLock { last in
-            // A clock that was set back must not silence the user for as long.
-            if let before = last[conversation], now >= before, now - before < pause { return false }
-            last = last.filter { now >= $0.value && now - $0.value < pause }
+            if let before = last[conversation], now - before < pause { return false }
+            last = last.filter { now - $0.value < pause }
             last[conversation] = now
             return true
         }

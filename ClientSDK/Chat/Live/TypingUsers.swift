@@ -32,27 +32,28 @@ public struct TypingUsers: AsyncSequence, Sendable {
             store.ephemerals(in: scope).map { TypingEvent.said($0) }, messages.map { TypingEvent.arrived($0) },
             Ticks(clock: clock).map { TypingEvent.tick })
         return Iterator(
-            events: events.makeAsyncIterator(), board: TypingBoard(account: store.account), now: store.environment.now)
+            events: events.makeAsyncIterator(), board: TypingBoard(account: store.account),
+            uptime: Uptime(clock))
     }
 
     /// Throws as `LiveValues` does, when the messages cannot be read.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: Events.Iterator
         fileprivate var board: TypingBoard
-        fileprivate let now: @Sendable () -> Milliseconds
+        fileprivate let uptime: Uptime
         private var last: Set<UserID>?
 
         fileprivate init(
-            events: Events.Iterator, board: TypingBoard, now: @escaping @Sendable () -> Milliseconds
+            events: Events.Iterator, board: TypingBoard, uptime: Uptime
         ) {
             self.events = events
             self.board = board
-            self.now = now
+            self.uptime = uptime
         }
 
         @concurrent public mutating func next() async throws -> Set<UserID>? {
             while let event = try await events.next() {
-                let users = board.on(event, now: now())
+                let users = board.on(event, now: uptime.now)
                 guard users != last else { continue }
                 last = users
                 return users

@@ -20,6 +20,7 @@ final class BlobCourier: Sendable {
     private let database: LocalDatabase
     private let server: BlobServer
     private let environment: StoreEnvironment
+    private let uptime: Uptime
     private let limits: BlobLimits
     private let lane: DatabaseLane
     private let inbox = BlobInbox()
@@ -35,6 +36,7 @@ final class BlobCourier: Sendable {
         self.database = database
         self.server = server
         self.environment = environment
+        uptime = Uptime(environment.clock)
         self.logger = logger
         self.tell = tell
         limits = server.limits
@@ -68,7 +70,7 @@ final class BlobCourier: Sendable {
                 for key in taken.downloads { group.addTask { await self.fetch(key) } }
                 var pending = taken.events
                 while !pending.isEmpty {
-                    for effect in uploads.on(pending.removeFirst(), now: environment.now()) {
+                    for effect in uploads.on(pending.removeFirst(), now: uptime.now) {
                         if let answer = await execute(effect, &alarm, in: &group) { pending.append(answer) }
                     }
                 }
@@ -100,7 +102,7 @@ final class BlobCourier: Sendable {
             }
             if case .refused(let failure, _) = end { tell(.blobRefused(key.digest, in: key.scope, failure)) }
         case .wake(let time):
-            guard let wait = alarm.set(time, now: environment.now()) else { return nil }
+            guard let wait = alarm.set(time, now: uptime.now) else { return nil }
             group.addTask { [inbox, clock = environment.clock] in
                 // Cancelled only together with the courier.
                 try? await clock.sleep(for: .milliseconds(wait))

@@ -54,6 +54,7 @@ struct CollectionRounds: Hashable, Sendable {
 extension SyncMachine {
     mutating func sync(_ collection: String, _ round: Int64, now: Milliseconds, _ effects: inout [SyncEffect]) {
         collectionRounds.ask(collection, round)
+        progressedAt = now
         attemptRound(now: now, &effects)
     }
 
@@ -61,15 +62,20 @@ extension SyncMachine {
     mutating func endCollectionRounds(now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch link {
         case .opening, .greeting: return
-        case .stopped, .waiting, .refused:
-            for (collection, round) in collectionRounds.endAll() {
-                effects.append(.collectionRoundEnded(collection, round: round))
-            }
+        case .stopped, .waiting, .refused: giveUpCollectionRounds(&effects)
+        case .streaming where isRoundStuck(now: now): giveUpCollectionRounds(&effects)
         case .streaming:
-            guard isConsistent, isDrained, !isLoadingPush, pushes.isEmpty, let ended = collectionRounds.endFilled()
+            guard isConsistent, isDrained, !isLoadingPush, pushes.isEmpty, !watch.isAsking,
+                let ended = collectionRounds.endFilled()
             else { return }
             effects.append(.collectionRoundEnded(ended.collection, round: ended.round))
             if collectionRounds.focus != nil { fill(now: now, &effects) }
+        }
+    }
+
+    private mutating func giveUpCollectionRounds(_ effects: inout [SyncEffect]) {
+        for (collection, round) in collectionRounds.endAll() {
+            effects.append(.collectionRoundEnded(collection, round: round))
         }
     }
 }

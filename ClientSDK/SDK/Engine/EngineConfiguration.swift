@@ -8,9 +8,9 @@ package struct EngineConfiguration: Sendable {
     /// Gives a bearer token; asked before each connection and before the last one ends.
     package var token: @Sendable () async throws -> String
     package var timing = EngineTiming()
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, for what is shown or stored.
     package var now: @Sendable () -> Milliseconds
-    /// Sleeps until the machine's deadlines.
+    /// Measures the machine's deadlines, and sleeps until they come.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// True when the engine's own executor may block for the database.
     package var isDatabaseInline = false

@@ -11,13 +11,39 @@ package struct EngineTiming: Hashable, Sendable {
     package var openingMax: Int64 = 60_000
     /// From the open socket to `welcome`.
     package var handshakeMax: Int64 = 10_000
+    /// What is taken of the server's word on how often it shows itself. When nothing is heard for one and a half times
+    /// that, it is asked for a sign of life.
+    package var heartbeatMin: Int64 = 5_000
+    package var heartbeatMax: Int64 = 60_000
+    /// The same while it owes an answer.
+    package var quietAwaitedMax: Int64 = 10_000
+    /// A round on an open connection takes so young a sign of life for one of now, and asks for another otherwise.
+    package var freshMax: Int64 = 2_000
+    /// From the asking to the sign of life; doubles with each connection in a row that was given up for want of one, up
+    /// to `silentEndsMax` times.
+    package var probeMax: Int64 = 10_000
+    package var silentEndsMax = 3
+    /// The longest without a step forward while the server owes an answer, or a round goes on.
+    package var answerMax: Int64 = 60_000
+    /// Bytes a millisecond that the slowest network takes: so much longer may what was sent be on its way.
+    package var bytesPerMillisecondMin: Int64 = 4
+    /// A deadline that is looked at so much too late was slept through, and begins anew.
+    package var lateMax: Int64 = 2_000
+    /// The longest that a server can ask to wait.
+    package var pauseMax: Int64 = 300_000
+    /// A round does not wait for the end of a pause that is longer.
+    package var roundPauseMax: Int64 = 5_000
     /// The longest that an applied frame stays unacknowledged.
     package var ackDelay: Int64 = 500
     /// Frames and bytes after which it is acknowledged at once.
     package var ackFrames = 32
     package var ackBytes = 96 * 1024
-    /// Before the token's end, when a fresh one is fetched.
+    /// Before the token's end, when a fresh one is fetched; half of its life when that is shorter.
     package var tokenMargin: Int64 = 60_000
+    /// Between two fetches, whatever the token says.
+    package var tokenPauseMin: Int64 = 10_000
+    /// Longer lives are not counted with.
+    package var tokenLifeMax: Int64 = 1 << 40
     /// Pages asked for at the same time.
     package var pagesAtOnce = 2
     /// Records whose history may be wanted without a connection; more are forgotten.

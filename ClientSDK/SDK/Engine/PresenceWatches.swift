@@ -47,9 +47,6 @@ struct PresenceWatches: Sendable {
 
     /// The scopes to ask for now.
     mutating func next(now: Milliseconds) -> [ScopeID] {
-        // A clock that was set back must not hold things up for as long.
-        paceUntil = min(paceUntil, now + Self.pace)
-        retryAt = min(retryAt, now + Self.retry)
         if queue.isEmpty, now >= retryAt { hurry() }
         guard !queue.isEmpty, now >= paceUntil else { return [] }
         let group = Array(queue.prefix(Self.atOnce))

@@ -9,6 +9,8 @@ package enum SyncEffect: Sendable {
     /// Close the socket.
     case close(CloseCode)
     case send([UInt8])
+    /// Send what is worth nothing later, unless much waits to be sent before it.
+    case sendEphemeral([UInt8])
     /// Write the welcome to the database; answers `applied` or `applyFailed`.
     case applyWelcome(Welcome)
     /// Apply a frame; answers `applied` or `applyFailed`.

@@ -13,12 +13,15 @@ package final class SyncEngine: Sendable {
     private let configuration: EngineConfiguration
     private let lane: DatabaseLane
     private let hints = EngineHints()
+    /// What the machine's deadlines go by.
+    private let uptime: Uptime
     private let logger: Logger
 
     package init(database: LocalDatabase, configuration: EngineConfiguration, logger: Logger) {
         self.database = database
         self.configuration = configuration
         lane = DatabaseLane(isInline: configuration.isDatabaseInline)
+        uptime = Uptime(configuration.clock)
         self.logger = logger
         if configuration.startsConnected { hints.want(true) }
         hints.watchChanged()
@@ -70,7 +73,7 @@ package final class SyncEngine: Sendable {
                 if case .tick = event { alarm.rang() }
                 var pending = [event]
                 while !pending.isEmpty {
-                    let effects = machine.on(pending.removeFirst(), now: configuration.now())
+                    let effects = machine.on(pending.removeFirst(), now: uptime.now)
                     carrying: for effect in effects {
                         let answer = await execute(effect, events: events, link: link, alarm: &alarm, in: &group)
                         guard let answer else { continue }
@@ -84,7 +87,7 @@ package final class SyncEngine: Sendable {
                 }
                 if Task.isCancelled { break }
             }
-            await link.close(code: CloseCode.normal.rawValue)
+            await link.end()?.close(code: CloseCode.normal.rawValue)
             group.cancelAll()
         }
     }
@@ -97,10 +100,12 @@ package final class SyncEngine: Sendable {
         case .open:
             let attempt = link.begin()
             group.addTask { await self.converse(attempt, events: events, link: link) }
-        case .close(let code):
-            await link.close(code: code.rawValue)
+        case .close(let code): close(link, code, in: &group)
         case .send(let bytes):
-            await link.send(bytes)
+            guard !link.send(bytes) else { break }
+            close(link, .normal, in: &group)
+            return .closed(code: 1006, reason: "the network takes nothing")
+        case .sendEphemeral(let bytes): link.sendEphemeral(bytes)
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
                 try database.welcomed(welcome, noting: configuration.note)
@@ -145,11 +150,11 @@ package final class SyncEngine: Sendable {
             wake(at: time, events, &alarm, in: &group)
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
-            configuration.report(phase)
+            configuration.report(phase.moved(by: configuration.now() - uptime.now))
         case .heard(let message):
             configuration.heard(message)
         case .pushPaused(let pause):
-            configuration.pushPaused(pause)
+            configuration.pushPaused(pause?.moved(by: configuration.now() - uptime.now))
         case .roundEnded(let round):
             configuration.roundEnded(round)
         case .collectionRoundEnded(let collection, let round):
@@ -158,11 +163,17 @@ package final class SyncEngine: Sendable {
         return nil
     }
 
+    /// Nobody waits for the end: a peer that is gone answers no close frame.
+    private func close(_ link: Link, _ code: CloseCode, in group: inout DiscardingTaskGroup) {
+        guard let connection = link.end() else { return }
+        group.addTask { await connection.close(code: code.rawValue) }
+    }
+
     private func wake(
         at time: Milliseconds, _ events: AsyncChannel<Incoming>, _ alarm: inout Alarm,
         in group: inout DiscardingTaskGroup
     ) {
-        guard let wait = alarm.set(time, now: configuration.now()) else { return }
+        guard let wait = alarm.set(time, now: uptime.now) else { return }
         group.addTask { [clock = configuration.clock] in
             // Cancelled only together with the engine.
             try? await clock.sleep(for: .milliseconds(wait))
@@ -180,7 +191,23 @@ package final class SyncEngine: Sendable {
 
     /// One connection from its opening to its end.
     private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
-        guard let connection = await open(attempt, events: events, link: link) else { return }
+        guard let (connection, outgoing) = await open(attempt, events: events, link: link) else { return }
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                for await bytes in outgoing {
+                    // A failed send means a lost connection, which `receive` reports.
+                    do { try await connection.send(bytes) } catch { return }
+                    link.sent(by: attempt)
+                }
+            }
+            await receive(connection, attempt, events)
+            group.cancelAll()
+        }
+    }
+
+    private func receive(
+        _ connection: any TransportConnection, _ attempt: UInt64, _ events: AsyncChannel<Incoming>
+    ) async {
         let closed: SyncEvent
         do {
             while !Task.isCancelled {
@@ -198,16 +225,16 @@ package final class SyncEngine: Sendable {
     /// Connects and tells of it; `nil` when that failed or nobody waits for it any more.
     private func open(
         _ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link
-    ) async -> (any TransportConnection)? {
+    ) async -> (any TransportConnection, outgoing: AsyncStream<[UInt8]>)? {
         var opened: (any TransportConnection)?
         do {
             let token = try await configuration.token()
             let connection = try await configuration.transport.connect(to: configuration.url)
             opened = connection
             let start = try await lane.run { [database] in try database.beginConnection() }
-            if link.establish(connection, by: attempt) {
+            if let outgoing = link.establish(connection, by: attempt) {
                 await events.send(Incoming(.opened(token: token, start: start), of: attempt))
-                return connection
+                return (connection, outgoing)
             }
         } catch let error as StoreError where error.code == .diskFull {
             configuration.diskFull(true)

@@ -67,6 +67,13 @@ package struct NumberedEntry: Hashable, Sendable {
     }
 }
 
+/// A push that is on its way, or being settled.
+struct SentPush: Hashable, Sendable {
+    /// Its last number.
+    var last: Int64
+    var bytes: Int
+}
+
 /// What a new connection says of itself; reading it makes its counter durable.
 package struct ConnectionStart: Hashable, Sendable {
     package var client: ClientID

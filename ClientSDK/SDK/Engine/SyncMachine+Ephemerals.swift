@@ -7,7 +7,7 @@ extension SyncMachine {
     /// Before the copy is up to date the server drops what is said; so it is not sent.
     func say(_ message: Ephemeral, _ effects: inout [SyncEffect]) {
         guard isLive, let ephemeralLimits, ephemeralLimits.allow(message) else { return }
-        effects.append(.send(ClientMessage.ephemeral(message).encode()))
+        effects.append(.sendEphemeral(ClientMessage.ephemeral(message).encode()))
     }
 
     /// Somebody said something, or the server spoke of somebody.

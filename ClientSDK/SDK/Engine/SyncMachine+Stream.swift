@@ -10,6 +10,7 @@ extension SyncMachine {
         } catch {
             return violated(error.description, now: now, &effects)
         }
+        watch.heard(now: now)
         switch (message, link) {
         case (.unknownExtension, _), (_, .stopped), (_, .refused), (_, .waiting), (_, .opening): break
         case (.welcome(let welcome), .greeting): welcomed(welcome, now: now, &effects)
@@ -17,13 +18,17 @@ extension SyncMachine {
         case (.page(let answer), .streaming):
             guard let request = pages.removeValue(forKey: answer.id) else { break }
             effects.append(.applyPage(answer, to: request))
+            progressed(now: now)
             fill(now: now, &effects)
-        case (.history(let answer), .streaming): take(answer, &effects)
+        case (.history(let answer), .streaming):
+            progressed(now: now)
+            take(answer, &effects)
         case (.authOK(let answer), .streaming):
-            tokenDue = max(now + 1_000, answer.expires - serverAhead - timing.tokenMargin)
+            watch.answered()
+            noteToken(expires: answer.expires, now: now)
         case (.error(let error), .streaming): refused(error, now: now, &effects)
         case (.ephemeral(let message), .streaming): hear(message, &effects)
-        case (.goAway(let message), _): notBefore = now + message.after
+        case (.goAway(let message), _): notBefore = now + min(max(0, message.after), timing.pauseMax)
         case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.history, .greeting),
             (.authOK, .greeting), (.error, .greeting), (.ephemeral, .greeting):
             violated("a message out of order", now: now, &effects)
@@ -47,23 +52,38 @@ extension SyncMachine {
         isConsistent = false
         // The server's clock may differ from ours: only the token's remaining life counts.
         serverAhead = welcome.now - now
-        tokenDue = max(now + 1_000, welcome.tokenExpires - serverAhead - timing.tokenMargin)
+        noteToken(expires: welcome.tokenExpires, now: now)
+        watch.begin(heartbeat: welcome.heartbeat, now: now)
+        progressedAt = now
         effects += [.applyWelcome(welcome), .releaseWithheld]
         push(now: now, &effects)
         fill(now: now, &effects)
         askWanted(&effects)
     }
 
+    /// Sees to a fresh token before the end of this one, in server time.
+    private mutating func noteToken(expires: Milliseconds, now: Milliseconds) {
+        // What answers a probe says nothing new.
+        guard expires != tokenExpires else { return }
+        tokenExpires = expires
+        let (life, isOver) = expires.subtractingReportingOverflow(serverAhead + now)
+        // A token without much life left, or none, must not be asked for without pause.
+        let due = max(life - timing.tokenMargin, life / 2, timing.tokenPauseMin)
+        tokenDue = isOver ? nil : now + min(due, timing.tokenLifeMax)
+    }
+
     private mutating func take(_ changes: Changes, _ bytes: Int, now: Milliseconds, _ effects: inout [SyncEffect]) {
         effects.append(.applyChanges(changes))
+        if !isConsistent { progressed(now: now) }
         isConsistent = changes.isConsistent
         appliedFrames += 1
         unackedBytes += bytes
         if let settled = changes.settled {
+            if settled.through > settledThrough { progressed(now: now) }
             settledThrough = max(settledThrough, settled.through)
             ackedThrough = max(ackedThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
-            pushes.removeAll { $0 <= settledThrough }
+            pushes.removeAll { $0.last <= settledThrough }
             push(now: now, &effects)
         }
         if !changes.grants.isEmpty {
@@ -88,6 +108,7 @@ extension SyncMachine {
     }
 
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        watch.progressed(now: now)
         if let id = error.request {
             // The app that wants to know asks again.
             if histories.removeValue(forKey: id) != nil { return }
@@ -95,7 +116,7 @@ extension SyncMachine {
             if error.code == .forbidden || error.code == .tooLarge {
                 refusedScopes.insert(request.scope)
             } else {
-                pagesPausedUntil = now + max(50, error.retryAfter ?? 1_000)
+                pagesPausedUntil = now + pause(error)
             }
             return fill(now: now, &effects)
         }
@@ -119,9 +140,11 @@ extension SyncMachine {
 
     private mutating func pausePush(_ reason: PushPause.Reason, _ error: ErrorMessage, now: Milliseconds) {
         // Of several pushes that were refused, the one that has to wait longest may be the first.
-        pushPausedUntil = max(pushPausedUntil, now + max(50, error.retryAfter ?? 1_000))
+        pushPausedUntil = max(pushPausedUntil, now + pause(error))
         pushPause = PushPause(reason: reason, until: pushPausedUntil)
     }
+
+    private func pause(_ error: ErrorMessage) -> Int64 { min(max(50, error.retryAfter ?? 1_000), timing.pauseMax) }
 
     // MARK: The push lane
 
@@ -148,9 +171,10 @@ extension SyncMachine {
         guard isStreaming, let first = entries.first, let last = entries.last else { return }
         guard first.number == sentThrough + 1 else { return }
         sentThrough = last.number
-        pushes.append(last.number)
         let push = Push(first: first.number, ackedThrough: ackedThrough, entries: entries.map(\.entry))
-        effects.append(.send(ClientMessage.push(push).encode()))
+        let bytes = ClientMessage.push(push).encode()
+        pushes.append(SentPush(last: last.number, bytes: bytes.count))
+        effects.append(.send(bytes))
         self.push(now: now, &effects)
     }
 

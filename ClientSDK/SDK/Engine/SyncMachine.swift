@@ -37,8 +37,8 @@ package struct SyncMachine: Sendable {
     var sentThrough: Int64 = 0
     /// The last number whose outcome is in the database: what the server may forget.
     var ackedThrough: Int64 = 0
-    /// The last number of each push that is not settled.
-    var pushes: [Int64] = []
+    /// The pushes that are not settled.
+    var pushes: [SentPush] = []
     var pushPausedUntil: Milliseconds = 0
     /// How often in a row the first transaction that is not settled was sent without an answer.
     var strikes: (number: Int64, count: Int) = (0, 0)
@@ -72,6 +72,12 @@ package struct SyncMachine: Sendable {
     /// How much the server's clock is ahead of ours, as of the welcome.
     var serverAhead: Int64 = 0
     var isRefreshing = false
+    /// The last token that was told to the server, and its end as the server said it.
+    var token = ""
+    var tokenExpires: Milliseconds?
+    var watch: LinkWatch
+    /// The last step forward of what a round waits for.
+    var progressedAt: Milliseconds = 0
     private var phase = SyncPhase.stopped
     /// Name and version of the app, for `hello`.
     package var app: String?
@@ -80,6 +86,7 @@ package struct SyncMachine: Sendable {
     package init(timing: EngineTiming = EngineTiming(), seed: UInt64) {
         self.timing = timing
         backoff = Backoff(timing: timing, seed: seed)
+        watch = LinkWatch(timing: timing)
     }
 
     /// True when connected and welcomed.
@@ -123,14 +130,21 @@ package struct SyncMachine: Sendable {
             retry(reason, now: now, &effects)
         case .tokenRefreshed(let token):
             isRefreshing = false
-            if isStreaming { effects.append(.send(ClientMessage.auth(Auth(token: token)).encode())) }
+            if isStreaming {
+                self.token = token
+                // Until the server says that this one ends later than the last.
+                tokenDue = now + timing.backoffMax
+                effects.append(.send(ClientMessage.auth(Auth(token: token)).encode()))
+            }
         case .tokenFailed:
             isRefreshing = false
             if isStreaming { tokenDue = now + timing.backoffMax }
         }
+        noteOwed(now: now)
+        watchLink(now: now, &effects)
         askPresence(now: now, &effects)
         report(&effects)
-        endRound(&effects)
+        endRound(now: now, &effects)
         endCollectionRounds(now: now, &effects)
         arm(&effects)
         return effects
@@ -155,7 +169,7 @@ package struct SyncMachine: Sendable {
         backoff.reset()
         // A network that comes and goes many times a second would otherwise mean as many connections.
         let earliest = (attempted ?? 0) + timing.backoffFirst
-        guard now < earliest, attempted.map({ now >= $0 }) == true else { return open(now: now, &effects) }
+        guard now < earliest else { return open(now: now, &effects) }
         link = .waiting(until: earliest)
     }
 
@@ -190,6 +204,8 @@ package struct SyncMachine: Sendable {
     ) {
         guard link == .opening else { return effects.append(.close(.normal)) }
         link = .greeting(deadline: now + timing.handshakeMax)
+        self.token = token
+        tokenExpires = nil
         ackedThrough = start.ackedThrough
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
@@ -289,6 +305,8 @@ package struct SyncMachine: Sendable {
             if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
             if isLive, ephemeralLimits != nil, let due = presence.due { deadlines.append(due) }
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
+            deadlines.append(watch.due)
+            if let due = roundDue { deadlines.append(due) }
         }
         if let next = deadlines.min() { effects.append(.wake(at: next)) }
     }

@@ -16,6 +16,15 @@ public enum SyncPhase: Hashable, Sendable {
     /// The server refuses this app or user until something changes: a new sign-in, a new version.
     case refused(reason: String)
 
+    /// The same with times that are so much later.
+    func moved(by milliseconds: Int64) -> SyncPhase {
+        switch self {
+        case .waiting(let until, let reason): .waiting(until: until + milliseconds, reason: reason)
+        case .offline(let until, let reason): .offline(until: until + milliseconds, reason: reason)
+        case .stopped, .connecting, .catchingUp, .live, .refused: self
+        }
+    }
+
     /// The server hears what is said, and is heard.
     var isConnected: Bool {
         switch self {

@@ -85,4 +85,7 @@ public struct PushPause: Hashable, Sendable {
     public var reason: Reason
     /// When sending goes on, in milliseconds since 1970.
     public var until: Int64
+
+    /// The same with a time that is so much later.
+    func moved(by milliseconds: Int64) -> PushPause { PushPause(reason: reason, until: until + milliseconds) }
 }

@@ -61,7 +61,7 @@ extension SyncStore {
         _ token: @escaping @Sendable () async throws -> String
     ) -> (SyncEngine, BlobCourier) {
         let syncing = syncing
-        let (environment, journal) = (environment, journal)
+        let (environment, journal, uptime) = (environment, journal, uptime)
         let tokens = BlobTokens(token)
         let server = BlobServer(url: url, transport: transport, tokens: tokens, limits: BlobLimits())
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
@@ -75,7 +75,7 @@ extension SyncStore {
                 courier.linked(phase.isConnected)
                 syncing.update { $0.phase = phase }
                 if !phase.isConnected { presence.lost() }
-                journal.entered(phase, now: environment.now())
+                journal.entered(phase, now: uptime.now)
             },
             synced: { time in
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
@@ -120,6 +120,6 @@ extension SyncStore {
         couriers.ended(courier)
         syncing.ended(engine)
         syncing.update { $0.phase = .stopped }
-        journal.entered(.stopped, now: environment.now())
+        journal.entered(.stopped, now: uptime.now)
     }
 }

@@ -3,13 +3,13 @@ public import TidemarkModel
 
 /// Where time and chance come from. The only place of the store that asks the system for either.
 public struct StoreEnvironment: Sendable {
-    /// Milliseconds since 1970.
+    /// Milliseconds since 1970, for what is shown or stored: no wait depends on it.
     public var now: @Sendable () -> Milliseconds
     /// Two random words.
     public var random: @Sendable () -> (UInt64, UInt64)
     /// Name and version of the app, as in `Shop 3.4.1`: said to the server, and shown where a value was overwritten.
     public var app: String?
-    /// Sleeps until the engine's deadlines.
+    /// Measures the engine's deadlines, and sleeps until they come.
     package var clock: any Clock<Duration> = ContinuousClock()
     /// Runs the engine, its database work included; `nil` for the system's threads, with the database on one of its own.
     package var executor: (any TaskExecutor)?

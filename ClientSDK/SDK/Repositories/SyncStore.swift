@@ -13,6 +13,8 @@ public final class SyncStore: Sendable {
     /// Fires after each local write.
     package let localWrites = WriteSignal()
     package let environment: StoreEnvironment
+    /// What waits are measured by; the environment's time is for what is shown or stored.
+    package let uptime: Uptime
     let syncing = SyncControl()
     let listeners = EphemeralListeners()
     package let journal: SyncJournal
@@ -29,6 +31,7 @@ public final class SyncStore: Sendable {
         self.notice = notice
         self.database = database
         self.environment = environment
+        uptime = Uptime(environment.clock)
         journal = SyncJournal(logger: logger)
         switch notice {
         case .recovered(let recovery):

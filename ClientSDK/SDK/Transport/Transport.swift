@@ -15,7 +15,7 @@ public protocol Transport: Sendable {
 
 /// One open connection that carries whole messages.
 public protocol TransportConnection: Sendable {
-    /// Sends one message; returns when the bytes were handed to the system.
+    /// Sends one message; returns when the bytes were handed to the system, and is not called again before that.
     func send(_ message: [UInt8]) async throws
 
     /// Waits for the next message. Nothing further is read from the network meanwhile: that is the backpressure.
@@ -23,7 +23,8 @@ public protocol TransportConnection: Sendable {
     /// - Throws: `TransportClosed` when the connection ended.
     func receive() async throws -> [UInt8]
 
-    /// Closes the connection; a waiting `receive` then throws.
+    /// Closes the connection; a waiting `receive` or `send` then throws. Called once, also on a connection that carries
+    /// nothing any more: it must not wait for the other end for long.
     func close(code: UInt16) async
 }
 

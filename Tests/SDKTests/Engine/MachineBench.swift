@@ -11,7 +11,10 @@ struct MachineBench {
     var outbox: [UInt64] = []
     /// Pages that the copy lacks; one that comes is lacking no more.
     var unfilled: [PageRequest] = []
+    /// Whether the server answers when it is asked for a sign of life.
+    var isAlive = true
     private(set) var sent: [ClientMessage] = []
+    private(set) var closings = 0
     private(set) var openings: [Milliseconds] = []
     private(set) var phases: [SyncPhase] = []
     private(set) var ended: [Int64] = []
@@ -22,6 +25,7 @@ struct MachineBench {
     private(set) var releases = 0
     private(set) var wake: Milliseconds?
     private(set) var heard: [Ephemeral] = []
+    private var tokenEnd: Milliseconds = 0
 
     init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
 
@@ -31,7 +35,12 @@ struct MachineBench {
             for effect in machine.on(events.removeFirst(), now: now) {
                 switch effect {
                 case .open: openings.append(now)
-                case .send(let bytes): if let message = try? ClientMessage.decode(bytes) { sent.append(message) }
+                case .send(let bytes), .sendEphemeral(let bytes):
+                    guard let message = try? ClientMessage.decode(bytes) else { break }
+                    sent.append(message)
+                    if isAlive, case .auth = message {
+                        events.append(.received(ServerMessage.authOK(AuthOK(expires: tokenEnd)).encode()))
+                    }
                 case .applyPage(_, let request):
                     unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
                     events.append(.applied)
@@ -53,7 +62,7 @@ struct MachineBench {
                 case .collectionRoundEnded(let collection, let round): endedOf.append("\(collection) \(round)")
                 case .pushPaused(let pause): pauses.append(pause)
                 case .heard(let message): heard.append(message)
-                case .close: break
+                case .close: closings += 1
                 }
             }
         }
@@ -83,12 +92,17 @@ struct MachineBench {
                     client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
         var welcome = Welcome.make(settledThrough: settledThrough)
         welcome.ephemerals = ephemerals
+        welcome.heartbeat = 25_000
         welcome.now = now + serverAhead
         welcome.tokenExpires = welcome.now + tokenLife
+        tokenEnd = welcome.tokenExpires
         receive(.welcome(welcome))
     }
 
     mutating func receive(_ message: ServerMessage) { on(.received(message.encode())) }
+
+    /// How often the server was asked for a sign of life, or told a fresh token.
+    var probes: Int { sent.count { if case .auth = $0 { true } else { false } } }
 
     /// A frame that brings the copy up to date and settles so many transactions.
     mutating func settle(_ through: Int64) {

@@ -15,6 +15,8 @@ final class ScriptedServer: Transport {
         var open: [Int: AsyncStream<[UInt8]>.Continuation] = [:]
         var accepted: [TransactionID] = []
         var frames = 0
+        /// Frames to come that nobody can apply.
+        var spoilt = 0
         var blobBytesMax: Int? = WireLimits.blobBytesDefault
         /// `nil`: nothing is said about scopes.
         var scopes: Set<ScopeID>?
@@ -41,6 +43,9 @@ final class ScriptedServer: Transport {
 
     /// Everybody who connects from now on may see these scopes.
     func grant(_ scopes: Set<ScopeID>) { state.withLock { $0.scopes = scopes } }
+
+    /// The next frame is one that nobody can apply.
+    func spoilFrame() { state.withLock { $0.spoilt += 1 } }
 
     /// Mute: takes connections and says nothing.
     func set(mute: Bool) { state.withLock { $0.isMute = mute } }
@@ -93,7 +98,8 @@ final class ScriptedServer: Transport {
                     id: request.id, scope: request.scope, since: request.since, collection: request.collection,
                     changes: [], next: nil)
                 out.yield(ServerMessage.page(page).encode())
-            case .ack, .auth, .bye, .unknownExtension: break
+            case .auth: out.yield(ServerMessage.authOK(AuthOK(expires: Welcome.make().now + 3_600_000)).encode())
+            case .ack, .bye, .unknownExtension: break
             }
         }
     }
@@ -135,9 +141,11 @@ extension ScriptedServer.State {
         let outcomes = accepted.enumerated().map { index, id in
             Settled.Outcome(number: Int64(index) + 1, transaction: id, seq: 1, time: 1, rejection: nil)
         }
+        let from = spoilt > 0 ? "nowhere" : "c\(frames - 1)"
+        spoilt = max(0, spoilt - 1)
         return ServerMessage.changes(
             .make(
-                from: "c\(frames - 1)", to: "c\(frames)", [],
+                from: from, to: "c\(frames)", [],
                 settled: Settled(through: Int64(accepted.count), outcomes: outcomes))
         ).encode()
     }

@@ -1,23 +1,30 @@
 import GRDB
 import TidemarkModel
+import TidemarkSession
 
 @testable import Tidemark
 
-/// I-32: while something waits to be sent and nothing stands in the way, an attempt is made within the longest wait.
+/// I-32: while something waits to be sent and nothing stands in the way, an attempt is made within the longest wait; and a
+/// connection that carries nothing any more is let go of, whether anything is to be sent or not.
 final class LivenessCheck {
     /// How often it looks.
     private static let interval: Milliseconds = 1_000
-    /// Dialling, the answer to `hello`, and clocks that were set while a wait was running.
+    /// Dialling and the answer to `hello`.
     private static let grace: Milliseconds = 15_000
     private unowned let world: World
     /// Since when each device has had something to send and could have, without an attempt.
     private var waiting: [Int: (since: Milliseconds, attempts: Int)] = [:]
+    /// Since when each device has held on to a dead connection.
+    private var holding: [Int: (since: Milliseconds, connection: SessionID)] = [:]
 
     init(_ world: World) { self.world = world }
 
     func schedule() {
         world.after(Self.interval) {
-            for device in self.world.devices { self.look(at: device) }
+            for device in self.world.devices {
+                self.look(at: device)
+                self.lookAtConnection(of: device)
+            }
             self.schedule()
         }
     }
@@ -37,9 +44,25 @@ final class LivenessCheck {
             "d\(device.number) has something to send and made no attempt for \(world.now - before.since) ms")
     }
 
+    private func lookAtConnection(of device: Device) {
+        guard let connection = device.connection, connection.isDead else {
+            holding[device.number] = nil
+            return
+        }
+        guard let before = holding[device.number], before.connection == connection.id else {
+            holding[device.number] = (world.now, connection.id)
+            return
+        }
+        let timing = world.plan.engine
+        let longest = timing.heartbeatMax * 3 / 2 + timing.probeMax << Int64(timing.silentEndsMax) + Self.grace
+        world.require(
+            world.now - before.since <= longest, .liveness,
+            "d\(device.number) holds on to the dead c\(connection.id) for \(world.now - before.since) ms")
+    }
+
     /// Something to send is not on its way, and neither the app nor the server asked to wait.
     private func isWaiting(_ device: Device, _ machine: SyncMachine) -> Bool {
-        let now = device.clock
+        let now = device.uptime
         guard !device.isInBackground, machine.pushes.isEmpty, now >= machine.notBefore, now >= machine.pushPausedUntil
         else { return false }
         let sql = "SELECT EXISTS (SELECT 1 FROM tidemark_outbox WHERE state IN ('queued', 'sending'))"

@@ -8,7 +8,7 @@ extension Device {
     func feed(_ event: SyncEvent) {
         var pending = [event]
         while !pending.isEmpty, var machine {
-            let effects = machine.on(pending.removeFirst(), now: clock)
+            let effects = machine.on(pending.removeFirst(), now: uptime)
             self.machine = machine
             carrying: for effect in effects {
                 let answer: SyncEvent?
@@ -39,7 +39,7 @@ extension Device {
             attempt += 1
             if let connection { world.network.closeFromClient(connection) }
             connection = nil
-        case .send(let bytes):
+        case .send(let bytes), .sendEphemeral(let bytes):
             if let connection { world.network.sendUp(connection, bytes) }
         case .applyWelcome(let welcome):
             log(
@@ -76,7 +76,7 @@ extension Device {
         case .refreshToken:
             later(20) { self.feed(.tokenRefreshed(self.token)) }
         case .wake(let time):
-            guard let wait = alarm.set(time, now: clock) else { return nil }
+            guard let wait = alarm.set(time, now: uptime) else { return nil }
             later(wait) {
                 self.alarm.rang()
                 self.feed(.tick)

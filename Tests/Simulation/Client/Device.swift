@@ -63,7 +63,10 @@ final class Device {
     /// The client id; a second one would mean that the server took an honest client for a copy.
     let client: ClientID
 
+    /// The date that the device shows; it may jump.
     var clock: Milliseconds { world.now + clockOffset }
+    /// What its waits go by.
+    var uptime: Milliseconds { world.now - World.beginning }
 
     func log(_ text: @autoclosure () -> String) { world.log("d\(number) \(text())") }
 
@@ -187,7 +190,7 @@ final class Device {
         return """
             d\(number) live \(machine?.isLive ?? false) link \(machine.map { "\($0.link)" } ?? "none") \
             entries \(entryCount) sent \(machine?.sentThrough ?? -1) settled \(machine?.settledThrough ?? -1) \
-            pushes \(machine?.pushes ?? []) loading \(machine?.isLoadingPush ?? false) pages \(pages) \
+            pushes \(machine?.pushes.map(\.last) ?? []) loading \(machine?.isLoadingPush ?? false) pages \(pages) \
             asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position())
             """
     }

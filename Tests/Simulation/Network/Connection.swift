@@ -37,6 +37,9 @@ final class Connection {
         user = device.owner
     }
 
+    /// Nothing that the server says can reach the client any more.
+    var isDead: Bool { down.isEmpty && (isDownDead || !isOpenAtServer) }
+
     /// Alive in both directions, with nothing on the way down.
     var isSound: Bool { isOpenAtServer && !isUpDead && !isDownDead && down.isEmpty }
 }

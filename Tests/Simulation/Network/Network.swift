@@ -90,11 +90,12 @@ final class Network {
         noticeAtServer(connection, after: connection.upArrival - world.now + (isSilent ? random.within(0...60_000) : 0))
     }
 
-    /// The node's process is gone.
+    /// The node's process is gone; mostly the client's system is told so.
     func vanished(_ connection: Connection) {
         connection.isOpenAtServer = false
         connection.isUpDead = true
         connection.isDownDead = true
+        guard random.chance(800) else { return world.log("c\(connection.id) is silent") }
         noticeAtClient(connection, after: random.within(1...3_000))
     }
 
@@ -111,8 +112,7 @@ final class Network {
         } else if random.chance(faults.halfOpen) {
             world.log("half-open c\(connection.id)")
             if random.chance(500) { connection.isUpDead = true } else { connection.isDownDead = true }
-            // Silence for 60 seconds ends a connection at either end.
-            noticeAtClient(connection, after: random.within(1_000...60_000))
+            // The server ends it after 60 seconds of silence. Nobody tells the client, ever.
             noticeAtServer(connection, after: random.within(1_000...60_000))
         }
     }

@@ -27,7 +27,9 @@ final class Mischief {
             if random.chance(faults.clockJump) {
                 let jump = random.within(-15_000...15_000)
                 if random.chance(500) {
-                    world.after(time) { device.clockOffset = jump }
+                    // People set clocks by days; those of servers run on.
+                    let date = random.chance(300) ? random.within(-86_400_000...86_400_000) : jump
+                    world.after(time) { device.clockOffset = date }
                 } else {
                     world.after(time) { node.clockOffset = jump }
                 }

@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// The engine on connections that do what none should.
+@Suite(.timeLimit(.minutes(5))) struct LinkTests {
+    private let server = ScriptedServer()
+    private let clock = HandClock()
+    private let store: SyncStore
+
+    init() throws {
+        var environment = StoreEnvironment.counting()
+        environment.clock = clock
+        store = try .inMemory(account: Bench.user, schema: try TestSchema.schema(), environment: environment)
+    }
+
+    /// Moves the clock on, a second at a time, until the body has returned.
+    private func movingClock<Value: Sendable>(
+        _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> (Value, seconds: Int) {
+        let isOver = Mutex(false)
+        async let value: Value = {
+            defer { isOver.withLock { $0 = true } }
+            return try await body()
+        }()
+        var seconds = 0
+        while !isOver.withLock({ $0 }), seconds < 10_000 {
+            for _ in 0..<200 { await Task.yield() }
+            clock.advance(by: .seconds(1))
+            seconds += 1
+        }
+        return (try await value, seconds)
+    }
+
+    @Test func `syncNow on a connection that has gone silent ends and says so`() async throws {
+        try store.connect(to: "http://test", transport: server) { "t" }
+        _ = try await store.syncNow()
+        server.set(mute: true)
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        let (status, _) = try await movingClock { [store] in try await store.syncNow() }
+        #expect(status.phase != .live && status.activity != .completed)
+        server.set(mute: false)
+        _ = try await movingClock { [store] in
+            for await status in store.status where status.phase == .live && status.pending == 0 { break }
+        }
+        #expect(server.accepted.count == 1)
+        await store.disconnect()
+    }
+
+    @Test func `a network that takes nothing holds up neither the engine nor who disconnects`() async throws {
+        let network = StuckNetwork()
+        try store.connect(to: "http://test", transport: network) { "t" }
+        let (status, _) = try await movingClock { [store] in try await store.syncNow() }
+        #expect(status.phase != .live && network.opened > 0)
+        await store.disconnect()
+        #expect(store.currentStatus.phase == .stopped && network.opened == network.closed)
+    }
+
+    @Test func `what a connection still brings after its end belongs to nobody`() async throws {
+        let network = HauntedNetwork(server)
+        try store.connect(to: "http://test", transport: network) { "t" }
+        _ = try await store.syncNow()
+        store.pause()
+        while server.openConnections > 0 { await Task.yield() }
+        store.resume()
+        _ = try await store.syncNow()
+        // Nobody could apply this, and it must not come to that.
+        network.haunt(with: ServerMessage.changes(.make(from: "nowhere", to: "elsewhere", [])).encode())
+        while !network.isAtRest { await Task.yield() }
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        #expect(try await store.syncNow().phase == .live)
+        #expect(server.connections == 2 && server.accepted.count == 1 && store.metrics.failed == 0)
+        await store.disconnect()
+    }
+
+    @Test func `behind a write that fails nothing of its event happens`() async throws {
+        server.spoilFrame()
+        try store.connect(to: "http://test", transport: server) { "t" }
+        let (status, _) = try await movingClock { [store] in try await store.syncNow() }
+        #expect(status.phase != .live, "the round ends with the failure")
+        #expect(store.metrics.succeeded == 0 && store.metrics.failed == 1)
+        _ = try await movingClock { [store] in
+            for await status in store.status where status.phase == .live { break }
+        }
+        #expect(server.connections == 2 && store.metrics.succeeded == 1)
+        await store.disconnect()
+    }
+}

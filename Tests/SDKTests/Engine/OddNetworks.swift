@@ -1,0 +1,121 @@
+import Synchronization
+
+@testable import Tidemark
+
+/// Opens connections that take nothing and bring nothing, until they are closed.
+final class StuckNetwork: Transport {
+    private let counts = Mutex((opened: 0, closed: 0))
+
+    var opened: Int { counts.withLock { $0.opened } }
+    var closed: Int { counts.withLock { $0.closed } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        counts.withLock { $0.opened += 1 }
+        return Connection(network: self)
+    }
+
+    private final class Connection: TransportConnection {
+        private let network: StuckNetwork
+        private let end = Gate()
+
+        init(network: StuckNetwork) { self.network = network }
+
+        func send(_ message: [UInt8]) async throws {
+            await end.passed()
+            throw TransportClosed(code: 1006, reason: "closed")
+        }
+
+        func receive() async throws -> [UInt8] {
+            await end.passed()
+            throw TransportClosed(code: 1006, reason: "closed")
+        }
+
+        func close(code: UInt16) async {
+            network.counts.withLock { $0.closed += 1 }
+            end.open()
+        }
+    }
+}
+
+/// A way to a server on which the first connection speaks once more after its end.
+final class HauntedNetwork: Transport {
+    private let server: ScriptedServer
+    private let state = Mutex((connections: 0, words: [UInt8](), isAtRest: false))
+    private let calling = Gate()
+
+    init(_ server: ScriptedServer) { self.server = server }
+
+    /// What the first connection says now.
+    func haunt(with words: [UInt8]) {
+        state.withLock { $0.words = words }
+        calling.open()
+    }
+
+    /// It has said it, and the engine has taken it.
+    var isAtRest: Bool { state.withLock { $0.isAtRest } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        let inner = try await server.connect(to: url)
+        let isFirst = state.withLock { state in
+            state.connections += 1
+            return state.connections == 1
+        }
+        return isFirst ? Ghost(inner: inner, network: self) : inner
+    }
+
+    private final class Ghost: TransportConnection {
+        private let inner: any TransportConnection
+        private let network: HauntedNetwork
+        private let hasSpoken = Mutex(false)
+
+        init(inner: any TransportConnection, network: HauntedNetwork) {
+            self.inner = inner
+            self.network = network
+        }
+
+        func send(_ message: [UInt8]) async throws { try await inner.send(message) }
+
+        func close(code: UInt16) async { await inner.close(code: code) }
+
+        func receive() async throws -> [UInt8] {
+            do {
+                return try await inner.receive()
+            } catch {
+                await network.calling.passed()
+                let isSecond = hasSpoken.withLock { hasSpoken in
+                    defer { hasSpoken = true }
+                    return hasSpoken
+                }
+                guard isSecond else { return network.state.withLock { $0.words } }
+                network.state.withLock { $0.isAtRest = true }
+                throw error
+            }
+        }
+    }
+}
+
+/// Lets nobody pass until it is opened.
+final class Gate: Sendable {
+    private let state = Mutex((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { (state.isOpen, state.waiting) = (true, [:]) }
+            return Array(state.waiting.values)
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func passed() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen {
+                    state.last += 1
+                    state.waiting[state.last] = continuation
+                }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+}
