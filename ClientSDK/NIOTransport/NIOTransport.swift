@@ -19,15 +19,42 @@ public struct NIOTransport: Transport {
 
     /// Opens the sync socket of the server at `url`.
     ///
-    /// - Throws: `ServerAddress.Malformed` for an unusable address, otherwise why the server was not reached.
+    /// - Throws: `ServerAddress.Malformed` for an unusable address, otherwise `SyncFailure`.
     public func connect(to url: String) async throws -> any TransportConnection {
         let address = try ServerAddress(url)
-        let socket = try await NIOWebSocketClient.connect(
-            host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS,
-            headers: [],
-            maxMessageBytes: messageBytesMax, group: MultiThreadedEventLoopGroup.singleton,
-            trustRootsFile: trustRootsFile)
-        return NIOTransportConnection(socket: socket)
+        do {
+            let socket = try await NIOWebSocketClient.connect(
+                host: address.host, port: address.port, path: address.path + "/v1/sync", useTLS: address.usesTLS,
+                headers: [],
+                maxMessageBytes: messageBytesMax, group: MultiThreadedEventLoopGroup.singleton,
+                trustRootsFile: trustRootsFile)
+            return NIOTransportConnection(socket: socket)
+        } catch let error as NIOTransportError {
+            throw SyncFailure(opening: error)
+        }
+    }
+}
+
+extension SyncFailure {
+    /// Why there is no connection.
+    fileprivate init(opening error: NIOTransportError) {
+        switch error.code {
+        case .connectFailed, .timedOut: self.init(.unreachable, error.description)
+        case .tlsFailed: self.init(.tlsFailed, error.description)
+        case .handshakeRefused: self.init(httpStatus: error.httpStatus ?? 0, error.detail)
+        case .protocolViolation, .tooLarge: self.init(.notASyncServer, error.description)
+        case .lost, .silent, .alreadyReceiving: self.init(.connectionLost, error.description)
+        }
+    }
+
+    /// Why there is none any more.
+    fileprivate init(open error: NIOTransportError) {
+        switch error.code {
+        case .silent: self.init(.serverSilent, error.description)
+        case .tooLarge, .protocolViolation: self.init(.protocolViolation, error.description)
+        case .connectFailed, .timedOut, .tlsFailed, .handshakeRefused, .lost, .alreadyReceiving:
+            self.init(.connectionLost, error.description)
+        }
     }
 }
 
@@ -43,6 +70,8 @@ private final class NIOTransportConnection: TransportConnection {
             return try await socket.receive()
         } catch let closed as TransportClosed {
             throw Tidemark.TransportClosed(code: closed.code, reason: closed.reason)
+        } catch let error as NIOTransportError {
+            throw SyncFailure(open: error)
         }
     }
 

@@ -2,8 +2,10 @@
 package struct NIOTransportError: Error, Equatable, CustomStringConvertible {
     /// What kind of failure it is.
     package enum Code: String, Sendable {
-        /// No connection: unknown host, refused, unreachable, or TLS not trusted.
+        /// No connection: unknown host, refused, or unreachable.
         case connectFailed
+        /// The other side has no certificate that is trusted, or does not speak TLS.
+        case tlsFailed
         /// A deadline passed.
         case timedOut
         /// The server answered the handshake with an HTTP status: see ``NIOTransportError/httpStatus``.

@@ -1,6 +1,7 @@
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import NIOWebSocket
 
 /// Opens WebSockets on platforms whose URLSession cannot.
@@ -44,6 +45,10 @@ package struct NIOWebSocketClient: Sendable {
             outcome = try await future.get()
         } catch let error as NIOTransportError {
             throw error
+        } catch let error where error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
+            throw NIOTransportError(.tlsFailed, "\(error)")
+        } catch let error where error is HTTPParserError {
+            throw NIOTransportError(.protocolViolation, "what answers speaks no HTTP: \(error)")
         } catch {
             throw NIOTransportError(.connectFailed, "the handshake did not complete: \(error)")
         }

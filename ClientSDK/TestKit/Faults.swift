@@ -16,6 +16,10 @@ public struct Faults: Sendable {
         kit.loopback.arm(.dropAck(loss), times: times, on: client.number)
     }
 
+    /// Lets the client's connection carry nothing any more, without a word to either side. The client finds out by itself,
+    /// within a minute, and connects again.
+    public func silence(_ client: TestClient) { kit.loopback.silence(client.number) }
+
     /// The client's next pushes reach the server twice.
     public func duplicate(_ client: TestClient, times: Int = 1) {
         kit.loopback.arm(.duplicate, times: times, on: client.number)

@@ -46,6 +46,8 @@ extension URLSession {
 }
 
 open class URLSessionTask: NSObject, @unchecked Sendable {
+    open var response: URLResponse? { nil }
+
     open func resume() {}
 }
 

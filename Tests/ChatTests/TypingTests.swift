@@ -78,9 +78,11 @@ import TidemarkWire
     }
 
     @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
-        let (time, date) = (ManualClock(), Mutex<Milliseconds>(1_000_000_000))
-        var environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
-        environment.clock = time
+        let time = ManualClock()
+        let date = Mutex<Milliseconds>(1_000_000_000)
+        var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
+        device.clock = time
+        let environment = device
         try await TestServer.running { server in
             let ann = Messenger(
                 try .inMemory(account: UserID("ann"), schema: try ChatSchema.schema(), environment: environment))

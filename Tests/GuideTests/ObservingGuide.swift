@@ -21,7 +21,7 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
         case .idle, .completed: print("up to date since \(status.lastSync?.description ?? "never")")
         case .syncing(let progress): print("\(Int(progress.fraction * 100)) %, \(status.pending) to send")
         case .offline: print("offline, \(status.pending) to send")
-        case .error(let reason): print(reason)
+        case .error(let reason): print(reason.code == .unauthenticated ? "sign in again" : "\(reason)")
         }
     }
 }

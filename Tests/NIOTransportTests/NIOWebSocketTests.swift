@@ -162,7 +162,7 @@ import TidemarkGateway
             let untrusted = await #expect(throws: NIOTransportError.self) {
                 try await connect(port, host: "localhost", useTLS: true)
             }
-            #expect(untrusted?.code == .connectFailed)
+            #expect(untrusted?.code == .tlsFailed)
         }
     }
 }

@@ -33,6 +33,18 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
+    @Test func `a connection that goes silent is noticed by who has something to send and by who has not`() async throws
+    {
+        let desk = try await Desk()
+        desk.kit.faults.silence(desk.ann)
+        desk.kit.faults.silence(desk.bob)
+        try await desk.write("into the void", by: desk.ann)
+        try await desk.kit.settle()
+        #expect(try desk.texts() == ["into the void"])
+        #expect(try await desk.bob.store.repository(Note.self).readAll().map(\.text) == ["into the void"])
+        try desk.kit.expectConverged()
+    }
+
     @Test func `a push that comes twice takes effect once`() async throws {
         let desk = try await Desk()
         let note = Note(room: desk.room.id, text: "counted", likes: 0)

@@ -7,6 +7,7 @@ enum Layout {
     static let pureFolders = [
         "Shared/", "Server/Session/", "Server/FanOut/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
         "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
+        "ClientSDK/SDK/Engine/LinkWatch", "ClientSDK/SDK/Engine/ActivityTrack", "ClientSDK/SDK/Engine/SyncFailure",
         "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Outbox/",
     ]
 

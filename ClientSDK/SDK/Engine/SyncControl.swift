@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Synchronization
 import TidemarkModel
 import TidemarkWire
@@ -35,24 +36,31 @@ final class SyncControl: Sendable {
     /// Keeps the numbers of the status current from now on.
     func count(_ database: LocalDatabase) {
         let isFirst = counting.start(database) { [weak self] counts in
-            self?.update {
-                ($0.pending, $0.failed) = (counts.pending, counts.failed)
-                ($0.parked, $0.filled) = (counts.parked, counts.filled)
-                ($0.unsentBlobs, $0.failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
-            }
+            self?.update { $0.take(counts) }
         }
         // What an earlier launch knew; a database that cannot be read has nothing to say.
         guard isFirst, let synced = try? database.lastSync() else { return }
         update { if $0.lastSync == nil { $0.lastSync = synced } }
     }
 
-    func update(_ change: @Sendable (inout SyncStatus) -> Void) {
+    @discardableResult
+    func update(_ change: @Sendable (inout SyncStatus) -> Void) -> SyncStatus {
         let (status, watchers) = state.withLock { state in
             change(&state.status)
+            state.status.follow()
             return (state.status, Array(state.watchers.values))
         }
         // Not under the lock: a watcher's executor may run in place.
         for watcher in watchers { watcher.yield(status) }
+        return status
+    }
+
+    /// The status with the numbers of this moment: for who waited until something was done.
+    func counted(_ database: LocalDatabase) async -> SyncStatus {
+        count(database)
+        // A database that cannot be read fails every call of the app; the status is not the place to say so.
+        guard let counts = try? await database.writer.read(SyncCounts.fetch) else { return status }
+        return update { $0.take(counts) }
     }
 
     /// The status now and after each change; a slow watcher sees the newest.

@@ -34,6 +34,14 @@ struct SyncCounts: Hashable, Sendable {
     }
 }
 
+extension SyncStatus {
+    mutating func take(_ counts: SyncCounts) {
+        (pending, failed) = (counts.pending, counts.failed)
+        (parked, filled) = (counts.parked, counts.filled)
+        (unsentBlobs, failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
+    }
+}
+
 /// Counts once someone wants to know, and from then on with every change.
 final class CountWatch: Sendable {
     private let hasStarted = Mutex(false)

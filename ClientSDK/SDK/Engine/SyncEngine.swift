@@ -104,7 +104,7 @@ package final class SyncEngine: Sendable {
         case .send(let bytes):
             guard !link.send(bytes) else { break }
             close(link, .normal, in: &group)
-            return .closed(code: 1006, reason: "the network takes nothing")
+            return .lost(SyncFailure(.serverSilent, "the network takes nothing"))
         case .sendEphemeral(let bytes): link.sendEphemeral(bytes)
         case .applyWelcome(let welcome):
             return await apply { [database, configuration] in
@@ -217,7 +217,7 @@ package final class SyncEngine: Sendable {
         } catch let end as TransportClosed {
             closed = .closed(code: end.code, reason: end.reason)
         } catch {
-            closed = .closed(code: 1006, reason: "\(error)")
+            closed = .lost(SyncFailure(error, otherwise: .connectionLost))
         }
         await events.send(Incoming(closed, of: attempt))
     }
@@ -228,22 +228,36 @@ package final class SyncEngine: Sendable {
     ) async -> (any TransportConnection, outgoing: AsyncStream<[UInt8]>)? {
         var opened: (any TransportConnection)?
         do {
-            let token = try await configuration.token()
+            let token = try await self.token()
             let connection = try await configuration.transport.connect(to: configuration.url)
             opened = connection
-            let start = try await lane.run { [database] in try database.beginConnection() }
+            let start = try await begin()
             if let outgoing = link.establish(connection, by: attempt) {
                 await events.send(Incoming(.opened(token: token, start: start), of: attempt))
                 return (connection, outgoing)
             }
-        } catch let error as StoreError where error.code == .diskFull {
-            configuration.diskFull(true)
-            await events.send(Incoming(.applyFailed("\(error)"), of: attempt))
         } catch {
-            await events.send(Incoming(.openFailed("\(error)"), of: attempt))
+            await events.send(Incoming(.openFailed(SyncFailure(error, otherwise: .unreachable)), of: attempt))
         }
         await opened?.close(code: CloseCode.normal.rawValue)
         return nil
+    }
+
+    /// - Throws: `SyncFailure`.
+    private func token() async throws -> String {
+        do { return try await configuration.token() } catch { throw SyncFailure(.tokenFailed, "\(error)") }
+    }
+
+    /// - Throws: `SyncFailure`.
+    private func begin() async throws -> ConnectionStart {
+        do {
+            return try await lane.run { [database] in try database.beginConnection() }
+        } catch let error as StoreError where error.code == .diskFull {
+            configuration.diskFull(true)
+            throw SyncFailure(.diskFull, "\(error)")
+        } catch {
+            throw SyncFailure(.databaseFailed, "\(error)")
+        }
     }
 
     private func refresh(_ events: AsyncChannel<Incoming>) async {
@@ -268,7 +282,7 @@ package final class SyncEngine: Sendable {
             return event
         } catch let error as StoreError where error.code == .diskFull {
             configuration.diskFull(true)
-            return .applyFailed("\(error)")
+            return .applyFailed(SyncFailure(.diskFull, "\(error)"))
         } catch let error as StoreError where error.code == .clientForked {
             logger.warning("another installation uses this client id", metadata: ["error": "\(error)"])
             return .forkFound("\(error)", isCopy: true)
@@ -277,7 +291,7 @@ package final class SyncEngine: Sendable {
             return .forkFound("\(error)", isCopy: false)
         } catch {
             logger.error("the local database refused", metadata: ["error": "\(error)"])
-            return .applyFailed("\(error)")
+            return .applyFailed(SyncFailure(.databaseFailed, "\(error)"))
         }
     }
 }

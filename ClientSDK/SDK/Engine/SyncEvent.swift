@@ -20,7 +20,9 @@ package enum SyncEvent: Sendable {
     /// The socket is open, with the token and the numbers for `hello`.
     case opened(token: String, start: ConnectionStart)
     /// The socket could not be opened.
-    case openFailed(String)
+    case openFailed(SyncFailure)
+    /// The socket is gone, and its transport knows why.
+    case lost(SyncFailure)
     /// The socket is gone; `code` is 1006 when it was simply lost.
     case closed(code: UInt16, reason: String)
     /// One whole message.
@@ -44,7 +46,7 @@ package enum SyncEvent: Sendable {
     /// A frame, page or welcome is in the database.
     case applied
     /// The database could not take it.
-    case applyFailed(String)
+    case applyFailed(SyncFailure)
     /// The database found that another installation uses its client id.
     case forkFound(String, isCopy: Bool)
     /// A fresh token.

@@ -9,8 +9,9 @@ extension SyncMachine {
         switch watch.look(now: now) {
         case .nothing: break
         case .probe: probe(&effects)
-        case .silent: giveUp("the server says nothing any more", isOffline: true, now: now, &effects)
-        case .unanswered: giveUp("the server does not answer what it is asked", isOffline: false, now: now, &effects)
+        case .silent: giveUp(SyncFailure(.serverSilent, "the server says nothing any more"), now: now, &effects)
+        case .unanswered:
+            giveUp(SyncFailure(.unanswered, "the server does not answer what it is asked"), now: now, &effects)
         }
     }
 
@@ -32,11 +33,9 @@ extension SyncMachine {
         progressedAt = now
     }
 
-    private mutating func giveUp(
-        _ reason: String, isOffline: Bool, now: Milliseconds, _ effects: inout [SyncEffect]
-    ) {
+    private mutating func giveUp(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         effects.append(.close(.normal))
-        strike(reason, &effects)
-        retry(reason, isOffline: isOffline, now: now, &effects)
+        strike(failure.detail, &effects)
+        retry(failure, now: now, &effects)
     }
 }

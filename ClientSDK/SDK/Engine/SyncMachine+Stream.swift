@@ -37,7 +37,7 @@ extension SyncMachine {
 
     private mutating func violated(_ reason: String, now: Milliseconds, _ effects: inout [SyncEffect]) {
         effects.append(.close(.protocolViolation))
-        retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)
+        retry(SyncFailure(.protocolViolation, reason), now: now, atLeast: timing.backoffMax / 6, &effects)
     }
 
     private mutating func welcomed(_ welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) {

@@ -105,9 +105,9 @@ package struct SyncMachine: Sendable {
         case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
-        case .openFailed(let reason):
-            if link == .opening { retry(reason, isOffline: true, now: now, &effects) }
+        case .openFailed(let reason): if link == .opening { retry(reason, now: now, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
+        case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
         case .wrote:
             isDrained = false
@@ -127,7 +127,7 @@ package struct SyncMachine: Sendable {
         case .forkFound(let reason, let isCopy):
             guard isStreaming else { break }
             effects += [.close(.normal), .fork(isCopy: isCopy)]
-            retry(reason, now: now, &effects)
+            retry(SyncFailure(.clientReplaced, reason), now: now, &effects)
         case .tokenRefreshed(let token):
             isRefreshing = false
             if isStreaming {
@@ -180,12 +180,13 @@ package struct SyncMachine: Sendable {
             // A token that never comes must not keep the app from trying again.
             guard let attempted, now >= attempted + timing.openingMax else { break }
             effects.append(.close(.normal))
-            retry("no connection within \(timing.openingMax) ms", isOffline: true, now: now, &effects)
+            let detail = "no connection within \(timing.openingMax) ms"
+            retry(SyncFailure(.unreachable, detail), now: now, &effects)
         case .waiting(let until): if now >= until { open(now: now, &effects) }
         case .greeting(let deadline):
             guard now >= deadline else { break }
             effects.append(.close(.normal))
-            retry("the server did not answer hello", isOffline: true, now: now, &effects)
+            retry(SyncFailure(.serverSilent, "the server did not answer hello"), now: now, &effects)
         case .streaming(let since):
             if now - since >= timing.healthy { backoff.reset() }
             if let due = ackDue, now >= due { acknowledge(&effects) }
@@ -216,39 +217,50 @@ package struct SyncMachine: Sendable {
 
     /// Waits and tries again.
     mutating func retry(
-        _ reason: String, isOffline: Bool = false, now: Milliseconds, atLeast: Int64 = 0,
-        _ effects: inout [SyncEffect]
+        _ reason: SyncFailure, now: Milliseconds, atLeast: Int64 = 0, _ effects: inout [SyncEffect]
     ) {
         disconnected()
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)
-        phase = isOffline ? .offline(until: until, reason: reason) : .waiting(until: until, reason: reason)
+        phase = reason.isOffline ? .offline(until: until, reason: reason) : .waiting(until: until, reason: reason)
         effects.append(.status(phase))
     }
 
     private mutating func closed(
         _ code: UInt16, _ reason: String, now: Milliseconds, _ effects: inout [SyncEffect]
     ) {
-        switch link {
-        case .stopped, .refused, .waiting: return
-        case .opening, .greeting, .streaming: break
-        }
-        if CloseCode(rawValue: code).map(\.isAnswerless) ?? true { strike(reason, &effects) }
-        switch CloseCode(rawValue: code) {
+        guard isConnecting || isStreaming else { return }
+        let close = CloseCode(rawValue: code)
+        let failure = SyncFailure(closed: close, reason)
+        if close?.isAnswerless == true { strike(reason, &effects) }
+        switch close {
         case .workspaceForbidden, .versionUnsupported:
             disconnected()
             link = .refused
-            phase = .refused(reason: reason)
+            phase = .refused(reason: failure)
             effects.append(.status(phase))
         case .clientUnknown, .clientForked:
-            effects.append(.fork(isCopy: CloseCode(rawValue: code) == .clientForked))
-            retry(reason, now: now, &effects)
+            effects.append(.fork(isCopy: close == .clientForked))
+            retry(failure, now: now, &effects)
         case .connectedElsewhere, .protocolViolation, .rateLimited, .tooBig:
-            retry(reason, now: now, atLeast: timing.backoffMax / 6, &effects)
+            retry(failure, now: now, atLeast: timing.backoffMax / 6, &effects)
         case .normal, .goingAway, .unauthenticated, .timeout, .unavailable:
-            retry(reason, now: now, &effects)
-        case .none:
-            retry(reason, isOffline: true, now: now, &effects)
+            retry(failure, now: now, &effects)
+        case .none: lost(failure, now: now, &effects)
+        }
+    }
+
+    /// The connection ended without a code: what was sent last may have been the reason.
+    private mutating func lost(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard isConnecting || isStreaming else { return }
+        strike(failure.detail, &effects)
+        retry(failure, now: now, &effects)
+    }
+
+    private var isConnecting: Bool {
+        switch link {
+        case .opening, .greeting: true
+        case .stopped, .waiting, .streaming, .refused: false
         }
     }
 
@@ -284,13 +296,17 @@ package struct SyncMachine: Sendable {
         switch link {
         case .stopped: current = .stopped
         case .opening, .greeting: current = .connecting
-        case .streaming: current = isConsistent && pages.isEmpty ? .live : .catchingUp
+        // Whether there are pages to ask for is being looked up: until that is known, nothing has changed.
+        case .streaming where isConsistent && pages.isEmpty && isLoadingPages && isShownConnected: return
+        case .streaming: current = isConsistent && pages.isEmpty && pagesPausedUntil == 0 ? .live : .catchingUp
         case .waiting, .refused: return
         }
         guard current != phase else { return }
         phase = current
         effects.append(.status(current))
     }
+
+    private var isShownConnected: Bool { phase == .live || phase == .catchingUp }
 
     /// Asks to be woken at the next deadline.
     private func arm(_ effects: inout [SyncEffect]) {
@@ -301,7 +317,7 @@ package struct SyncMachine: Sendable {
         case .waiting(let until): deadlines.append(until)
         case .greeting(let deadline): deadlines.append(deadline)
         case .streaming:
-            deadlines += [ackDue, tokenDue].compactMap { $0 }
+            deadlines += [ackDue, isRefreshing ? nil : tokenDue].compactMap { $0 }
             if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
             if isLive, ephemeralLimits != nil, let due = presence.due { deadlines.append(due) }
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }

@@ -8,13 +8,13 @@ public enum SyncPhase: Hashable, Sendable {
     case catchingUp
     /// Connected and up to date; changes arrive as they happen.
     case live
-    /// The server was reached and something went wrong; the next attempt is at this time, in milliseconds since 1970.
-    case waiting(until: Int64, reason: String)
+    /// Something else than the network is in the way; the reason says what. The next attempt is at this time, in milliseconds since 1970.
+    case waiting(until: Int64, reason: SyncFailure)
     /// The server cannot be reached; the next attempt is at this time, in milliseconds since 1970, or when the network
     /// comes back.
-    case offline(until: Int64, reason: String)
+    case offline(until: Int64, reason: SyncFailure)
     /// The server refuses this app or user until something changes: a new sign-in, a new version.
-    case refused(reason: String)
+    case refused(reason: SyncFailure)
 
     /// The same with times that are so much later.
     func moved(by milliseconds: Int64) -> SyncPhase {

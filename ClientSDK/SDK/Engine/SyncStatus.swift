@@ -4,7 +4,7 @@ public import Foundation
 ///
 ///     for await status in store.status { line.show(status.activity, pending: status.pending) }
 public struct SyncStatus: Hashable, Sendable {
-    /// Where the engine is.
+    /// Where the engine is, step by step; `activity` is what to show.
     public var phase: SyncPhase
     /// Server time up to which the local copy is known to be complete; `nil` before the first time.
     public var lastSync: Date?
@@ -26,47 +26,87 @@ public struct SyncStatus: Hashable, Sendable {
     public var isDiskFull = false
     /// While the server limits what this client may send: until when, in milliseconds since 1970.
     public var pushPause: PushPause?
+    private var track = ActivityTrack()
 
     init(phase: SyncPhase, lastSync: Date?) {
         self.phase = phase
         self.lastSync = lastSync
+        track.follow(self)
+    }
+
+    /// Why the store is not in step; `nil` when nothing is the matter. It stays while the next attempt is made, until the
+    /// server has welcomed: a code to switch over, and words for support.
+    public var failure: SyncFailure? {
+        if let failure = track.failure { return failure }
+        guard phase == .live, failed > 0 else { return nil }
+        return SyncFailure(.writesWithheld, "\(failed) got no answer; they are sent again with the next connection")
     }
 
     /// The same in five words.
+    ///
+    /// While the server is tried again it goes on to say what was the matter: nothing is under way before somebody answers.
     public var activity: SyncActivity {
         switch phase {
         case .stopped: .idle
-        case .connecting, .catchingUp: .syncing(filled)
-        case .live: pending > 0 && pushPause == nil ? .syncing(filled) : .completed
-        case .offline: .offline
-        case .waiting(_, let reason), .refused(let reason): .error(reason: reason)
+        case .connecting, .catchingUp, .live, .waiting, .offline, .refused:
+            if isUnderWay(after: track.failure) {
+                .syncing(track.progress)
+            } else if let failure {
+                failure.isOffline ? .offline : .error(reason: failure)
+            } else {
+                .completed
+            }
         }
     }
+
+    /// Connecting for the first time, taking in, or with something to send to a server that is there.
+    func isUnderWay(after failure: SyncFailure?) -> Bool {
+        switch phase {
+        case .stopped, .waiting, .offline, .refused: false
+        case .connecting: failure == nil
+        case .catchingUp: true
+        case .live: pending > 0 || unsentBlobs > 0
+        }
+    }
+
+    /// Takes note of itself after a change.
+    mutating func follow() { track.follow(self) }
 }
 
 /// What a status line says.
 public enum SyncActivity: Hashable, Sendable {
     /// Not asked to sync: before `connect`, after `disconnect`, while paused.
     case idle
-    /// Under way: connecting, taking in, or sending what is pending.
+    /// Under way: connecting, taking in, or sending what is pending. The progress is that of all this since it began: it
+    /// starts at 0, never goes back, and is 1 for nothing before it is `completed`.
     case syncing(SyncProgress)
     /// Everything is sent and taken in; changes arrive as they happen.
     case completed
-    /// The server was reached and refuses or fails; the reason is for logs and support.
-    case error(reason: String)
-    /// The server cannot be reached; tried again for ever.
+    /// Something else than the network is in the way: the server, the token, the device. Its code says what; most are
+    /// tried again by themselves, see `SyncStatus.phase`.
+    case error(reason: SyncFailure)
+    /// The server cannot be reached; tried again for ever. `SyncStatus.failure` has the details.
     case offline
 }
 
-/// How far the account's scopes are filled, counted in collections of scopes.
+/// How much of something is done. In `SyncStatus.filled` it counts collections of scopes; in `SyncActivity.syncing` also
+/// what is to be sent, and one for taking in what is new.
 public struct SyncProgress: Hashable, Sendable {
-    /// Collections of scopes whose records are all here.
+    /// What is done.
     public var done: Int
-    /// Collections of scopes that the account holds.
+    /// What there is, with what is done.
     public var total: Int
+    /// What was shown already.
+    private var floor: Double
 
-    /// From 0 to 1; 1 when there is nothing to fill.
-    public var fraction: Double { total == 0 ? 1 : Double(done) / Double(total) }
+    init(done: Int, total: Int, floor: Double = 0) {
+        self.done = done
+        self.total = total
+        self.floor = floor
+    }
+
+    /// From 0 to 1; 1 when there is nothing to do.
+    public var fraction: Double { max(floor, total == 0 ? 1 : Double(done) / Double(total)) }
 }
 
 /// Why nothing is sent for a while although the server is there.

@@ -5,8 +5,9 @@ extension SyncStore {
     ///     let status = try await store.syncNow()
     ///     if status.activity != .completed { banner.show(status.activity) }
     ///
-    /// Returns as soon as that is done or cannot be done now; `activity` tells which. Without a connection asked for by
-    /// `connect`, and while paused, it returns at once with `idle`.
+    /// Returns as soon as that is done or cannot be done now; `activity` tells which. At the latest a minute after the last
+    /// step forward it gives up, and what was under way goes on. Without a connection asked for by `connect`, and while
+    /// paused, it returns at once with `idle`.
     ///
     /// - Throws: `CancellationError`; what was under way goes on.
     @discardableResult
@@ -14,7 +15,7 @@ extension SyncStore {
         await syncing.round()
         await couriers.round()
         try Task.checkCancellation()
-        return currentStatus
+        return await syncing.counted(database)
     }
 
     /// Closes the connection and opens none until `resume()`; writes go on locally. For an app that goes to the background.
@@ -51,7 +52,7 @@ extension SyncStore {
             await group.next()
             group.cancelAll()
         }
-        let status = currentStatus
+        let status = await syncing.counted(database)
         if wasPaused { pause() }
         return status
     }

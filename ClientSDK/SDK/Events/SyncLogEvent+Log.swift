@@ -29,7 +29,9 @@ extension SyncLogEvent {
         case .started, .stopped, .forked: [:]
         case .succeeded(let duration): ["duration_ms": "\(duration / .milliseconds(1))"]
         case .failed(let reason, let retry):
-            ["reason": reason].merging(retry.map { ["retry": "\($0)"] } ?? [:]) { first, _ in first }
+            ["code": reason.code.rawValue, "reason": reason.detail].merging(retry.map { ["retry": "\($0)"] } ?? [:]) {
+                first, _ in first
+            }
         case .committed(let count), .recovered(let count): ["transactions": "\(count)"]
         case .merged(let decision): decision.details
         case .conflict(let note):

@@ -13,7 +13,7 @@ public enum SyncLogEvent: Hashable, Sendable {
     case succeeded(duration: Duration)
     /// The attempt, or the connection that was in step, ended. The next one is at `retry`, in milliseconds since 1970;
     /// `nil` when only a person can help.
-    case failed(reason: String, retry: Milliseconds?)
+    case failed(reason: SyncFailure, retry: Milliseconds?)
     /// The app asked to be disconnected.
     case stopped
     /// The server has settled so many transactions of this device with success.

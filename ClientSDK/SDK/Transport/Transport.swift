@@ -3,7 +3,8 @@ public protocol Transport: Sendable {
     /// Opens a connection.
     ///
     /// - Parameter url: `http://host:port` or `https://…`; the path of the sync endpoint is the transport's to add.
-    /// - Throws: any error when the server cannot be reached; the engine tries again.
+    /// - Throws: `SyncFailure` where the transport knows what is the matter, such as a certificate or an HTTP status, and any
+    ///   other error when the server cannot be reached; the engine tries again.
     func connect(to url: String) async throws -> any TransportConnection
 
     /// Carries one call for a blob, beside the connection. Redirects are not followed.
@@ -20,7 +21,8 @@ public protocol TransportConnection: Sendable {
 
     /// Waits for the next message. Nothing further is read from the network meanwhile: that is the backpressure.
     ///
-    /// - Throws: `TransportClosed` when the connection ended.
+    /// - Throws: `TransportClosed` when the connection ended with a close code, `SyncFailure` or any other error when it ended
+    ///   otherwise.
     func receive() async throws -> [UInt8]
 
     /// Closes the connection; a waiting `receive` or `send` then throws. Called once, also on a connection that carries

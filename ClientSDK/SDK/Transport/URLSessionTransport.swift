@@ -73,7 +73,7 @@ private final class URLSessionConnection: TransportConnection {
         } catch let closed as TransportClosed {
             throw closed
         } catch {
-            guard task.closeCode != .invalid else { throw TransportClosed(code: 1006, reason: "\(error)") }
+            guard task.closeCode != .invalid else { throw SyncFailure(error, task.response) }
             let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
             throw TransportClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)
         }
@@ -81,6 +81,26 @@ private final class URLSessionConnection: TransportConnection {
 
     func close(code: UInt16) async {
         task.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: Int(code)) ?? .normalClosure, reason: nil)
+    }
+}
+
+extension SyncFailure {
+    /// What URLSession says of a connection that did not come about, or ended without a close code.
+    fileprivate init(_ error: any Error, _ response: URLResponse?) {
+        if let status = (response as? HTTPURLResponse)?.statusCode, status != 101 {
+            self.init(httpStatus: status, "\(error)")
+            return
+        }
+        switch (error as? URLError)?.code {
+        case .secureConnectionFailed?, .serverCertificateHasBadDate?, .serverCertificateUntrusted?,
+            .serverCertificateHasUnknownRoot?, .serverCertificateNotYetValid?, .clientCertificateRejected?,
+            .clientCertificateRequired?, .appTransportSecurityRequiresSecureConnection?:
+            self.init(.tlsFailed, "\(error)")
+        case .badServerResponse?, .cannotParseResponse?: self.init(.notASyncServer, "\(error)")
+        case .notConnectedToInternet?, .cannotFindHost?, .cannotConnectToHost?, .dnsLookupFailed?, .timedOut?:
+            self.init(.unreachable, "\(error)")
+        default: self.init(.connectionLost, "\(error)")
+        }
     }
 }
 #endif

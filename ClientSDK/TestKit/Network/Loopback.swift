@@ -19,6 +19,8 @@ final class Loopback: Sendable {
         let line: Line
         /// What comes down is lost.
         var isMute = false
+        /// Nothing comes or goes, and nobody is told.
+        var isSilent = false
         /// As the client's hello said.
         var hello: (client: ClientID, connection: Int64)?
     }
@@ -110,6 +112,7 @@ final class Loopback: Sendable {
     }
 
     func send(_ bytes: [UInt8], on line: Line) {
+        guard !isSilent(line) else { return }
         let (fault, hello, latency) = state.withLock { state in
             guard state.links[line.id] != nil else { return (ArmedFaults.Fault?.none, Greeting?.none, Int64(-1)) }
             // What cannot be decoded is for the server to refuse.
@@ -137,6 +140,15 @@ final class Loopback: Sendable {
             timeline.schedule(after: latency) { self.kill(line.port) }
         }
     }
+
+    /// Lets everything vanish that goes over a client's open connections, either way and without a word to anybody.
+    func silence(_ port: Int) {
+        state.withLock { state in
+            for id in state.links.keys where state.links[id]?.line.port == port { state.links[id]?.isSilent = true }
+        }
+    }
+
+    private func isSilent(_ line: Line) -> Bool { state.withLock { $0.links[line.id]?.isSilent == true } }
 
     private typealias Greeting = (client: ClientID, connection: Int64)
 
@@ -213,7 +225,7 @@ final class Loopback: Sendable {
         switch output {
         case .frame(let id, let bytes):
             let (line, kills) = state.withLock { state -> (Line?, Bool) in
-                guard let link = state.links[id], !link.isMute else { return (nil, false) }
+                guard let link = state.links[id], !link.isMute, !link.isSilent else { return (nil, false) }
                 guard state.ports[link.line.port]?.faults.killsOnAnswer == true, bytes.settlesSomething else {
                     return (link.line, false)
                 }
@@ -223,7 +235,8 @@ final class Loopback: Sendable {
             guard let line else { return }
             if kills { kill(line.port) } else { line.arrived(bytes) }
         case .closed(let id, let code, let reason):
-            state.withLock { $0.links.removeValue(forKey: id) }?.line.ended(code: code, reason: reason)
+            guard let link = state.withLock({ $0.links.removeValue(forKey: id) }), !link.isSilent else { return }
+            link.line.ended(code: code, reason: reason)
         }
     }
 
@@ -237,7 +250,9 @@ final class Loopback: Sendable {
         guard blobs.isQuiet(port) else { return false }
         return state.withLock { state in
             state.inFlight == 0
-                && state.links.values.contains { $0.line.port == port && state.server.isLive($0.line.id) }
+                && state.links.values.contains {
+                    $0.line.port == port && !$0.isSilent && state.server.isLive($0.line.id)
+                }
         }
     }
 }

@@ -47,10 +47,10 @@ import TidemarkModel
     }
 
     @Test mutating func `without a server the screen says so, with what waits and what was refused`() {
-        _ = screen.on(.status(status(.offline(until: 1, reason: "x"), pending: 2)))
+        _ = screen.on(.status(status(.offline(until: 1, reason: SyncFailure(.unreachable, "x")), pending: 2)))
         #expect(texts[0].hasSuffix("offline · 2 waiting "))
         #expect(texts[1].hasPrefix("Offline: what you write is"))
-        _ = screen.on(.status(status(.refused(reason: "bad\u{1b}[2J token"))))
+        _ = screen.on(.status(status(.refused(reason: SyncFailure(.forbidden, "bad\u{1b}[2J token")))))
         #expect(texts[1].contains("bad␛[2J"))
         _ = screen.on(.status(status(.live, parked: 1)))
         #expect(texts[0].contains("1 refused, /retry") && texts[1] == "")
@@ -102,7 +102,7 @@ import TidemarkModel
         _ = screen.on(.status(status(.live)))
         _ = screen.on(.presence(["ann is typing", "bob was here at 14:05"]))
         #expect(texts.suffix(3) == ["ann is typing", "bob was here at 14:05", "> "])
-        _ = screen.on(.status(status(.offline(until: 1, reason: "x"))))
+        _ = screen.on(.status(status(.offline(until: 1, reason: SyncFailure(.unreachable, "x")))))
         #expect(texts.suffix(2) == ["", "> "])
         _ = screen.on(.status(status(.live)))
         _ = screen.on(.presence([]))
@@ -137,7 +137,7 @@ import TidemarkModel
     }
 
     @Test mutating func `every size has as many lines as it is high, none wider than it, and the cursor on it`() {
-        _ = screen.on(.status(status(.offline(until: 1, reason: "x"), pending: 12)))
+        _ = screen.on(.status(status(.offline(until: 1, reason: SyncFailure(.unreachable, "x")), pending: 12)))
         _ = screen.on(
             .messages([line(1, "你好世界 👩‍👩‍👧 and more", mark: .none), line(2, "x", by: "me", mark: .failed, failure: "no")]))
         _ = screen.on(.presence(["ann is typing"]))

@@ -11,7 +11,8 @@ import TidemarkModel
 
     @Test(arguments: [-86_400_000, 86_400_000] as [Int64])
     func `a date that is set by a day moves no attempt`(_ jump: Int64) async throws {
-        let (server, date) = (ScriptedServer(), Mutex<Milliseconds>(1_760_000_000_000))
+        let server = ScriptedServer()
+        let date = Mutex<Milliseconds>(1_760_000_000_000)
         var environment = StoreEnvironment.counting()
         environment.now = { date.withLock { $0 } }
         environment.clock = clock

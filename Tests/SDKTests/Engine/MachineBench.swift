@@ -99,7 +99,10 @@ struct MachineBench {
         receive(.welcome(welcome))
     }
 
-    mutating func receive(_ message: ServerMessage) { on(.received(message.encode())) }
+    mutating func receive(_ message: ServerMessage) {
+        if case .authOK(let answer) = message { tokenEnd = answer.expires }
+        on(.received(message.encode()))
+    }
 
     /// How often the server was asked for a sign of life, or told a fresh token.
     var probes: Int { sent.count { if case .auth = $0 { true } else { false } } }
@@ -107,6 +110,16 @@ struct MachineBench {
     /// A frame that brings the copy up to date and settles so many transactions.
     mutating func settle(_ through: Int64) {
         receive(.changes(.make(from: "c0", to: "c1", [], settled: Settled(through: through, outcomes: []))))
+    }
+
+    /// Why attempts and connections ended, in their order.
+    var failures: [SyncFailure.Code] {
+        phases.compactMap { phase in
+            switch phase {
+            case .waiting(_, let reason), .offline(_, let reason), .refused(let reason): reason.code
+            case .stopped, .connecting, .catchingUp, .live: nil
+            }
+        }
     }
 
     var pushes: [Push] { sent.compactMap { if case .push(let push) = $0 { push } else { nil } } }

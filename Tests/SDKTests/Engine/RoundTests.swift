@@ -59,15 +59,15 @@ import TidemarkWire
         bench.on(.sync(round: 1))
         #expect(bench.ended == [1], "stopped")
         bench.on(.start)
-        bench.on(.openFailed("no route"))
-        guard case .offline(let until, "no route") = bench.phases.last else {
+        bench.on(.openFailed(SyncFailure(.unreachable, "no route")))
+        guard case .offline(let until, let reason) = bench.phases.last, reason.code == .unreachable else {
             Issue.record("\(bench.phases)")
             return
         }
         #expect(until > bench.now)
         bench.on(.sync(round: 2))
         #expect(bench.openings.count == 2, "asked for, so it does not wait")
-        bench.on(.openFailed("no route"))
+        bench.on(.openFailed(SyncFailure(.unreachable, "no route")))
         #expect(bench.ended == [1, 2])
     }
 
@@ -83,7 +83,7 @@ import TidemarkWire
         bench.pass(1_000)
         bench.connect()
         bench.on(.closed(code: CloseCode.unavailable.rawValue, reason: "full"))
-        guard case .waiting(_, "full") = bench.phases.last else {
+        guard case .waiting(_, SyncFailure(.unavailable, "full")) = bench.phases.last else {
             Issue.record("\(bench.phases)")
             return
         }
@@ -94,7 +94,7 @@ import TidemarkWire
                 start: .init(
                     client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
         bench.on(.closed(code: CloseCode.workspaceForbidden.rawValue, reason: "gone"))
-        #expect(bench.phases.last == .refused(reason: "gone"))
+        #expect(bench.phases.last == .refused(reason: SyncFailure(.forbidden, "gone")))
         bench.on(.sync(round: 1))
         #expect(bench.openings.count == 4, "asked for by hand, a refusal is asked again")
     }
@@ -103,7 +103,7 @@ import TidemarkWire
         var bench = MachineBench()
         bench.on(.start)
         for _ in 0..<40 {
-            bench.on(.openFailed("no route"))
+            bench.on(.openFailed(SyncFailure(.unreachable, "no route")))
             bench.pass(30_000)
         }
         let openings = bench.openings
@@ -112,7 +112,7 @@ import TidemarkWire
         var machine = MachineBench()
         machine.on(.start)
         for _ in 0..<7 {
-            machine.on(.openFailed("no route"))
+            machine.on(.openFailed(SyncFailure(.unreachable, "no route")))
             if let wake = machine.wake { machine.pass(wake - machine.now) }
         }
         let waits = zip(machine.openings.dropFirst(), machine.openings).map { $0 - $1 }

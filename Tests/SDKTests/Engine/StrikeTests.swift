@@ -30,7 +30,7 @@ import TidemarkWire
             bench.connect(settledThrough: settled)
             bench.on(.closed(code: 1006, reason: "reset"))
             for _ in 0..<10 {
-                bench.on(.openFailed("no route"))
+                bench.on(.openFailed(SyncFailure(.unreachable, "no route")))
                 bench.pass(60_000)
             }
         }

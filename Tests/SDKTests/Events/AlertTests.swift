@@ -27,7 +27,8 @@ import TidemarkModel
             .parked(transaction: UUID(), rejection: rejection), .withheld(number: 1, reason: "x"),
         ]
         let others: [SyncLogEvent] = [
-            .started, .succeeded(duration: .zero), .failed(reason: "x", retry: 1), .stopped, .evicted(records: 1),
+            .started, .succeeded(duration: .zero), .failed(reason: SyncFailure(.unavailable, "x"), retry: 1), .stopped,
+            .evicted(records: 1),
             .forked, .recovered(transactions: 1), .committed(transactions: 1),
         ]
         #expect(alerts.allSatisfy(\.isAlert) && !others.contains(where: \.isAlert))

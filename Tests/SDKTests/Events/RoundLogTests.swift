@@ -24,13 +24,15 @@ import Testing
     }
 
     @Test func `each failed attempt says why and when the next one is`() {
+        let (away, busy) = (SyncFailure(.unreachable, "no route"), SyncFailure(.unavailable, "busy"))
+        let old = SyncFailure(.versionUnsupported, "old")
         #expect(
             Self.events([
-                (.connecting, 1), (.offline(until: 50, reason: "no route"), 2), (.connecting, 50),
-                (.waiting(until: 90, reason: "busy"), 51), (.connecting, 90), (.refused(reason: "old"), 91),
+                (.connecting, 1), (.offline(until: 50, reason: away), 2), (.connecting, 50),
+                (.waiting(until: 90, reason: busy), 51), (.connecting, 90), (.refused(reason: old), 91),
             ]) == [
-                .started, .failed(reason: "no route", retry: 50), .started, .failed(reason: "busy", retry: 90),
-                .started, .failed(reason: "old", retry: nil),
+                .started, .failed(reason: away, retry: 50), .started, .failed(reason: busy, retry: 90),
+                .started, .failed(reason: old, retry: nil),
             ])
     }
 

@@ -12,7 +12,7 @@ import TidemarkModel
             metrics.count(.started)
             metrics.count(.succeeded(duration: .milliseconds(40)))
         }
-        metrics.count(.failed(reason: "cut", retry: nil))
+        metrics.count(.failed(reason: SyncFailure(.connectionLost, "cut"), retry: nil))
         metrics.count(.committed(transactions: 9))
         metrics.count(.parked(transaction: UUID(), rejection: Rejection(.forbidden, "no")))
         metrics.count(.evicted(records: 7))

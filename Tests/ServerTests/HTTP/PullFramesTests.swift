@@ -36,10 +36,7 @@ import TidemarkWire
         #expect(gotFurther == [true, true, true])
         let isConsistent = frames.finish(SessionSnapshot(head: head(9)))
         #expect(isConsistent)
-        let changes = try frames.frames.map { frame -> Changes in
-            guard case .changes(let changes) = try ServerMessage.decode(frame) else { throw WireError("no changes") }
-            return changes
-        }
+        let changes = try decoded(frames)
         #expect(changes.map(\.isConsistent) == [false, false, true])
         let places = changes.map { context.seal.open($0.cursor, workspace: "w")?.seq }
         #expect(places == [4, 9, 9])
@@ -54,6 +51,42 @@ import TidemarkWire
         let gotFurther = frames.add(Window(records: [], through: head(9), head: head(10)))
         let isConsistent = frames.finish(SessionSnapshot(head: head(9)))
         #expect(gotFurther && !isConsistent)
+    }
+
+    /// A snapshot in which the client's third transaction is settled.
+    private func settledSnapshot() -> SessionSnapshot {
+        let client = UniqueID(high: 1, low: 1)
+        let result = ResultRow(
+            client: client, number: 3, transaction: UniqueID(high: 3, low: 3), seq: 8, time: 1, rejection: nil)
+        return SessionSnapshot(
+            head: head(9), client: ClientRow(id: client, user: UserID("ann"), settledThrough: 3), results: [result])
+    }
+
+    @Test func `what is settled is told behind the rows, in the last frame`() throws {
+        var frames = PullFrames(from: head(1), in: workspace, context: try context())
+        _ = frames.add(Window(records: [record(3)], through: head(4), head: head(9)))
+        _ = frames.add(Window(records: [record(8)], through: head(9), head: head(9)))
+        let isConsistent = frames.finish(settledSnapshot())
+        let changes = try decoded(frames)
+        #expect(isConsistent && changes.map(\.settled?.through) == [nil, nil, 3])
+        #expect(changes.last?.settled?.outcomes.map(\.number) == [3])
+    }
+
+    @Test func `what is settled is not told while a row of it may be missing`() throws {
+        var frames = PullFrames(from: head(1), in: workspace, context: try context())
+        // The client's record went from number 8 to 10 before this read.
+        _ = frames.add(Window(records: [record(3)], through: head(9), head: head(10)))
+        let isConsistent = frames.finish(settledSnapshot())
+        let changes = try decoded(frames)
+        #expect(!isConsistent && changes.map(\.settled) == [nil, nil])
+        #expect(changes.map(\.isConsistent) == [false, false])
+    }
+
+    private func decoded(_ frames: PullFrames) throws -> [Changes] {
+        try frames.frames.map { frame in
+            guard case .changes(let changes) = try ServerMessage.decode(frame) else { throw WireError("no changes") }
+            return changes
+        }
     }
 
     @Test func `a window that does not get further ends the pull`() throws {

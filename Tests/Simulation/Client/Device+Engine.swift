@@ -17,7 +17,7 @@ extension Device {
                 } catch is Killed {
                     return kill()
                 } catch {
-                    answer = .applyFailed("\(error)")
+                    answer = .applyFailed(SyncFailure(.databaseFailed, "\(error)"))
                 }
                 guard let answer else { continue }
                 pending.append(answer)
@@ -113,14 +113,16 @@ extension Device {
         let attempt = attempt
         later(world.network.dialDelay()) {
             guard self.attempt == attempt else { return }
-            guard let node = self.world.network.dial(from: self) else { return self.feed(.openFailed("no answer")) }
+            guard let node = self.world.network.dial(from: self) else {
+                return self.feed(.openFailed(SyncFailure(.unreachable, "no answer")))
+            }
             let start: ConnectionStart
             do {
                 start = try self.transact { try $0.beginConnection() }
             } catch is Killed {
                 return self.kill()
             } catch {
-                return self.feed(.openFailed("\(error)"))
+                return self.feed(.openFailed(SyncFailure(.databaseFailed, "\(error)")))
             }
             let connection = self.world.network.connect(self, to: node, counter: start.connection)
             self.log("connects to n\(node.number) as c\(connection.id)")

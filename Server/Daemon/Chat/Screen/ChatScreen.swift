@@ -116,13 +116,29 @@ struct ConnectionLine: Hashable, Sendable {
             banner = "Offline: what you write is kept and sent when the server can be reached."
         case .waiting(_, let reason):
             (word, look) = ("trying again", .warning)
-            banner = "The server does not answer well: \(SafeText.line(reason))"
+            banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail))"
         case .refused(let reason):
             (word, look) = ("refused", .bad)
-            banner = "The server refuses: \(SafeText.line(reason))"
+            banner = "The server refuses: \(SafeText.line(reason.detail))"
         }
         if let pause = status.pushPause, banner == nil {
             banner = "The server asks to wait: \(pause.reason.rawValue)"
+        }
+    }
+
+    private static func sentence(_ code: SyncFailure.Code) -> String {
+        switch code {
+        case .tokenFailed: "There is no token"
+        case .unauthenticated: "The server does not accept the token"
+        case .notASyncServer: "What answers at this address is no Tidemark server"
+        case .tlsFailed: "The server cannot be trusted"
+        case .diskFull: "There is no room on the disk"
+        case .databaseFailed: "The local database failed"
+        case .connectedElsewhere: "This device's database is in use elsewhere"
+        case .unreachable, .connectionLost, .serverSilent, .unanswered, .forbidden, .versionUnsupported,
+            .clientReplaced, .rateLimited, .unavailable, .goingAway, .timedOut, .protocolViolation, .tooLarge,
+            .writesWithheld:
+            "The server does not answer well"
         }
     }
 }

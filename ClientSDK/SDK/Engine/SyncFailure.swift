@@ -1,0 +1,116 @@
+import TidemarkWire
+
+/// Why a store is not in step with its server: a code for the app, words for logs and support.
+///
+///     if case .error(let failure) = status.activity, failure.code == .unauthenticated { showSignIn() }
+///
+/// A transport that knows why there is no connection throws one; any other error of a transport counts as `unreachable`,
+/// or as `connectionLost` once there was a connection.
+public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What is the matter; the raw value is stable, for metrics and support.
+    public enum Code: String, CaseIterable, Hashable, Sendable {
+        /// No way to the server: no network, no such host, nobody listening.
+        case unreachable
+        /// The connection ended without a word.
+        case connectionLost = "connection_lost"
+        /// The connection is there, and nothing comes over it any more.
+        case serverSilent = "server_silent"
+        /// The server is there, and does not answer what it is asked.
+        case unanswered
+        /// Nobody can be trusted at that address: a certificate, or no TLS at all.
+        case tlsFailed = "tls_failed"
+        /// What answers at that address is no Tidemark server: a wrong path, a proxy's page.
+        case notASyncServer = "not_a_sync_server"
+        /// The app's token closure threw.
+        case tokenFailed = "token_failed"
+        /// The server does not accept the token.
+        case unauthenticated
+        /// The token does not open this workspace.
+        case forbidden
+        /// The server does not speak this app's version any more.
+        case versionUnsupported = "version_unsupported"
+        /// The same client id is connected elsewhere.
+        case connectedElsewhere = "connected_elsewhere"
+        /// The server did not know the client id, or knew it from elsewhere; the store took another one.
+        case clientReplaced = "client_replaced"
+        /// Too many connections or requests.
+        case rateLimited = "rate_limited"
+        /// The server cannot serve at the moment.
+        case unavailable
+        /// The server stops, or wants the connection to be made anew.
+        case goingAway = "going_away"
+        /// The server waited for this client too long.
+        case timedOut = "timed_out"
+        /// One side does not speak the protocol.
+        case protocolViolation = "protocol_violation"
+        /// A message was larger than the server takes.
+        case tooLarge = "too_large"
+        /// Some writes got no answer too often, and are kept from being sent for a while.
+        case writesWithheld = "writes_withheld"
+        /// There is no room on the device.
+        case diskFull = "disk_full"
+        /// The local database failed.
+        case databaseFailed = "database_failed"
+    }
+
+    /// What is the matter.
+    public let code: Code
+    /// For logs and support; may quote the server.
+    public let detail: String
+
+    public init(_ code: Code, _ detail: String) {
+        self.code = code
+        self.detail = detail
+    }
+
+    /// The handshake was answered by an HTTP status instead of a connection.
+    ///
+    /// - Parameter detail: words of the answer.
+    public init(httpStatus: Int, _ detail: String) {
+        switch httpStatus {
+        case 401: code = .unauthenticated
+        case 403: code = .forbidden
+        case 429: code = .rateLimited
+        case 408, 500...599: code = .unavailable
+        default: code = .notASyncServer
+        }
+        self.detail = detail.isEmpty ? "HTTP status \(httpStatus)" : "HTTP status \(httpStatus): \(detail)"
+    }
+
+    /// The code and the detail.
+    public var description: String { "\(code.rawValue): \(detail)" }
+
+    /// Nobody was reached, or nobody is there any more: what a device without a network sees.
+    var isOffline: Bool {
+        switch code {
+        case .unreachable, .connectionLost, .serverSilent: true
+        case .unanswered, .tlsFailed, .notASyncServer, .tokenFailed, .unauthenticated, .forbidden, .versionUnsupported,
+            .connectedElsewhere, .clientReplaced, .rateLimited, .unavailable, .goingAway, .timedOut,
+            .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed:
+            false
+        }
+    }
+}
+
+extension SyncFailure {
+    /// Whatever a transport threw; what it knows itself stands.
+    init(_ error: any Error, otherwise code: Code) { self = error as? SyncFailure ?? SyncFailure(code, "\(error)") }
+
+    /// The end of a connection by a close code; `nil` for one that no server of this protocol gives.
+    init(closed code: CloseCode?, _ reason: String) {
+        switch code {
+        case .normal, .goingAway: self.init(.goingAway, reason)
+        case .tooBig: self.init(.tooLarge, reason)
+        case .protocolViolation: self.init(.protocolViolation, reason)
+        case .unauthenticated: self.init(.unauthenticated, reason)
+        case .workspaceForbidden: self.init(.forbidden, reason)
+        case .timeout: self.init(.timedOut, reason)
+        case .connectedElsewhere: self.init(.connectedElsewhere, reason)
+        case .clientUnknown, .clientForked: self.init(.clientReplaced, reason)
+        case .versionUnsupported: self.init(.versionUnsupported, reason)
+        case .rateLimited: self.init(.rateLimited, reason)
+        case .unavailable: self.init(.unavailable, reason)
+        case nil: self.init(.connectionLost, reason)
+        }
+    }
+}

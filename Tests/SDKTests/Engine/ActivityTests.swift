@@ -1,0 +1,193 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+@Suite struct ActivityTests {
+    private var status = SyncStatus(phase: .stopped, lastSync: nil)
+
+    private mutating func on(_ change: (inout SyncStatus) -> Void) -> SyncActivity {
+        change(&status)
+        status.follow()
+        return status.activity
+    }
+
+    private mutating func enter(_ phase: SyncPhase) -> SyncActivity { on { $0.phase = phase } }
+
+    /// Of what is under way, else `nil`.
+    private var fraction: Double? {
+        if case .syncing(let progress) = status.activity { progress.fraction } else { nil }
+    }
+
+    private static let away = SyncFailure(.unreachable, "no route")
+
+    @Test mutating func `a first sync goes from nothing to everything and is complete only then`() {
+        #expect(enter(.connecting) != .completed)
+        #expect(fraction == 0)
+        var seen: [Double] = []
+        let steps: [(SyncPhase, Int, Int, Int)] = [
+            (.connecting, 280, 0, 0), (.catchingUp, 280, 0, 40), (.catchingUp, 280, 10, 40), (.catchingUp, 100, 10, 40),
+            (.catchingUp, 100, 30, 60), (.live, 100, 60, 60), (.live, 1, 60, 60),
+        ]
+        for (phase, pending, done, total) in steps {
+            _ = on {
+                $0.phase = phase
+                $0.pending = pending
+                $0.filled = SyncProgress(done: done, total: total)
+            }
+            seen.append(fraction ?? 2)
+        }
+        #expect(seen == seen.sorted() && seen.allSatisfy { $0 < 1 } && seen.first == 0)
+        #expect(on { $0.pending = 0 } == .completed)
+    }
+
+    @Test mutating func `with writes waiting nothing is completed, whatever the server asks`() {
+        _ = enter(.live)
+        #expect(on { $0.pending = 280 } != .completed)
+        #expect(on { $0.pushPause = PushPause(reason: .rateLimited, until: 1) } != .completed)
+        #expect(fraction == 0)
+        #expect(on { $0.pending = 0 } == .completed)
+        #expect(on { $0.unsentBlobs = 1 } != .completed)
+        #expect(on { $0.unsentBlobs = 0 } == .completed)
+    }
+
+    @Test mutating func `more work on the way does not turn progress back`() {
+        _ = enter(.live)
+        _ = on { $0.pending = 4 }
+        _ = on { $0.pending = 1 }
+        let before = fraction
+        _ = on { $0.pending = 100 }
+        #expect(fraction == before && before == 3 / 4)
+        _ = on { $0.pending = 2 }
+        #expect(fraction ?? 0 > before ?? 1)
+    }
+
+    @Test mutating func `what was there before is no progress`() {
+        _ = enter(.connecting)
+        _ = on { $0.filled = SyncProgress(done: 50, total: 50) }
+        #expect(fraction == 0)
+        _ = on { $0.filled = SyncProgress(done: 50, total: 51) }
+        _ = enter(.catchingUp)
+        _ = on { $0.filled = SyncProgress(done: 51, total: 51) }
+        #expect(fraction == 0.5)
+    }
+
+    @Test mutating func `an absent server is offline through every attempt until it answers`() {
+        _ = enter(.connecting)
+        for attempt in 1...3 {
+            #expect(enter(.offline(until: Int64(attempt), reason: Self.away)) == .offline)
+            #expect(enter(.connecting) == .offline, "attempt \(attempt)")
+            #expect(status.failure?.code == .unreachable)
+        }
+        _ = enter(.catchingUp)
+        #expect(fraction == 0 && status.failure == nil)
+        #expect(enter(.live) == .completed)
+        #expect(enter(.stopped) == .idle)
+    }
+
+    @Test mutating func `what is not the network's fault is an error with a code, through every attempt`() {
+        let failure = SyncFailure(.tokenFailed, "signed out")
+        #expect(enter(.waiting(until: 1, reason: failure)) == .error(reason: failure))
+        #expect(enter(.connecting) == .error(reason: failure))
+        #expect(enter(.refused(reason: SyncFailure(.forbidden, "no"))) == .error(reason: SyncFailure(.forbidden, "no")))
+    }
+
+    @Test mutating func `writes that are withheld are said to be`() {
+        _ = enter(.live)
+        _ = on { $0.failed = 3 }
+        #expect(status.failure?.code == .writesWithheld)
+        #expect(status.activity == status.failure.map { .error(reason: $0) })
+    }
+
+    @Test func `every code has a stable name of its own`() {
+        let names = SyncFailure.Code.allCases.map(\.rawValue)
+        #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "_" } })
+        #expect(SyncFailure(.tlsFailed, "x").description == "tls_failed: x")
+    }
+
+    @Test(
+        arguments: [
+            (401, .unauthenticated), (403, .forbidden), (404, .notASyncServer), (301, .notASyncServer),
+            (200, .notASyncServer),
+            (429, .rateLimited), (502, .unavailable), (503, .unavailable), (408, .unavailable), (0, .notASyncServer),
+        ] as [(Int, SyncFailure.Code)])
+    func `an HTTP status instead of a connection has its code`(_ status: Int, _ code: SyncFailure.Code) {
+        #expect(SyncFailure(httpStatus: status, "").code == code)
+    }
+}
+
+/// The same through a whole store.
+@Suite(.timeLimit(.minutes(5))) struct StoreActivityTests {
+    private struct Unsigned: Error {}
+
+    private struct FailingTransport: Transport {
+        let error: any Error
+        func connect(to url: String) async throws -> any TransportConnection { throw error }
+    }
+
+    @Test func `a token closure that throws is no lost network`() async throws {
+        let store = try SyncStore.test()
+        try store.connect(to: "http://test", transport: ScriptedServer()) { throw Unsigned() }
+        let status = try await store.syncNow()
+        #expect(status.failure?.code == .tokenFailed)
+        guard case .error = status.activity else {
+            Issue.record("\(status.activity)")
+            return
+        }
+        await store.disconnect()
+        #expect(store.currentStatus.failure == nil)
+    }
+
+    @Test func `what a transport knows is told`() async throws {
+        for failure in [SyncFailure(httpStatus: 404, "page"), SyncFailure(.tlsFailed, "self-signed")] {
+            let store = try SyncStore.test()
+            try store.connect(to: "http://test", transport: FailingTransport(error: failure)) { "t" }
+            #expect(try await store.syncNow().activity == .error(reason: failure))
+            await store.disconnect()
+        }
+        let store = try SyncStore.test()
+        try store.connect(to: "http://test", transport: FailingTransport(error: Unsigned())) { "t" }
+        #expect(try await store.syncNow().activity == .offline)
+        await store.disconnect()
+    }
+
+    @Test func `a server that takes tokens and closes at once is waited for longer and longer, by name`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        for _ in 0..<600 {
+            if bench.machine.link == .opening {
+                bench.connect()
+                bench.settle(0)
+                bench.on(.closed(code: CloseCode.unauthenticated.rawValue, reason: "the token expired"))
+                guard case .waiting(_, let reason) = bench.phases.last, reason.code == .unauthenticated else {
+                    Issue.record("\(bench.phases)")
+                    return
+                }
+            }
+            bench.pass(1_000)
+        }
+        #expect(bench.openings.count <= 45, "ten minutes, half a minute each in the end")
+    }
+
+    @Test func `between two pages nothing is said to be up to date`() {
+        var bench = MachineBench()
+        bench.unfilled = (1...6).map { number in
+            PageRequest(id: 0, scope: ScopeID("s\(number)"), since: 1, collection: "rooms", before: nil, limit: 9)
+        }
+        bench.on(.start)
+        bench.connect()
+        bench.settle(0)
+        while let request = bench.machine.pages.values.min(by: { $0.id < $1.id }) {
+            #expect(bench.phases.last == .catchingUp)
+            bench.receive(
+                .page(
+                    PageAnswer(
+                        id: request.id, scope: request.scope, since: request.since, collection: request.collection,
+                        changes: [], next: nil)))
+        }
+        #expect(bench.phases == [.connecting, .catchingUp, .live])
+    }
+}
