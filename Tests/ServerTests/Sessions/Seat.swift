@@ -1,4 +1,5 @@
 import Crypto
+import Testing
 import TidemarkFanOut
 import TidemarkModel
 import TidemarkSequencer
@@ -121,6 +122,10 @@ struct Seat {
 
     /// The sequencer's word on the oldest submission that it has.
     mutating func decide(_ outcome: PushOutcome) {
+        guard !submitted.isEmpty else {
+            Issue.record("the sequencer was given nothing")
+            return
+        }
         let submission = submitted.removeFirst()
         run { fanOut, _, effects in
             fanOut.settled(Self.id, outcome, pushEnd: submission.pushEnd, into: &effects)
@@ -129,6 +134,10 @@ struct Seat {
 
     /// The store's answer to the oldest read: one post of so many bytes.
     mutating func answerPage(bytes: Int) {
+        guard !pagesAsked.isEmpty else {
+            Issue.record("the store was asked for no page")
+            return
+        }
         let request = pagesAsked.removeFirst()
         let page = Page(records: [post(bytes: bytes)], at: head, isLast: true)
         run { $0.pageRead(Self.id, request, page, now: $1, into: &$2) }
