@@ -186,8 +186,8 @@ let package = Package(
         .testTarget(
             name: "StoreContractTests",
             dependencies: [
-                "TidemarkModel", "TidemarkSQLite", "TidemarkStore", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
-                "TidemarkPostgres",
+                "TidemarkModel", "TidemarkWire", "TidemarkSQLite", "TidemarkStore", "TidemarkSequencer",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -238,6 +238,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
                 "TidemarkFanOut", "TidemarkGateway", "TidemarkDaemon", "TidemarkEmbeddedStore", "TidemarkNIOTransport",
+                "TidemarkPostgres",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

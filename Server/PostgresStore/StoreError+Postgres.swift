@@ -8,6 +8,8 @@ import TidemarkStore
 /// | `TM001` | a guard of ours: the batch does not continue what is stored | `invariant` |
 /// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is not one | `data` |
 /// | `54000` | a value is too large for an index | `data` |
+/// | `57014`, `25P03` | a statement, or the node between two, took too long | `timeout` |
+/// | `55P03` | the workspace's lock was not granted in time: asked for alone, before anything of the batch | `unavailable` |
 /// | class 23: `23502`, `23505`, `23514` | the tables want what no batch of ours lacks | `unavailable` |
 /// | class 42, `0A000`, `P0001`, all others | the tables are not ours any more, or the database cannot | `unavailable` |
 ///
@@ -23,11 +25,25 @@ extension StoreError {
         case let error as StoreError:
             self = error
         case let error as PostgresError:
-            self.init(Self.kind(of: error), "PostgreSQL: \(error)")
+            self.init(Self.kind(of: error), "PostgreSQL: \(error)", fault: Self.fault(of: error))
         case is CancellationError:
             self.init(.unavailable, "the call was cancelled")
         default:
             self.init(.unavailable, "the database did not answer: \(error)")
+        }
+    }
+
+    /// What the operator of PostgreSQL has to see to.
+    private static func fault(of error: PostgresError) -> Fault? {
+        switch error {
+        case .server("53100", _): .full
+        case .server("25006", _): .readOnly
+        // An I/O error, damaged data, a damaged index.
+        case .server("58030", _), .server("XX001", _), .server("XX002", _): .broken
+        // Connections refused or ended: shutdown, crash, start, too many.
+        case .server(let state, _): ["57P01", "57P02", "57P03", "53300"].contains(state) ? .unreachable : nil
+        case .connectionLost, .unavailable, .timeout: .unreachable
+        case .overloaded, .closed, .decoding, .configuration, .tooLarge: nil
         }
     }
 
@@ -37,6 +53,7 @@ extension StoreError {
         case .decoding: .invariant
         case .tooLarge: .data
         case .server(let state, _) where state.hasPrefix("22") || state == "54000": .data
+        case .server(sqlState: "57014", _), .server(sqlState: "25P03", _): .timeout
         case .server, .connectionLost, .unavailable, .timeout, .overloaded, .closed, .configuration: .unavailable
         }
     }

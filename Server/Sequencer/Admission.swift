@@ -49,7 +49,7 @@ package struct Admission: Sendable {
         guard let collection = schema.collection(mutation.key.collection) else {
             if schema.removedCollections.contains(mutation.key.collection) { return nil }
             throw Rejection(
-                .unknownCollection, "\(mutation.key.collection.prefix(48)): no such collection in the schema")
+                .unknownCollection, "\(mutation.key.collection.excerpt()): no such collection in the schema")
         }
         guard let remaining = mutation.action.without(collection.removedFields) else { return nil }
         let action: Step.Action
@@ -67,7 +67,7 @@ package struct Admission: Sendable {
         case .delete:
             action = .delete
         }
-        // The schema's own spelling: an equivalent one would be another key in the database.
+        // The schema's own text, so that all keys share its storage.
         let key = RecordKey(collection: collection.name, id: mutation.key.id)
         return Step(key: key, collection: collection, action: action)
     }

@@ -8,6 +8,7 @@ struct BatchPlanner {
     private let nonce: UInt64
     private let refusing: Bool
     private let limits: ModelLimits
+    private let bounds: PlanLimits
     private var staged: StagedState
     private var clients: [ClientID: ClientRow]
     private var results: [ClientID: [ResultRow]] = [:]
@@ -16,6 +17,7 @@ struct BatchPlanner {
 
     init(sequencer: Sequencer, reads: ReadResult, now: Milliseconds, nonce: UInt64, refusing: Bool) {
         limits = sequencer.limits
+        bounds = sequencer.bounds
         self.reads = reads
         self.nonce = nonce
         self.refusing = refusing
@@ -23,11 +25,26 @@ struct BatchPlanner {
         clients = reads.clients
         results.reserveCapacity(reads.clients.count)
         settled.reserveCapacity(reads.clients.count)
-        staged = StagedState(reads: reads, time: max(now, reads.head.time), sharedScopes: sequencer.sharedScopes)
+        staged = StagedState(
+            reads: reads, time: max(now, reads.head.time), sharedScopes: sequencer.sharedScopes,
+            bounds: sequencer.bounds)
     }
 
     /// Settles one submission entry by entry.
-    mutating func settle(_ submission: Submission) -> PushOutcome {
+    ///
+    /// - Returns: what became of it; and what is left of it when the batch has cost enough: its outcome, to be joined with
+    ///   that of the other part, then says how far it came.
+    mutating func settle(_ submission: Submission) -> (outcome: PushOutcome, left: Submission?) {
+        if isFull { return (.settled(through: 0, results: []), submission) }
+        var left: Submission?
+        let outcome = settle(submission, &left)
+        return (outcome, left)
+    }
+
+    /// At least one transaction is settled in each batch.
+    private var isFull: Bool { staged.work >= bounds.batchWorkMax && !settled.isEmpty }
+
+    private mutating func settle(_ submission: Submission, _ left: inout Submission?) -> PushOutcome {
         guard var client = clients[submission.client], client.user == submission.principal.user else {
             return .unknownClient
         }
@@ -36,6 +53,7 @@ struct BatchPlanner {
         settlements.reserveCapacity(submission.entries.count)
         defer { clients[client.id] = client }
         var number = submission.first
+        var isRoomKnown = false
         for entry in submission.entries {
             if number <= client.settledThrough {
                 guard let earlier = result(of: client.id, number), earlier.transaction == entry.id else {
@@ -43,6 +61,12 @@ struct BatchPlanner {
                 }
                 settlements.append(earlier.settlement)
             } else if number == client.settledThrough + 1 {
+                if isFull {
+                    left = submission.dropping(settlements.count)
+                    break
+                }
+                guard isRoomKnown || hasRoom(for: submission, of: client) else { return .overloaded }
+                isRoomKnown = true
                 let result = settle(entry, number: number, of: submission)
                 client.settledThrough = number
                 client.connection = submission.connection
@@ -55,7 +79,8 @@ struct BatchPlanner {
             }
             number += 1
         }
-        // the client cannot have seen more than is settled.
+        // the client cannot have seen more than is settled. Where it did, the database may have gone back; but anybody
+        // can say so, and the tail finds out by itself.
         client.ackedThrough = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
         return .settled(through: client.settledThrough, results: settlements)
     }
@@ -65,12 +90,23 @@ struct BatchPlanner {
         guard !settled.isEmpty else { return nil }
         // A batch of refusals still takes one number: it is a step of the order like any other.
         let end = max(staged.last, head.seq + 1)
-        return CommittedBatch(
+        var batch = CommittedBatch(
             low: head.seq + 1, head: Head(seq: end, nonce: nonce, time: staged.time, epoch: head.epoch),
             records: staged.writtenRecords, memberships: staged.memberships,
             settlements: settled.compactMap { id in
                 clients[id].map { Settlement(client: $0, results: results[id] ?? []) }
             }, ledger: staged.ledger)
+        batch.groundNonce = head.nonce
+        return batch
+    }
+
+    /// Whether more outcomes may be kept of the client, with those that it acknowledges gone. Those of the batch
+    /// itself are few, and not counted for a client that has few others.
+    private func hasRoom(for submission: Submission, of client: ClientRow) -> Bool {
+        guard let kept = reads.kept[client.id] else { return true }
+        let acked = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
+        let left = kept.lazy.filter { $0.number > acked }.map(\.keptBytes).reduce(0, +)
+        return left + (results[client.id] ?? []).map(\.keptBytes).reduce(0, +) < bounds.outcomeBytesMax
     }
 
     private func result(of client: ClientID, _ number: Int64) -> ResultRow? {

@@ -4,6 +4,8 @@ package struct LaneLimits: Hashable, Sendable {
     package var batchTransactionsMax = 500
     /// Wire bytes in one batch.
     package var batchBytesMax = 1_048_576
+    /// Mutations in one batch: each may read a record before anything is known of its size.
+    package var batchMutationsMax = 1_000
     /// Clients in one batch.
     package var batchClientsMax = 256
     /// Waiting transactions at which the next batch is taken while one is still being committed.
@@ -14,6 +16,10 @@ package struct LaneLimits: Hashable, Sendable {
     package var queueBytesMax = 64 * 1_048_576
     /// Transactions of one submission, so that a busy client shares each batch with the others.
     package var submissionTransactionsMax = 50
+    /// Mutations of one submission, unless a single transaction has more.
+    package var submissionMutationsMax = 250
+    /// What planning takes into one batch.
+    package var plan = PlanLimits()
     /// Tries of a batch while the store is unavailable, before its submissions are given back.
     package var attemptsMax = 12
 

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// The queue of one workspace: first in, first out within a client, round robin between clients.
 package struct LaneQueue<Ticket: Sendable>: Sendable {
@@ -55,21 +55,56 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         return true
     }
 
+    /// Gives back what the last batch had no room for, in the order in which it was taken. It stands before whatever else
+    /// waits of its clients, and they are the next to be served.
+    ///
+    /// - Parameter cut: the client of whose submission a part was settled: it has had its turn and goes to the end.
+    package mutating func putBack(_ left: [Element], cut: ClientID? = nil) {
+        var order: [ClientID] = []
+        var back: [ClientID: [Element]] = [:]
+        for element in left {
+            let client = element.submission.client
+            if back[client] == nil { order.append(client) }
+            back[client, default: []].append(element)
+            transactions += element.submission.entries.count
+            bytes += element.submission.bytes
+        }
+        var behind: [Element] = []
+        for element in firsts {
+            let client = element.submission.client
+            guard back[client] != nil else {
+                behind.append(element)
+                continue
+            }
+            back[client]?.append(element)
+            back[client]?.append(contentsOf: others.removeValue(forKey: client) ?? [])
+        }
+        var ahead: [Element] = []
+        for client in order {
+            guard let elements = back[client], let first = elements.first else { continue }
+            if client == cut { behind.append(first) } else { ahead.append(first) }
+            if elements.count > 1 { others[client] = Array(elements.dropFirst()) }
+            clients.insert(client)
+        }
+        firsts = ahead + behind
+    }
+
     /// Takes the next batch: rounds of one submission a client until a bound is reached; at least one submission.
     package mutating func take() -> [Element] {
         if let batch = takeAll() { return batch }
         var lines = firsts.map { Line(first: $0, others: others[$0.submission.client] ?? []) }
         var batch: [Element] = []
         batch.reserveCapacity(lines.count)
-        var taken = (transactions: 0, bytes: 0, clients: 0)
+        var taken = (transactions: 0, bytes: 0, clients: 0, mutations: 0)
         var goesOn = true
         while goesOn {
             goesOn = false
             for place in lines.indices where lines[place].taken < lines[place].count {
                 let element = lines[place].next
-                let count = element.submission.entries.count
+                let (count, mutations) = (element.submission.entries.count, element.submission.mutations)
                 let fits =
                     taken.transactions + count <= limits.batchTransactionsMax
+                    && taken.mutations + mutations <= limits.batchMutationsMax
                     && taken.bytes + element.submission.bytes <= limits.batchBytesMax
                     && (lines[place].taken > 0 || taken.clients < limits.batchClientsMax)
                 guard fits || batch.isEmpty else {
@@ -80,6 +115,7 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
                 lines[place].taken += 1
                 batch.append(element)
                 taken.transactions += count
+                taken.mutations += mutations
                 taken.bytes += element.submission.bytes
                 goesOn = true
             }
@@ -93,7 +129,8 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     /// Everything, where each client has one submission and there is room for all of them: what waited is the batch.
     private mutating func takeAll() -> [Element]? {
         guard others.isEmpty, transactions <= limits.batchTransactionsMax, bytes <= limits.batchBytesMax,
-            firsts.count <= limits.batchClientsMax
+            firsts.count <= limits.batchClientsMax,
+            firsts.reduce(0, { $0 + $1.submission.mutations }) <= limits.batchMutationsMax
         else { return nil }
         let batch = firsts
         firsts = []

@@ -7,9 +7,11 @@ package import TidemarkStore
 package struct Sequencer: Sendable {
     package let schema: Schema
     package let limits: ModelLimits
+    let bounds: PlanLimits
     let sharedScopes: Set<ScopeID>
 
-    package init(schema: Schema, limits: ModelLimits) {
+    package init(schema: Schema, limits: ModelLimits, bounds: PlanLimits = PlanLimits()) {
+        self.bounds = bounds
         self.schema = schema.stored
         sharedScopes = Set(schema.sharedScopes)
         self.limits = limits
@@ -36,12 +38,19 @@ package struct Sequencer: Sendable {
     ///
     /// - Parameter refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot
     ///   take.
-    /// - Returns: the batch to write (`nil` when nothing changes) and one outcome a submission.
+    /// - Returns: the batch to write (`nil` when nothing changes), one outcome a submission, and what is left of
+    ///   submissions, by their index, because the batch has cost enough: to be planned again on top of it, before anything
+    ///   that follows it from the same client.
     package func plan(
         _ submissions: [Submission], reads: ReadResult, now: Milliseconds, nonce: UInt64, refusing: Bool = false
-    ) -> (batch: CommittedBatch?, outcomes: [PushOutcome]) {
+    ) -> (batch: CommittedBatch?, outcomes: [PushOutcome], left: [Int: Submission]) {
         var planner = BatchPlanner(sequencer: self, reads: reads, now: now, nonce: nonce, refusing: refusing)
-        let outcomes = submissions.map { planner.settle($0) }
-        return (planner.finish(), outcomes)
+        var left: [Int: Submission] = [:]
+        let outcomes = submissions.enumerated().map { index, submission in
+            let part = planner.settle(submission)
+            if let rest = part.left { left[index] = rest }
+            return part.outcome
+        }
+        return (planner.finish(), outcomes, left)
     }
 }

@@ -8,6 +8,7 @@ extension StagedState {
     mutating func apply(
         _ step: Step, ifSeq: SequenceNumber?, of submission: Submission, limits: ModelLimits
     ) throws(Rejection) {
+        try spend(bounds.stepWork)
         let principal = submission.principal
         switch step.action {
         case .create(let fields, let body, let scope):
@@ -18,15 +19,7 @@ extension StagedState {
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
-            let before = try fields(of: step.key, in: step.collection)
-            let after = try RecordMerge.updated(before, patches, in: step.collection, isService: principal.isService)
-            if case .field(let name) = step.collection.scope, before[name] != after[name] {
-                throw Rejection(.invalid, "\(step.collection.name).\(name): a record cannot move to another scope")
-            }
-            try checkIdentity(step, before, after, record, principal)
-            let body = after.canonicalBytes
-            try checkSize(body.count, step.collection, limits)
-            try write(step, record, isDeleted: false, before: before, after: after, body: body, limits)
+            let (before, after) = try patch(step, record, patches, principal, limits)
             for value in RecordMerge.overwritten(by: patches, from: before, to: after, in: step.collection) {
                 note(value, of: record, by: submission)
             }
@@ -34,8 +27,9 @@ extension StagedState {
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
-            let before = try fields(of: step.key, in: step.collection)
-            try write(step, record, isDeleted: true, before: before, after: nil, body: [], limits)
+            let before = step.collection.memberField == nil ? nil : try fields(of: step.key, in: step.collection)
+            try write(step, record, isDeleted: true, after: Fields(), body: [])
+            try changeMembers(step, record, from: before, to: nil, limits)
         }
     }
 
@@ -43,7 +37,20 @@ extension StagedState {
         _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ principal: Principal,
         _ limits: ModelLimits
     ) throws(Rejection) {
+        // The right to create is judged before anything is said of the id: a refusal tells nothing of what exists.
         let standing = standing(principal, step.collection, scope, author: principal.user)
+        var admitted = standing
+        if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
+        guard admitted.satisfies(step.collection.creatorsInScope) else { throw Self.refused(step, "create") }
+        if step.collection.scope == .ownRecord, !principal.isService {
+            let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
+            guard members.role(of: principal.user) != nil else {
+                throw Rejection(
+                    .invalid,
+                    "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members"
+                )
+            }
+        }
         if let existing = record(step.key) {
             // R-36: only the author's own repetition is a success; to everyone else the id is merely taken.
             let isOwn = existing.author == principal.user && existing.scope == scope
@@ -53,22 +60,11 @@ extension StagedState {
             if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
             return noteRepetition(of: existing.seq)
         }
-        var admitted = standing
-        if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
-        guard admitted.satisfies(step.collection.creatorsInScope) else { throw Self.refused(step, "create") }
         let record = StoredRecord(
             key: step.key, scope: scope, seq: 0, born: 0, isDeleted: false, author: principal.user, created: time,
             updated: time, body: body)
-        if step.collection.scope == .ownRecord, !principal.isService {
-            let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
-            guard members.roles[principal.user] != nil else {
-                throw Rejection(
-                    .invalid,
-                    "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members"
-                )
-            }
-        }
-        try write(step, record, isDeleted: false, before: nil, after: fields, body: body, limits)
+        try write(step, record, isDeleted: false, after: fields, body: body)
+        try changeMembers(step, record, from: nil, to: fields, limits)
     }
 
     private mutating func undelete(
@@ -83,11 +79,12 @@ extension StagedState {
         try Self.check(ifSeq, record)
         guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
         try checkIdentity(step, nil, fields, record, principal)
-        try write(step, record, isDeleted: false, before: nil, after: fields, body: body, limits)
+        try write(step, record, isDeleted: false, after: fields, body: body)
+        try changeMembers(step, record, from: nil, to: fields, limits)
     }
 
     /// What an id is made of cannot change. One that was never made of it, from before the schema said so, is none.
-    private func checkIdentity(
+    func checkIdentity(
         _ step: Step, _ before: Fields?, _ after: Fields, _ record: StoredRecord, _ principal: Principal
     ) throws(Rejection) {
         guard let identity = step.collection.identity, step.key.id.isDerived, !principal.isService else { return }
@@ -101,27 +98,34 @@ extension StagedState {
         }
     }
 
-    /// Stages the record's next state and the memberships that follow from it.
+    /// Stages a state that comes as a whole.
     private mutating func write(
-        _ step: Step, _ record: StoredRecord, isDeleted: Bool, before: Fields?, after: Fields?, body: [UInt8],
-        _ limits: ModelLimits
+        _ step: Step, _ record: StoredRecord, isDeleted: Bool, after: Fields, body: [UInt8]
     ) throws(Rejection) {
+        try spend(body.count)
         var record = record
         record.isDeleted = isDeleted
         record.updated = time
         record.body = body
-        let seq = write(record, fields: after ?? Fields())
+        _ = write(record, fields: after, bytes: body.count, isEncoded: true)
+    }
+
+    /// Stages the memberships that follow from the record's last write.
+    mutating func changeMembers(
+        _ step: Step, _ record: StoredRecord, from before: Fields?, to after: Fields?, _ limits: ModelLimits
+    ) throws(Rejection) {
         guard step.collection.memberField != nil else { return }
         let old = MemberList(fields: before, author: record.author, collection: step.collection)
         let new = MemberList(fields: after, author: record.author, collection: step.collection)
-        guard new.roles.count <= limits.membersMax else {
+        guard new.count <= limits.membersMax else {
             throw Rejection(
-                .tooLarge, "\(step.collection.name): \(new.roles.count) members; the limit is \(limits.membersMax)")
+                .tooLarge, "\(step.collection.name): \(new.count) members; the limit is \(limits.membersMax)")
         }
         for change in old.changes(to: new) {
-            let since = old.roles[change.user] == nil ? seq : nil
+            try spend(bounds.membershipWork)
+            let since = change.before == nil ? last : nil
             setGrant(
-                MembershipChange(user: change.user, scope: record.scope, role: change.role, seq: seq, since: since))
+                MembershipChange(user: change.user, scope: record.scope, role: change.after, seq: last, since: since))
         }
     }
 

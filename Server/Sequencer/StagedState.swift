@@ -4,12 +4,16 @@ import TidemarkStore
 /// The state that a batch builds up: what was read, overlaid by what the batch wrote so far. Changes are journalled so
 /// that a refused transaction leaves no trace.
 struct StagedState {
-    /// A record with its fields at hand.
-    struct Working {
+    /// A record with its fields at hand: parsed once a batch, changed as often as need be, and encoded at its end.
+    private struct Working {
+        /// Its body is that of the fields only where `isEncoded` says so.
         var record: StoredRecord
         /// Parsed on first use.
         var fields: Fields?
-        var isWritten: Bool
+        /// Bytes of the body that belongs to the fields.
+        var bytes: Int
+        var isWritten = false
+        var isEncoded = true
     }
 
     /// A place to roll back to.
@@ -33,29 +37,53 @@ struct StagedState {
     private(set) var ledger: [LedgerEntry] = []
     /// The number that a repeated create stands for, when the transaction had no effect of its own.
     private var repeated: SequenceNumber = 0
+    /// What the batch has cost so far, as ``PlanLimits`` counts it; refused transactions have cost something as well.
+    private(set) var work = 0
+    /// Where the transaction under way goes too far.
+    private var workMax = Int.max
+    let bounds: PlanLimits
     private let sharedScopes: Set<ScopeID>
     private var records: [RecordKey: Working] = [:]
     private var grants: [Seat: Grant]
     private var undo: [Undo] = []
 
-    init(reads: ReadResult, time: Milliseconds, sharedScopes: Set<ScopeID>) {
+    init(reads: ReadResult, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits) {
         self.time = time
+        self.bounds = bounds
         self.sharedScopes = sharedScopes
         last = reads.head.seq
         grants = reads.grants
         records.reserveCapacity(reads.records.count + reads.clients.count)
-        for (key, record) in reads.records { records[key] = Working(record: record, fields: nil, isWritten: false) }
+        for (key, record) in reads.records { records[key] = Working(record: record, bytes: record.body.count) }
     }
 
     /// Final states in the order of their numbers.
     var writtenRecords: [StoredRecord] {
-        records.values.filter(\.isWritten).map(\.record).sorted { $0.seq < $1.seq }
+        records.values.filter(\.isWritten).map { working in
+            var record = working.record
+            if !working.isEncoded, let fields = working.fields { record.body = fields.canonicalBytes }
+            return record
+        }.sorted { $0.seq < $1.seq }
     }
 
     mutating func mark() -> Mark {
         undo.removeAll(keepingCapacity: true)
         repeated = 0
+        let (end, overflows) = work.addingReportingOverflow(bounds.transactionWorkMax)
+        workMax = overflows ? .max : end
         return Mark(undo: undo.count, last: last, memberships: memberships.count, ledger: ledger.count)
+    }
+
+    /// Counts what a step costs.
+    ///
+    /// - Throws: `too_large` when its transaction has cost more than one may.
+    mutating func spend(_ cost: Int) throws(Rejection) {
+        work += cost
+        guard work <= workMax else {
+            throw Rejection(
+                .tooLarge,
+                "touches more than \(bounds.transactionWorkMax) bytes of what is stored: use several transactions")
+        }
     }
 
     mutating func rollBack(to mark: Mark) {
@@ -75,16 +103,23 @@ struct StagedState {
 
     mutating func noteRepetition(of seq: SequenceNumber) { repeated = max(repeated, seq) }
 
+    /// The record as it is now, but for its body.
     func record(_ key: RecordKey) -> StoredRecord? { records[key]?.record }
+
+    /// Bytes of the record's body.
+    func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }
 
     /// The record's fields, parsed once a batch.
     mutating func fields(of key: RecordKey, in collection: CollectionSchema) throws(Rejection) -> Fields {
         guard let working = records[key] else { return Fields() }
         if let fields = working.fields { return fields }
         if working.record.isDeleted { return Fields() }
+        // Once to parse it, once to write it again.
+        try spend(2 * working.bytes)
         do {
             let fields = collection.withStoredNames(try JSONReader.read(working.record.body) { try $0.fields() })
             records[key]?.fields = fields
+            if collection.hasAliases { records[key]?.bytes = fields.jsonSize }
             return fields
         } catch {
             throw Rejection(.internalRejected, "the stored body of \(key) does not read")
@@ -96,13 +131,20 @@ struct StagedState {
     func grant(_ seat: Seat) -> Grant? { grants[seat] }
 
     /// Stages the next state of a record under the next number.
-    mutating func write(_ record: StoredRecord, fields: Fields) -> SequenceNumber {
+    ///
+    /// - Parameters:
+    ///   - bytes: of the body that the fields make.
+    ///   - isEncoded: the record comes with that body; else it is made at the end of the batch.
+    mutating func write(
+        _ record: StoredRecord, fields: Fields, bytes: Int, isEncoded: Bool
+    ) -> SequenceNumber {
         var record = record
         last += 1
         record.seq = last
         if record.born == 0 { record.born = last }
-        undo.append(.record(record.key, records[record.key]))
-        records[record.key] = Working(record: record, fields: fields, isWritten: true)
+        let working = Working(
+            record: record, fields: fields, bytes: bytes, isWritten: true, isEncoded: isEncoded)
+        undo.append(.record(record.key, records.updateValue(working, forKey: record.key)))
         return last
     }
 

@@ -35,6 +35,18 @@ package struct Submission: Sendable {
     /// The number that the push ends with which it comes from; `nil` for a piece that others follow.
     package var pushEnd: Int64? { isLast ? first + Int64(entries.count) - 1 : nil }
 
+    /// Mutations in all entries.
+    var mutations: Int { entries.reduce(0) { $0 + $1.mutations } }
+
+    /// What is left of it without its first entries.
+    func dropping(_ count: Int) -> Submission {
+        var rest = self
+        rest.first += Int64(count)
+        rest.entries.removeFirst(min(count, entries.count))
+        rest.bytes = entries.isEmpty ? 0 : bytes * rest.entries.count / entries.count
+        return rest
+    }
+
     /// The entries one by one, so that a poisonous one can be found.
     var singles: [Submission] {
         entries.enumerated().map { offset, entry in
@@ -58,6 +70,9 @@ package struct AdmittedEntry: Sendable {
         self.ifSeq = ifSeq
         self.steps = steps
     }
+
+    /// Mutations that it would carry out.
+    package var mutations: Int { if case .success(let steps) = steps { steps.count } else { 0 } }
 }
 
 /// One mutation, checked against the schema and encoded as far as that needs no state.
@@ -89,7 +104,7 @@ package enum PushOutcome: Hashable, Sendable {
     case unknownClient
     /// The store could not be reached in time; nothing was decided, or not all of it.
     case unavailable
-    /// The workspace's queue is full; nothing was looked at.
+    /// The workspace's queue is full, or the client has left too many outcomes unacknowledged; nothing new was settled.
     case overloaded
 
     /// The outcome of one entry.

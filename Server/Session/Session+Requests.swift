@@ -58,7 +58,7 @@ extension Session {
                 .error(ErrorMessage(.unavailable, "the store is not available", retryAfter: context.timing.retry)),
                 into: &effects)
         case .overloaded:
-            let message = "push: the workspace's queue is full"
+            let message = "push: the workspace's queue is full, or too many outcomes are not acknowledged"
             send(.error(ErrorMessage(.overloaded, message, retryAfter: context.timing.retry)), into: &effects)
         }
         if isDraining, pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }

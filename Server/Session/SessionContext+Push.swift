@@ -20,14 +20,30 @@ extension SessionContext {
     ) -> [Submission] {
         let app = app.flatMap { $0.isPlainName ? $0 : nil }
         let admitted = push.entries.map { admission.admit($0, from: principal) }
-        let piece = max(1, sequencing.submissionTransactionsMax)
-        return stride(from: 0, to: admitted.count, by: piece).map { start in
-            let entries = Array(admitted[start..<min(start + piece, admitted.count)])
-            return Submission(
+        return pieces(of: admitted).map { piece in
+            Submission(
                 client: client, principal: principal, connection: connection, ackedThrough: push.ackedThrough,
-                first: push.first + Int64(start), entries: entries, bytes: bytes * entries.count / admitted.count,
-                isLast: start + piece >= admitted.count, app: app)
+                first: push.first + Int64(piece.startIndex), entries: Array(piece),
+                bytes: bytes * piece.count / admitted.count, isLast: piece.endIndex == admitted.count, app: app)
         }
+    }
+
+    private func pieces(of admitted: [AdmittedEntry]) -> [ArraySlice<AdmittedEntry>] {
+        var pieces: [ArraySlice<AdmittedEntry>] = []
+        var start = 0
+        var mutations = 0
+        for (index, entry) in admitted.enumerated() {
+            let isFull =
+                index - start >= sequencing.submissionTransactionsMax
+                || mutations + entry.mutations > sequencing.submissionMutationsMax
+            if isFull, index > start {
+                pieces.append(admitted[start..<index])
+                (start, mutations) = (index, 0)
+            }
+            mutations += entry.mutations
+        }
+        if start < admitted.count { pieces.append(admitted[start...]) }
+        return pieces
     }
 }
 

@@ -47,6 +47,11 @@ package struct ResultRow: Hashable, Sendable {
     }
 }
 
+extension ResultRow {
+    /// About what it takes to keep it.
+    package var keptBytes: Int { 96 + (rejection.map { 64 + $0.message.utf8.count } ?? 0) }
+}
+
 /// The answer to a registration.
 package enum Registration: Hashable, Sendable {
     /// Registered now, or earlier by the same user.

@@ -95,6 +95,7 @@ extension ReadResult {
     /// Takes over one asked client with its outcomes in the range.
     package mutating func take(_ client: StoredClient, _ range: ReadSet.ClientRange) {
         clients[range.client] = client.row
+        if client.kept.count > StoredClient.keptFew { kept[range.client] = client.kept }
         guard range.first <= client.row.settledThrough else { return }
         for result in client.kept where result.number >= range.first && result.number <= range.last {
             results[range.client, default: [:]][result.number] = result

@@ -67,6 +67,8 @@ package struct ReadResult: Sendable {
     package var clients: [ClientID: ClientRow] = [:]
     /// Kept results of the asked ranges, by client and number.
     package var results: [ClientID: [Int64: ResultRow]] = [:]
+    /// All kept results of asked clients that have more than ``StoredClient/keptFew``.
+    package var kept: [ClientID: [ResultRow]] = [:]
     package var records: [RecordKey: StoredRecord] = [:]
     /// Current grants of the asked seats, and of asked users in the scopes of the asked records.
     package var grants: [Seat: Grant] = [:]

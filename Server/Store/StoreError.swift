@@ -4,6 +4,8 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     package enum Kind: String, Hashable, Sendable {
         /// Not reachable, timed out, shutting down, lock not granted: the same call may succeed later.
         case unavailable
+        /// A statement took longer than it may: nothing was written. The batch may be too large for it, and is halved.
+        case timeout
         /// The database refused the written values themselves; trying again gives the same answer. The batch is bisected.
         case data
         /// The plan broke an invariant (a batch that does not tile, a row that went backwards): nothing was written.
@@ -12,13 +14,26 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case overtaken
     }
 
+    /// What ails the store as a whole, where that is known: no commit of any workspace can succeed before an operator, or
+    /// time, has ended it. The raw value is told by the readiness probe.
+    package enum Fault: String, Hashable, Sendable, CaseIterable {
+        case full = "store_full"
+        case readOnly = "store_read_only"
+        /// The disk, or the database on it, is damaged.
+        case broken = "store_broken"
+        case unreachable = "store_unreachable"
+    }
+
     package let kind: Kind
     /// A sentence for the log: no parameters, no secrets.
     package let reason: String
+    /// `nil` for what concerns one call or one workspace.
+    package let fault: Fault?
 
-    package init(_ kind: Kind, _ reason: String) {
+    package init(_ kind: Kind, _ reason: String, fault: Fault? = nil) {
         self.kind = kind
         self.reason = reason
+        self.fault = fault
     }
 
     /// A step ahead that has nothing to stand on, or no longer.

@@ -14,6 +14,9 @@ package struct StoredClient: Hashable, Sendable {
         self.kept = kept
     }
 
+    /// Outcomes that need no counting of bytes: as many are few whatever they say.
+    package static let keptFew = 256
+
     /// What is to be stored after a settlement.
     ///
     /// - Throws: `StoreError` of kind `invariant` when the settlement is another user's or numbers would go back.

@@ -1,4 +1,6 @@
 /// The value of one field, as JSON knows it, with integers kept apart from floating point.
+///
+/// Strings are equal when their bytes are: two spellings of one character are two values.
 public enum FieldValue: Hashable, Sendable {
     case null
     case boolean(Bool)
@@ -47,7 +49,7 @@ extension FieldValue {
         case (.double(let left), .double(let right)): left < right
         case (.integer(let left), .double(let right)): Double(left) < right
         case (.double(let left), .integer(let right)): left < Double(right)
-        case (.string(let left), .string(let right)): left < right
+        case (.string(let left), .string(let right)): left.byteOrder(right) < 0
         default: nil
         }
     }

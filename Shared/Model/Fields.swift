@@ -14,6 +14,16 @@ public struct Fields: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// Names are their bytes, as values are.
+        public static func == (left: Entry, right: Entry) -> Bool {
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
+        }
+
+        public func hash(into hasher: inout Hasher) {
+            name.hashBytes(into: &hasher)
+            hasher.combine(value)
+        }
     }
 
     /// All entries, sorted by name, each name once.
@@ -89,53 +99,6 @@ public struct Fields: Hashable, Sendable {
 
     /// Swift compares strings by canonical equivalence; the wire orders by bytes.
     private static func precedes(_ left: String, _ right: String) -> Bool { left.byteOrder(right) < 0 }
-}
-
-extension String {
-    /// Below zero when these bytes come before the other's, zero when they are the same.
-    package func byteOrder(_ other: String) -> Int {
-        let order = utf8.withContiguousStorageIfAvailable { left in
-            other.utf8.withContiguousStorageIfAvailable { right in
-                for index in 0..<min(left.count, right.count) where left[index] != right[index] {
-                    return Int(left[index]) - Int(right[index])
-                }
-                return left.count - right.count
-            }
-        }
-        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
-        return order.flatMap { $0 }
-            ?? (utf8.elementsEqual(other.utf8) ? 0 : utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1)
-    }
-
-    /// Stricter than `==`, which also holds for different spellings of one character.
-    func hasSameBytes(as other: String) -> Bool {
-        let isSame = utf8.withContiguousStorageIfAvailable { left in
-            other.utf8.withContiguousStorageIfAvailable { right in
-                Self.areSame(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))
-            }
-        }
-        // Only a string of another world, as Foundation's on Apple systems, has no storage to compare.
-        return isSame.flatMap { $0 } ?? utf8.elementsEqual(other.utf8)
-    }
-
-    /// Eight at a time: comparing names and ids is what the sequencer does most.
-    private static func areSame(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
-        guard left.count == right.count else { return false }
-        var place = 0
-        while left.count - place >= 8 {
-            let (one, other) = (
-                left.loadUnaligned(fromByteOffset: place, as: UInt64.self),
-                right.loadUnaligned(fromByteOffset: place, as: UInt64.self)
-            )
-            guard one == other else { return false }
-            place += 8
-        }
-        while place < left.count {
-            guard left[place] == right[place] else { return false }
-            place += 1
-        }
-        return true
-    }
 }
 
 extension Fields: ExpressibleByDictionaryLiteral {

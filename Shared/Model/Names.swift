@@ -20,6 +20,8 @@ extension NameID {
     /// Names are their bytes: two spellings of one character are two names, here as in the database.
     public static func == (left: Self, right: Self) -> Bool { left.text.hasSameBytes(as: right.text) }
 
+    public func hash(into hasher: inout Hasher) { text.hashBytes(into: &hasher) }
+
     public static func < (left: Self, right: Self) -> Bool { left.text.utf8.lexicographicallyPrecedes(right.text.utf8) }
 }
 

@@ -17,10 +17,14 @@ public enum RejectionCode: String, Sendable, CaseIterable {
 /// A refusal as data: which code, and a sentence that names collection, field and reason.
 public struct Rejection: Error, Hashable, Sendable {
     public let code: RejectionCode
+    /// At most ``messageBytesMax`` bytes; a longer one is cut.
     public let message: String
+
+    /// Bytes of a message: outcomes are kept until the client acknowledges them.
+    public static let messageBytesMax = 256
 
     public init(_ code: RejectionCode, _ message: String) {
         self.code = code
-        self.message = message
+        self.message = message.excerpt(bytes: Self.messageBytesMax)
     }
 }

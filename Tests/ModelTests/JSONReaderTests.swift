@@ -24,8 +24,17 @@ import TidemarkModel
         let deep = { (depth: Int) in String(repeating: "[", count: depth) + String(repeating: "]", count: depth) }
         #expect(try value(deep(32)) != .null)
         #expect(throws: JSONError.self) { try value(deep(33)) }
-        #expect(throws: JSONError.self) {
-            try JSONReader.read(Array(deep(100_000).utf8)) { try $0.skip() }
+    }
+
+    @Test func `skipping follows the grammar alone: any nesting, length and count`() throws {
+        let brackets = { (count: Int) in String(repeating: "[", count: count) + String(repeating: "]", count: count) }
+        let members = (0..<1_000).map { "\"\($0)\":\($0)" }.joined(separator: ",")
+        for text in [brackets(400_000), String(repeating: "9", count: 400_000), "{\(members)}"] {
+            #expect(try JSONReader.read(Array("[\(text),7]".utf8)) { try $0.raw() }.count == text.utf8.count + 4)
+            #expect(throws: (any Error).self) { try value(text) }
+        }
+        for text in [brackets(100_000) + "]", "[" + brackets(100_000), "[" + String(repeating: "9", count: 99) + "x]"] {
+            #expect(throws: (any Error).self) { try JSONReader.read(Array(text.utf8)) { try $0.skip() } }
         }
     }
 

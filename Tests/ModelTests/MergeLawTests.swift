@@ -9,7 +9,7 @@ import TidemarkModel
               "title": "string", "fixed": {"type": "string", "merge": "immutable"}, "tags": {"type": "set", "merge": "set"},
               "people": {"type": "set", "merge": "elements"}, "count": {"type": "integer", "merge": "counter"},
               "top": {"type": "integer", "merge": "max"}, "rank": {"type": "integer", "merge": "server"},
-              "plan": {"type": "double", "merge": "manual"}}}}}
+              "low": {"type": "double", "merge": "max"}, "plan": {"type": "double", "merge": "manual"}}}}}
             """#
         do {
             return try #require(try Schema(json: Array(json.utf8)).collection("notes"))
@@ -56,6 +56,18 @@ import TidemarkModel
             let once = try fold(Fields(), patches)
             #expect(try fold(once, patches + patches) == once)
         }
+    }
+
+    @Test func `a maximum of negative numbers is the one nearest to zero, and nothing is below all of them`() throws {
+        for (field, far, near) in [("top", FieldValue.integer(-7), FieldValue.integer(-3)), ("low", -7.5, -3.25)] {
+            #expect(try fold(Fields(), [NamedPatch(field, .max(far))])[field] == far)
+            #expect(try fold([field: far], [NamedPatch(field, .max(near))])[field] == near)
+            #expect(try fold([field: near], [NamedPatch(field, .max(far))])[field] == near)
+        }
+        #expect(try fold(["top": -1], [NamedPatch("top", .max(0))])["top"] == 0)
+        #expect(
+            try fold(["top": .integer(.min)], [NamedPatch("top", .max(.integer(.min + 1)))])["top"]
+                == .integer(.min + 1))
     }
 
     @Test func `a counter is the exact sum of its increments`() throws {

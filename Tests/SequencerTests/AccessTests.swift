@@ -31,7 +31,7 @@ import TidemarkStore
         #expect(try desk.settle(3, "eve", 2, hidden) == .notFound)
         #expect(try desk.settle(3, "eve", 3, absent) == .notFound)
         #expect(try desk.settle(3, "eve", 4, Desk.mutation("notes", 10, .delete)) == .notFound)
-        #expect(try desk.settle(3, "eve", 5, note(10)) == .idConflict)
+        #expect(try desk.settle(3, "eve", 5, note(10)) == .forbidden)
     }
 
     @Test func `a write ordered after the removal is refused, one before it stands`() throws {

@@ -29,10 +29,21 @@ struct Desk {
     }()
     static let workspace = WorkspaceID("w")
 
-    let sequencer = Sequencer(schema: schema, limits: ModelLimits())
+    let sequencer: Sequencer
     var tables = MemoryTables()
     var now: Milliseconds = 1_000
     private var nonce: UInt64 = 0
+
+    init(limits: ModelLimits = ModelLimits(), bounds: PlanLimits = PlanLimits()) {
+        sequencer = Sequencer(schema: Self.schema, limits: limits, bounds: bounds)
+    }
+
+    /// The same workspace under other bounds.
+    func bounded(by bounds: PlanLimits) -> Desk {
+        var desk = Desk(limits: sequencer.limits, bounds: bounds)
+        (desk.tables, desk.now, desk.nonce) = (tables, now, nonce)
+        return desk
+    }
 
     static func id(_ number: UInt64) -> UniqueID { UniqueID(high: 0, low: number) }
 
@@ -63,7 +74,9 @@ struct Desk {
 
     /// Plans and writes one batch.
     @discardableResult
-    mutating func sequence(_ submissions: [Submission]) throws -> (batch: CommittedBatch?, outcomes: [PushOutcome]) {
+    mutating func sequence(
+        _ submissions: [Submission]
+    ) throws -> (batch: CommittedBatch?, outcomes: [PushOutcome], left: [Int: Submission]) {
         nonce += 1
         let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
         let planned = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce)
@@ -74,6 +87,13 @@ struct Desk {
     /// One transaction of one client as a batch of its own; its refusal, if it was refused.
     mutating func settle(
         _ client: UInt64, _ user: String, _ number: Int64, isService: Bool = false, _ mutations: Mutation...
+    ) throws -> RejectionCode? {
+        try settle(client, user, number, isService: isService, mutations: mutations)
+    }
+
+    /// The same for any number of mutations.
+    mutating func settle(
+        _ client: UInt64, _ user: String, _ number: Int64, isService: Bool = false, mutations: [Mutation]
     ) throws -> RejectionCode? {
         let transaction = (id: client * 1_000 + UInt64(number), mutations: mutations)
         let planned = try sequence([submission(client, user, first: number, isService: isService, [transaction])])

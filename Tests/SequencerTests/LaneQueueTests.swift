@@ -49,6 +49,47 @@ import TidemarkSequencer
         #expect(queue.isEmpty)
     }
 
+    @Test func `what a batch had no room for comes before what follows it, and who was cut has had a turn`() {
+        var limits = LaneLimits()
+        limits.batchTransactionsMax = 3
+        var queue = LaneQueue<Int>(limits: limits)
+        for client in 1...3 { add(&queue, submission(UInt64(client), 1, count: 1), ticket: client) }
+        add(&queue, submission(1, 2), ticket: 10)
+        add(&queue, submission(4, 1), ticket: 4)
+        expect(&queue, gives: [1, 2, 3])
+        queue.putBack([(submission(1, 1), 1), (submission(2, 1), 2), (submission(3, 1), 3)], cut: Desk.id(1))
+        #expect(queue.waiting == 5)
+        expect(&queue, gives: [2, 3, 4])
+        expect(&queue, gives: [1, 10])
+        #expect(queue.isEmpty && queue.waiting == 0)
+    }
+
+    @Test func `of one client nothing overtakes what was put back`() {
+        var queue = LaneQueue<Int>(limits: LaneLimits())
+        add(&queue, submission(1, 1), ticket: 1)
+        add(&queue, submission(1, 2), ticket: 2)
+        expect(&queue, gives: [1, 2])
+        add(&queue, submission(1, 3), ticket: 3)
+        queue.putBack([(submission(1, 1), 1), (submission(1, 2), 2)])
+        expect(&queue, gives: [1, 2, 3])
+    }
+
+    @Test func `a batch has a bound of mutations, but takes one submission however many it has`() throws {
+        var limits = LaneLimits()
+        limits.batchMutationsMax = 3
+        var queue = LaneQueue<Int>(limits: limits)
+        var desk = Desk()
+        try desk.register(1, "ann")
+        let card = { (count: Int) in (0..<count).map { Desk.mutation("people", UInt64($0), .create(["name": "x"])) } }
+        for (client, count) in [(UInt64(1), 5), (2, 2), (3, 1), (4, 1)] {
+            let push = desk.submission(client, "ann", first: 1, [(id: client, mutations: card(count))])
+            add(&queue, push, ticket: Int(client))
+        }
+        expect(&queue, gives: [1])
+        expect(&queue, gives: [2, 3])
+        expect(&queue, gives: [4])
+    }
+
     @Test func `a client that still waits has one turn a round, whatever it adds`() {
         var limits = LaneLimits()
         limits.batchTransactionsMax = 2

@@ -32,6 +32,34 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
+    func `a role is taken back as well as given`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await under.commit { $0.grant(.ann, .a, .admin) }
+            try await under.commit { $0.changeRole(.ann, .a, .member) }
+            #expect(try await grants(under) == [Grant(scope: .a, since: 1, role: .member)])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a membership that ends and begins within one batch is another one`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await under.commit { draft in
+                draft.grant(.ann, .a, .admin)
+                draft.grant(.bob, .a)
+            }
+            try await under.commit { draft in
+                draft.revoke(.ann, .a)
+                draft.grant(.ann, .a)
+                draft.revoke(.bob, .a)
+                draft.grant(.bob, .a)
+                draft.changeRole(.bob, .a, .admin)
+            }
+            #expect(try await grants(under) == [Grant(scope: .a, since: 4, role: .member)])
+            #expect(try await grants(under, .bob) == [Grant(scope: .a, since: 6, role: .admin)])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
     func `changes of one batch take effect in their order`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await under.commit { draft in

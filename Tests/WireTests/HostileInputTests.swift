@@ -78,17 +78,35 @@ import TidemarkWire
         #expect(!limits.allow(message(1_024, 10_001)))
     }
 
+    /// The push with these members, which reads alike wherever its `t` stands, and over HTTP.
+    private func push(_ members: String) throws -> Push {
+        guard case .push(let push) = try ClientMessage.decode(Array(#"{"t":"push",\#(members)}"#.utf8)),
+            case .push(let other) = try ClientMessage.decode(Array(#"{\#(members),"t":"push"}"#.utf8))
+        else { throw WireError("not a push") }
+        let client = GoldenFrames.second.description
+        let call = try PushCall.decode(Array(#"{"client":"\#(client)","conn":1,\#(members)}"#.utf8))
+        for same in [other, call.push] {
+            #expect(same.entries.map(\.id) == push.entries.map(\.id))
+            #expect(same.entries.map { $0.refusal?.code } == push.entries.map { $0.refusal?.code })
+        }
+        return push
+    }
+
     @Test func `a bad transaction is refused alone, under its own id where that can be read`() throws {
         let good = String(decoding: TransactionCoding.encode(GoldenFrames.transaction), as: UTF8.self)
         let id = GoldenFrames.second.description
         let key = #""c":"notes","i":"\#(id)""#
         let deep = String(repeating: "[", count: 200) + String(repeating: "]", count: 200)
+        let abyss = String(repeating: "[", count: 5_000) + String(repeating: "]", count: 5_000)
         let bad: [(String, RejectionCode)] = [
             ("null", .invalid), ("{}", .invalid), ("7", .invalid), (#"{"id":"\#(id)"}"#, .invalid),
             (#"{"id":"\#(id)","ops":[]}"#, .invalid), (#"{"id":"\#(id)","ops":[{}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"drop",\#(key)}]}"#, .unknownOperation),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"where":"1=1"}]}"#, .unknownOperation),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":\#(deep)}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":\#(abyss)}}]}"#, .invalid),
+            (#"{"id":"\#(id)","x":\#(abyss)}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":\#(String(repeating: "9", count: 65))}}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":1e999}}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":1,"a":2}}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":"\ud800"}}]}"#, .invalid),
@@ -103,11 +121,7 @@ import TidemarkWire
             ),
         ]
         for (text, code) in bad {
-            let frame = #"{"t":"push","first":1,"acked":0,"m":[\#(good),\#(text),\#(good)]}"#
-            guard case .push(let push) = try ClientMessage.decode(Array(frame.utf8)) else {
-                Issue.record("not a push")
-                continue
-            }
+            let push = try self.push(#""first":1,"acked":0,"m":[\#(good),\#(text),\#(good)]"#)
             #expect(push.entries.count == 3)
             #expect(push.entries[0] == Push.Entry(GoldenFrames.transaction))
             #expect(push.entries[2] == Push.Entry(GoldenFrames.transaction))
@@ -118,6 +132,33 @@ import TidemarkWire
             #expect(rejection.code == code, "\(rejection.message)")
             #expect(push.entries[1].id == (text.contains(id) ? GoldenFrames.second : nil))
         }
+    }
+}
+
+extension Push.Entry {
+    fileprivate var refusal: Rejection? {
+        if case .failure(let rejection) = content { rejection } else { nil }
+    }
+}
+
+extension `Hostile input` {
+    @Test func `a refusal names what it refuses in few bytes, and says what is wrong`() throws {
+        // One character by Swift's count.
+        let long = "e" + String(repeating: "\u{301}", count: 100_000)
+        let id = GoldenFrames.second.description
+        let key = #""c":"notes","i":"\#(id)""#
+        let mutations: [(String, String)] = [
+            (#"{"o":"put",\#(key),"\#(long)":1}"#, "no member"), (#"{"o":"\#(long)",\#(key)}"#, "is called"),
+            (#"{"o":"patch",\#(key),"was":{"\#(long)":"x"}}"#, "takes marks"),
+            (#"{"o":"patch",\#(key),"add":{"\#(long)":1}}"#, "take lists"),
+        ]
+        for (mutation, reason) in mutations {
+            let push = try push(#""first":1,"acked":0,"m":[{"id":"\#(id)","ops":[\#(mutation)]}]"#)
+            let message = try #require(push.entries.first?.refusal?.message)
+            #expect(message.utf8.count <= 256 && message.contains(reason), "\(message.utf8.count)")
+        }
+        let unknown = #expect(throws: WireError.self) { try ClientMessage.decode(Array(#"{"t":"\#(long)"}"#.utf8)) }
+        #expect(unknown?.description.utf8.count ?? .max <= 256)
     }
 }
 

@@ -22,7 +22,7 @@ struct ConversationList: Sendable {
     func read(_ snapshot: StoreSnapshot) throws -> [Conversation] {
         let chosen = id.map { FieldValue.id($0) }
         let rows = try snapshot.rows(
-            Self.sql(filter: chosen == nil ? "" : "AND c.local_id = ?4"),
+            Self.sql(filter: id == nil ? "" : "AND c.local_id = ?4"),
             [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(Int64(limit))]
                 + (chosen.map { [$0] } ?? []))
         let records = try snapshot.models(

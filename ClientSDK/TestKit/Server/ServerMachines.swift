@@ -167,7 +167,7 @@ struct ServerMachines: Sendable {
         let submissions = elements.map(\.submission)
         lastNonce += 1
         let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
-        let (batch, outcomes) = sequencer.plan(submissions, reads: reads, now: now, nonce: lastNonce)
+        let (batch, outcomes, left) = sequencer.plan(submissions, reads: reads, now: now, nonce: lastNonce)
         if let batch {
             do throws(TidemarkStore.StoreError) {
                 try tables.write(batch, in: Self.workspace)
@@ -178,9 +178,10 @@ struct ServerMachines: Sendable {
             let cursor = context.seal.cursor(batch.head, workspace: Self.workspace.text)
             fanOut.committed(DeliveryBatch(batch, cursor: cursor), in: Self.workspace, now: now, into: &effects)
         }
-        for (element, outcome) in zip(elements, outcomes) {
+        lane.putBack(elements.indices.compactMap { index in left[index].map { ($0, elements[index].ticket) } })
+        for (index, element) in elements.enumerated() where left[index] == nil {
             guard let id = element.ticket else { continue }
-            fanOut.settled(id, outcome, pushEnd: element.submission.pushEnd, into: &effects)
+            fanOut.settled(id, outcomes[index], pushEnd: element.submission.pushEnd, into: &effects)
         }
     }
 }

@@ -86,7 +86,10 @@ extension API {
         case .unavailable:
             throw .busy(.serviceUnavailable, .unavailable, "the store is not available", retryAfter: retry)
         case .overloaded:
-            throw .busy(.serviceUnavailable, .overloaded, "the workspace's queue is full", retryAfter: retry)
+            throw .busy(
+                .serviceUnavailable, .overloaded,
+                "the workspace's queue is full, or too many outcomes are not acknowledged",
+                retryAfter: retry)
         }
     }
 }

@@ -71,9 +71,11 @@ package final class Node: Sendable {
     let feeds: Feeds
     let inboxes: [ObjectIdentifier: LoopInbox]
     private let draining = Atomic(false)
+    private let tailConfirmed: Mutex<Milliseconds>
 
     package init(_ parts: Parts) {
         self.parts = parts
+        tailConfirmed = Mutex(parts.environment.now())
         blobs = BlobDesk(store: parts.blobs, limits: parts.limits.blobs)
         let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
             LoopInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
@@ -91,15 +93,15 @@ package final class Node: Sendable {
             perSecond: parts.limits.registrationsPerSecond, burst: parts.limits.registrationsBurst)
         loadGate = ReadGate(permits: parts.limits.loadsMax)
         readGate = ReadGate(permits: parts.limits.readsMax)
-        let sequencer = Sequencer(schema: parts.context.admission.schema, limits: parts.context.limits.model)
-        let (store, hints, logger) = (parts.store, parts.hints, parts.environment.logger)
-        let batchesMax = parts.limits.tailBatchesMax
+        let sequencer = Sequencer(
+            schema: parts.context.admission.schema, limits: parts.context.limits.model, bounds: parts.laneLimits.plan)
+        let hints = parts.hints
         commits = GroupCommit(
-            store: store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
+            store: parts.store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
             environment: parts.environment
         ) { commits, workspace, batch, isHeard in
             if let feed = feeds[workspace], feed.committed(batch) {
-                background.start { await feed.readOn(from: store, beside: commits, limit: batchesMax, logger: logger) }
+                background.start { await feed.readOn(from: TailReader(parts, commits)) }
             }
             if isHeard { hints.announce(workspace, batch.head.seq) }
         }
@@ -115,6 +117,16 @@ package final class Node: Sendable {
 
     /// Milliseconds since 1970.
     func now() -> Milliseconds { parts.environment.now() }
+
+    /// Every workspace's tail was known to be whole at this time.
+    func tailConfirmed(at time: Milliseconds) { tailConfirmed.withLock { $0 = time } }
+
+    /// This node has not seen for long whether others have committed something.
+    var isTailStale: Bool {
+        guard parts.isStoreShared else { return false }
+        let age = now() - tailConfirmed.withLock { $0 }
+        return Duration.milliseconds(age) > limits.tailAgeMax
+    }
 
     /// True from the start of a graceful shutdown.
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
@@ -146,5 +158,13 @@ package final class Node: Sendable {
         draining.store(true, ordering: .relaxed)
         for inbox in inboxes.values { inbox.post(.drain) }
         feeds.end()
+    }
+}
+
+extension TailReader {
+    init(_ parts: Node.Parts, _ commits: GroupCommit) {
+        self.init(
+            store: parts.store, commits: commits, node: parts.id, now: parts.environment.now,
+            batchesMax: parts.limits.tailBatchesMax, logger: parts.environment.logger)
     }
 }

@@ -2,8 +2,9 @@ import TidemarkModel
 
 /// Finds what the store cannot take in a group of submissions, so that the rest of it still gets through: a pure machine.
 ///
-/// Starts with the whole group as one piece. A piece that the store refuses is halved by clients, then taken apart into
-/// single transactions; a lone one is tried once more and then planned as refused.
+/// Starts with the whole group as one piece. A piece that the store refuses, or that takes too long, is halved by clients,
+/// then taken apart into single transactions; a lone one that is refused is tried once more and then planned as refused
+///
 struct Bisection {
     /// What goes into one batch.
     struct Piece {
@@ -56,17 +57,39 @@ struct Bisection {
     }
 
     /// The piece was committed, with these outcomes of its submissions.
-    mutating func committed(_ piece: Piece, _ outcomes: [PushOutcome]) {
+    ///
+    /// - Parameter left: what it had no room for, by the place in the piece; comes next.
+    mutating func committed(_ piece: Piece, _ outcomes: [PushOutcome], left: [Int: Submission] = [:]) {
         for (part, outcome) in zip(piece.parts, outcomes) {
             found[part.index] = found[part.index]?.followed(by: outcome) ?? outcome
         }
+        guard !left.isEmpty else { return }
+        let rest = piece.parts.indices.compactMap { place in
+            left[place].map { Piece.Part(index: piece.parts[place].index, submission: $0) }
+        }
+        pieces.append(Piece(parts: rest, refuses: piece.refuses))
     }
 
     /// The store was not available: the piece comes again next.
     mutating func postponed(_ piece: Piece) { pieces.append(piece) }
 
+    /// The piece took too long: a smaller one may not.
+    ///
+    /// - Returns: false when it cannot be divided; nothing was then done about it.
+    mutating func tookTooLong(_ piece: Piece) -> Bool { divide(piece) != nil }
+
     /// The store refused the piece's values.
     mutating func refused(_ piece: Piece) -> Remedy {
+        if let remedy = divide(piece) { return remedy }
+        guard !piece.refuses else {
+            committed(piece, Array(repeating: .unavailable, count: piece.parts.count))
+            return .giveUp
+        }
+        pieces.append(Piece(parts: piece.parts, isRepeated: true, refuses: piece.isRepeated))
+        return piece.isRepeated ? .refuse : .repeatOnce
+    }
+
+    private mutating func divide(_ piece: Piece) -> Remedy? {
         var order: [ClientID] = []
         for part in piece.parts where !order.contains(part.submission.client) { order.append(part.submission.client) }
         if order.count > 1 {
@@ -83,12 +106,7 @@ struct Bisection {
             }
             return .singleOut
         }
-        guard !piece.refuses else {
-            committed(piece, Array(repeating: .unavailable, count: piece.parts.count))
-            return .giveUp
-        }
-        pieces.append(Piece(parts: piece.parts, isRepeated: true, refuses: piece.isRepeated))
-        return piece.isRepeated ? .refuse : .repeatOnce
+        return nil
     }
 
     /// Gives up on everything that is not decided.

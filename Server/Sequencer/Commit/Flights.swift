@@ -82,6 +82,9 @@ struct Flights<Load: Sendable, Written: Sendable>: Sendable {
         flights[index].isPlanned = true
     }
 
+    /// What a flight carries; `nil` when it does not fly.
+    func load(of number: Int) -> Load? { flights.first { $0.number == number }?.load }
+
     /// A flight ended.
     mutating func ended(_ number: Int, _ result: Result<Written, StoreError>) {
         guard let index = flights.firstIndex(where: { $0.number == number }) else { return }

@@ -11,6 +11,8 @@ extension GroupCommit {
         var batch: CommittedBatch?
         var isHeard = false
         var outcomes: [PushOutcome] = []
+        /// What the batch had no room for, by the place in what was to be written.
+        var left: [Int: Submission] = [:]
     }
 
     /// Commits a workspace's queue batch by batch until it is empty. While batches are being committed, the last one is
@@ -33,7 +35,9 @@ extension GroupCommit {
                     for (element, outcome) in zip(batch, outcomes) { element.ticket.answer(outcome) }
                 case .move(.rest): return
                 case .move(.launchNext), .move(.wait):
-                    if case .ended(let number, let result) = await mailbox.next() { flights.ended(number, result) }
+                    guard case .ended(let number, let result) = await mailbox.next() else { continue }
+                    putBack(result, of: flights.load(of: number), workspace)
+                    flights.ended(number, result)
                 }
             }
         }
@@ -50,7 +54,22 @@ extension GroupCommit {
         group.addImmediateTask {
             mailbox.put(.ended(number, await self.attempt(submissions, ahead: ahead, planned, in: workspace)))
         }
-        return planned.last.withLock { $0.hasBatch }
+        return planned.last.withLock { $0.batch != nil && $0.left.isEmpty }
+    }
+
+    /// What a batch had no room for goes back into the queue, before what follows it there: nothing was planned ahead of
+    /// such a batch. Who waits for it hears of all parts together.
+    private func putBack(_ result: Result<Written, StoreError>, of batch: Batch?, _ workspace: WorkspaceID) {
+        guard case .success(let written) = result, !written.left.isEmpty, let batch else { return }
+        let left = batch.indices.compactMap { index -> LaneQueue<Ticket>.Element? in
+            guard let rest = written.left[index] else { return nil }
+            let (ticket, outcome) = (batch[index].ticket, written.outcomes[index])
+            return (rest, Ticket { ticket.answer(outcome.followed(by: $0)) })
+        }
+        let cut = batch.indices.first { index in
+            written.left[index].map { $0.first != batch[index].submission.first } ?? false
+        }
+        state.withLock { $0.lanes[workspace]?.queue.putBack(left, cut: cut.map { batch[$0].submission.client }) }
     }
 
     private enum Turn: Sendable {
@@ -83,7 +102,9 @@ extension GroupCommit {
     /// Delivers a batch, then answers its submitters: what they hear next is behind it.
     private func tell(_ batch: Batch, _ written: Written, _ workspace: WorkspaceID) {
         publish(written, workspace)
-        for (element, outcome) in zip(batch, written.outcomes) { element.ticket.answer(outcome) }
+        for (index, element) in batch.enumerated() where written.left[index] == nil {
+            element.ticket.answer(written.outcomes[index])
+        }
     }
 
     private func publish(_ written: Written, _ workspace: WorkspaceID) {
@@ -117,11 +138,12 @@ extension GroupCommit {
                 let written = try await write(
                     piece.submissions, ahead: false, refusing: piece.refuses, Planned(), in: workspace)
                 publish(written, workspace)
-                bisection.committed(piece, written.outcomes)
+                bisection.committed(piece, written.outcomes, left: written.left)
                 failures = 0
             } catch {
                 switch error.kind {
-                case .unavailable, .overtaken:
+                case .timeout where bisection.tookTooLong(piece): failures = 0
+                case .unavailable, .overtaken, .timeout:
                     failures += 1
                     guard failures < limits.attemptsMax, await pause(afterFailures: failures) else {
                         environment.logger.error(
@@ -145,15 +167,25 @@ extension GroupCommit {
         let (sequencer, environment) = (sequencer, environment)
         let now = environment.now()
         let reads = sequencer.reads(for: submissions)
-        let batch = try await store.sequence(workspace, reading: reads, ahead: ahead) { reads in
-            // Another nonce for another plan: what was planned on top of the first must not stand on the second.
-            let plan = sequencer.plan(
-                submissions, reads: reads, now: now, nonce: environment.nonce(), refusing: refusing)
-            planned.last.withLock { $0 = (plan.outcomes, reads.hasListeners, plan.batch != nil) }
-            return plan.batch
+        let batch: CommittedBatch?
+        do throws(StoreError) {
+            batch = try await store.sequence(workspace, reading: reads, ahead: ahead) { reads in
+                // Another nonce for another plan: what was planned on top of the first must not stand on the second.
+                let plan = sequencer.plan(
+                    submissions, reads: reads, now: now, nonce: environment.nonce(), refusing: refusing)
+                let written = Written(
+                    batch: plan.batch, isHeard: reads.hasListeners, outcomes: plan.outcomes, left: plan.left)
+                planned.last.withLock { $0 = written }
+                return plan.batch
+            }
+        } catch {
+            note(health.withLock { $0.failed(error, now: now) }, workspace)
+            throw error
         }
-        let (outcomes, isHeard, _) = planned.last.withLock { $0 }
-        return Written(batch: batch, isHeard: isHeard, outcomes: outcomes)
+        if batch != nil { note(health.withLock { $0.succeeded() }, workspace) }
+        var written = planned.last.withLock { $0 }
+        written.batch = batch
+        return written
     }
 
     /// False when there is no sense in another try: the service stops.
@@ -188,5 +220,5 @@ extension GroupCommit {
 
 /// The last run of a plan: the store may run it again after a failure, and the last run is what it commits.
 private final class Planned: Sendable {
-    let last = Mutex<(outcomes: [PushOutcome], isHeard: Bool, hasBatch: Bool)>(([], false, false))
+    let last = Mutex(GroupCommit.Written())
 }

@@ -12,8 +12,6 @@ package struct JSONError: Error, Hashable, Sendable, CustomStringConvertible {
 package struct JSONLimits: Sendable {
     /// Nesting of arrays and objects.
     package var depthMax = 32
-    /// Nesting of a value that is skipped over.
-    package var skipDepthMax = 1_024
     /// Members of one object.
     package var keysMax = 512
     /// Elements of one array.

@@ -53,16 +53,16 @@ extension JSONReader {
         _ = peek()
         let start = position
         let isWhole = try skipNumber()
+        guard position - start <= limits.numberLengthMax else { throw failure("number too long") }
         let text = String(decoding: bytes[start..<position], as: UTF8.self)
         if isWhole, let value = Int64(text) { return .integer(value) }
         guard let value = Double(text), value.isFinite else { throw failure("number out of range") }
         return .double(value)
     }
 
-    /// Skips a number, checking its grammar; true when it has neither fraction nor exponent.
+    /// Skips a number of any length, checking its grammar; true when it has neither fraction nor exponent.
     @discardableResult
     mutating func skipNumber() throws(JSONError) -> Bool {
-        let start = position
         if byte(at: position) == UInt8(ascii: "-") { advance(by: 1) }
         guard let first = byte(at: position), isDigit(first) else { throw failure("unexpected byte") }
         if takeDigits() > 1, first == UInt8(ascii: "0") { throw failure("leading zero") }
@@ -78,7 +78,6 @@ extension JSONReader {
             if let sign = byte(at: position), sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-") { advance(by: 1) }
             guard takeDigits() > 0 else { throw failure("digits missing in the exponent") }
         }
-        guard position - start <= limits.numberLengthMax else { throw failure("number too long") }
         return isWhole
     }
 

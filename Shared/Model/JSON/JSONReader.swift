@@ -168,10 +168,10 @@ package struct JSONReader {
         }
     }
 
-    /// Skips one value of any kind, checking its structure and numbers but not the insides of its strings.
+    /// Skips one value of any kind by the grammar alone: structure and numbers, but not the insides of its strings.
     ///
-    /// It follows nesting of up to `skipDepthMax`, so that one value nested too deeply can be refused on its own when
-    /// it is read, while its neighbours stand.
+    /// No limit of nesting, length or count applies, so that what is over one is refused on its own when it is read, while
+    /// its neighbours stand. It takes one pass without recursion, and a byte of memory for each level that is open.
     package mutating func skip() throws(JSONError) {
         var open: [UInt8] = []
         repeat {
@@ -179,9 +179,6 @@ package struct JSONReader {
             switch next {
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 position += 1
-                guard open.count < limits.skipDepthMax else {
-                    throw failure("nested deeper than \(limits.skipDepthMax)")
-                }
                 open.append(next + 2)
                 if peek() == next + 2 { break }
                 if next == UInt8(ascii: "{") { try skipKey() }

@@ -1,31 +1,43 @@
-/// Who belongs to a scope according to the scope's own record.
-package struct MemberList: Hashable, Sendable {
-    /// Every member with the role that the record gives.
-    package let roles: [UserID: Role]
+/// Who belongs to a scope according to the scope's own record: its sets of members and admins, as they stand there.
+package struct MemberList: Sendable {
+    private let members: [FieldValue]
+    private let admins: [FieldValue]
+    private let author: UserID
 
     /// Reads the member and admin fields; a deleted or absent record has no members.
     package init(fields: Fields?, author: UserID, collection: CollectionSchema) {
-        guard let fields, let memberField = collection.memberField, case .array(let members)? = fields[memberField]
-        else {
-            roles = [:]
-            return
-        }
-        var admins: Set<FieldValue> = []
-        if let adminField = collection.adminField, case .array(let listed)? = fields[adminField] {
-            admins = Set(listed)
-        }
-        var roles: [UserID: Role] = [:]
-        for member in members {
-            guard case .string(let text) = member, let user = UserID(checking: text) else { continue }
-            roles[user] = user == author ? .owner : (admins.contains(member) ? .admin : .member)
-        }
-        self.roles = roles
+        self.author = author
+        members = Self.texts(collection.memberField, fields)
+        admins = Self.texts(collection.adminField, fields)
     }
 
-    /// Users whose role differs between the two lists, sorted, with the role that they have after (`nil`: none).
-    package func changes(to after: MemberList) -> [(user: UserID, role: Role?)] {
-        Set(roles.keys).union(after.roles.keys).sorted()
-            .filter { roles[$0] != after.roles[$0] }
-            .map { ($0, after.roles[$0]) }
+    private static func texts(_ field: String?, _ fields: Fields?) -> [FieldValue] {
+        guard let field, case .array(let elements)? = fields?[field] else { return [] }
+        return SetMerge.canonical(elements)
+            ?? SetMerge.canonical(elements.filter { if case .string = $0 { true } else { false } }) ?? []
+    }
+
+    /// Names in the list; some may be none of a user.
+    package var count: Int { members.count }
+
+    /// The role that the record gives; `nil` to who is no member.
+    package func role(of user: UserID) -> Role? {
+        let name = FieldValue.string(user.text)
+        guard SetMerge.contains(members, name) else { return nil }
+        if user == author { return .owner }
+        return SetMerge.contains(admins, name) ? .admin : .member
+    }
+
+    /// Users whose role differs between the two lists, sorted, with the role before and the one after (`nil`: none).
+    ///
+    /// Only names that are in one list and not in the other are looked at closely.
+    package func changes(to after: MemberList) -> [(user: UserID, before: Role?, after: Role?)] {
+        let names = SetMerge.union(
+            SetMerge.difference(members, after.members), SetMerge.difference(admins, after.admins))
+        return (names ?? []).compactMap { name in
+            guard case .string(let text) = name, let user = UserID(checking: text) else { return nil }
+            let (before, after) = (role(of: user), after.role(of: user))
+            return before == after ? nil : (user, before, after)
+        }
     }
 }

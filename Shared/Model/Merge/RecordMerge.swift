@@ -10,7 +10,7 @@ package enum RecordMerge {
         var result = Fields(capacity: fields.entries.count)
         for entry in fields.entries where entry.value != .null {
             guard let field = collection.field(entry.name) else {
-                throw Rejection(.invalid, "\(collection.name).\(entry.name): no such field in the schema")
+                throw Rejection(.invalid, "\(collection.name).\(entry.name.excerpt()): no such field in the schema")
             }
             if field.merge == .server, !isService {
                 throw Rejection(.invalid, "\(collection.name).\(entry.name): only the server writes it")
@@ -39,10 +39,10 @@ package enum RecordMerge {
         var result = current
         for (index, named) in patches.enumerated() {
             if patches[..<index].contains(where: { collection.isSameField($0.field, named.field) }) {
-                throw Rejection(.invalid, "\(collection.name).\(named.field): patched twice in one mutation")
+                throw Rejection(.invalid, "\(collection.name).\(named.field.excerpt()): patched twice in one mutation")
             }
             guard let field = collection.field(named.field) else {
-                throw Rejection(.invalid, "\(collection.name).\(named.field): no such field in the schema")
+                throw Rejection(.invalid, "\(collection.name).\(named.field.excerpt()): no such field in the schema")
             }
             let value: FieldValue?
             do {

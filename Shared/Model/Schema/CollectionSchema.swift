@@ -62,11 +62,17 @@ public final class CollectionSchema: Sendable {
 
     /// The field of that name, if the collection has one.
     public func field(_ name: String) -> FieldSchema? {
-        indexByName[name].map { fields[$0] }
+        guard let index = indexByName[name], hasName(name, at: index) else { return nil }
+        return fields[index]
+    }
+
+    /// A key of a dictionary is found by any spelling of its characters; a name is its bytes.
+    private func hasName(_ name: String, at index: Int) -> Bool {
+        fields[index].name.hasSameBytes(as: name) || aliases.contains { $0.key.hasSameBytes(as: name) }
     }
 
     /// Whether a field may be called by several names.
-    var hasAliases: Bool { !aliases.isEmpty }
+    package var hasAliases: Bool { !aliases.isEmpty }
 
     /// Whether two names are one field's.
     func isSameField(_ one: String, _ other: String) -> Bool {

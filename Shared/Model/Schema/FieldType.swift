@@ -34,7 +34,7 @@ extension FieldType {
                 text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
             return isDigest ? value : nil
         case (.set, .array(let elements)):
-            return SetMerge.canonical(elements)
+            return SetMerge.canonical(elements).map { .array($0) }
         case (.map, .object(let fields)):
             let isFlat = fields.entries.allSatisfy { entry in
                 switch entry.value {

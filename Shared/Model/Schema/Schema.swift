@@ -34,7 +34,8 @@ public struct Schema: Hashable, Sendable {
 
     /// The collection of that name, if there is one.
     public func collection(_ name: String) -> CollectionSchema? {
-        indexByName[name].map { collections[$0] }
+        guard let index = indexByName[name], collections[index].name.hasSameBytes(as: name) else { return nil }
+        return collections[index]
     }
 
     /// The schema with the names that server and wire use; it takes the others as well. The same again when nothing was

@@ -35,7 +35,7 @@ package enum ClientMessage: Hashable, Sendable {
         default:
             try MessageReader.skip(bytes)
             if kind.hasPrefix("x-") { return .unknownExtension }
-            throw WireError("unknown message \"\(kind.prefix(32))\"")
+            throw WireError("unknown message \"\(kind.excerpt())\"")
         }
     }
 

@@ -76,7 +76,7 @@ package enum MutationCoding {
             case "max": parts.max = try reader.fields()
             case "was": parts.seen = try marks(&reader)
             case "unset": try reader.array { parts.unset.append(try $0.string()) }
-            default: throw Rejection(.unknownOperation, "a mutation has no member \"\(key.prefix(32))\"")
+            default: throw Rejection(.unknownOperation, "a mutation has no member \"\(key.excerpt())\"")
             }
         }
         guard let kind, let collection, let id else { throw Rejection(.invalid, "a mutation needs o, c and i") }
@@ -86,7 +86,7 @@ package enum MutationCoding {
         case "patch": return Mutation(key: key, action: .update(try parts.patches()))
         case "del": return Mutation(key: key, action: .delete)
         case "undel": return Mutation(key: key, action: .undelete(fields))
-        default: throw Rejection(.unknownOperation, "no mutation is called \"\(kind.prefix(32))\"")
+        default: throw Rejection(.unknownOperation, "no mutation is called \"\(kind.excerpt())\"")
         }
     }
 }
@@ -97,7 +97,7 @@ extension MutationCoding {
         let fields = try reader.fields()
         for entry in fields.entries {
             guard case .integer(let number) = entry.value, (0..<9_007_199_254_740_992).contains(number) else {
-                throw Rejection(.invalid, "\(entry.name): was takes marks")
+                throw Rejection(.invalid, "\(entry.name.excerpt()): was takes marks")
             }
         }
         return fields
@@ -146,7 +146,7 @@ private struct PatchParts {
 
     private func elements(_ entry: Fields.Entry) throws(Rejection) -> [FieldValue] {
         guard case .array(let elements) = entry.value else {
-            throw Rejection(.invalid, "\(entry.name): add and rem take lists")
+            throw Rejection(.invalid, "\(entry.name.excerpt()): add and rem take lists")
         }
         return elements
     }

@@ -1,3 +1,5 @@
+import TidemarkModel
+
 /// Everything that a server may say on a connection.
 package enum ServerMessage: Hashable, Sendable {
     case welcome(Welcome)
@@ -28,7 +30,7 @@ package enum ServerMessage: Hashable, Sendable {
         default:
             try MessageReader.skip(bytes)
             if kind.hasPrefix("x-") { return .unknownExtension }
-            throw WireError("unknown message \"\(kind.prefix(32))\"")
+            throw WireError("unknown message \"\(kind.excerpt())\"")
         }
     }
 

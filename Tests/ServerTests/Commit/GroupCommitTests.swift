@@ -53,7 +53,8 @@ final class NotingClock: Clock, Sendable {
         let published = published
         return GroupCommit(
             store: store,
-            sequencer: Sequencer(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits()),
+            sequencer: Sequencer(
+                schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits(), bounds: limits.plan),
             limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
         ) { commits, workspace, batch, _ in
             published.batches.withLock { $0.append(batch) }
@@ -209,6 +210,103 @@ final class NotingClock: Clock, Sendable {
             #expect(await outcome(of: push, by: commits).isSettled)
         }
         #expect(clock.sleeps.count == LaneLimits().attemptsMax - 1)
+    }
+
+    @Test func `a batch that takes too long is divided until its parts get through, and nothing is refused`()
+        async throws
+    {
+        try await register(1, 2, 3)
+        let commits = try commits()
+        store.faults.withLock { ($0.isHeld, $0.transactionsMax) = (true, 1) }
+        try await running(commits) {
+            async let first = outcome(
+                of: try submission(1, from: 1, [11, 12, 13].map { Sample.profile($0) }), by: commits)
+            await store.tried(1)
+            let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
+            for client in [UInt64(2), 3] {
+                commits.submit(try submission(client, from: 1, [Sample.profile(client * 10)]), in: workspace) {
+                    settle.yield($0)
+                }
+            }
+            store.release()
+            guard case .settled(3, let results) = try await first else {
+                Issue.record("the push is not settled")
+                return
+            }
+            #expect(results.map(\.rejection) == [nil, nil, nil])
+            var iterator = outcomes.makeAsyncIterator()
+            for _ in 0..<2 { #expect(await iterator.next()?.isSettled == true) }
+        }
+        #expect(store.faults.withLock { $0.tried } == [3, 1, 1, 1, 2, 1, 1])
+        #expect(clock.sleeps.isEmpty)
+        #expect(published.batches.withLock { $0.flatMap(\.records).count } == 5)
+    }
+
+    @Test func `a transaction that takes too long by itself is given back after the last try, not refused`()
+        async throws
+    {
+        try await register(1)
+        let commits = try commits()
+        store.faults.withLock { $0.transactionsMax = 0 }
+        try await running(commits) {
+            let push = try submission(1, from: 1, [Sample.profile(11)])
+            #expect(await outcome(of: push, by: commits) == .unavailable)
+            store.faults.withLock { $0.transactionsMax = 1 }
+            #expect(await outcome(of: push, by: commits).isSettled)
+        }
+        #expect(clock.sleeps.count == LaneLimits().attemptsMax - 1)
+    }
+
+    @Test
+    func `what a batch has no room for goes into the next ones, between those of others, and is answered as a whole`()
+        async throws
+    {
+        try await register(1, 2)
+        var limits = LaneLimits()
+        limits.plan.batchWorkMax = 1
+        let commits = try commits(limits)
+        store.faults.withLock { $0.isHeld = true }
+        try await running(commits) {
+            async let first = outcome(
+                of: try submission(1, from: 1, [11, 12, 13].map { Sample.profile($0) }), by: commits)
+            await store.tried(1)
+            async let second = outcome(of: try submission(2, from: 1, [Sample.profile(21)]), by: commits)
+            async let third = outcome(of: try submission(1, from: 4, [Sample.profile(14)]), by: commits)
+            while commits.state.withLock({ $0.lanes[workspace]?.queue.waiting }) != 2, !Task.isCancelled {
+                await Task.yield()
+            }
+            store.release()
+            guard case .settled(3, let results) = try await first else {
+                Issue.record("the push is not settled")
+                return
+            }
+            #expect(results.map(\.number) == [1, 2, 3] && results.allSatisfy { $0.rejection == nil })
+            #expect(try await second.isSettled)
+            guard case .settled(4, let last) = try await third else {
+                Issue.record("what followed is not settled")
+                return
+            }
+            #expect(last.map(\.number) == [4])
+        }
+        let keys = published.batches.withLock { $0.map { $0.records.map(\.key.id) } }
+        #expect(keys == [11, 21, 12, 13, 14].map { [Sample.id($0)] })
+    }
+
+    @Test func `what a divided batch has no room for is not forgotten either`() async throws {
+        try await register(1)
+        var limits = LaneLimits()
+        limits.plan.batchWorkMax = 1
+        let commits = try commits(limits)
+        store.faults.withLock { $0.commitsLost = 1 }
+        try await running(commits) {
+            let push = try submission(1, from: 1, [11, 12, 13].map { Sample.profile($0) })
+            guard case .settled(3, let results) = await outcome(of: push, by: commits) else {
+                Issue.record("the push is not settled")
+                return
+            }
+            #expect(results.map(\.number) == [1, 2, 3])
+        }
+        #expect(published.batches.withLock { $0.map(\.records.count) } == [1, 1, 1])
     }
 
     @Test func `poison is refused alone and its neighbours take effect`() async throws {

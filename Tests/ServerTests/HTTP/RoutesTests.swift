@@ -120,6 +120,30 @@ import TidemarkWire
         }
     }
 
+    @Test func `a transaction over a limit of JSON is refused alone, and its neighbours take effect`() async throws {
+        try await TestServer.running { server in
+            _ = try await register(server)
+            let good = [10, 11].map { String(decoding: TransactionCoding.encode(Sample.profile($0)), as: UTF8.self) }
+            let abyss = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
+            let bad = [abyss, String(repeating: "9", count: 65)].enumerated().map { place, value in
+                #"{"id":"\#(Sample.id(20 + UInt64(place)))","at":1,"ops":[{"o":"put","c":"users","i":"\#(Sample.id(30))","#
+                    + #""f":{"displayName":\#(value)}}]}"#
+            }
+            let list = [good[0], bad[0], bad[1], good[1]].joined(separator: ",")
+            let answer = try await server.post(
+                "/v1/push", as: "ann", body: #"{"client":"\#(Self.client)","conn":1,"first":1,"m":[\#(list)]}"#)
+            let settled = try PushAnswer.decode(answer.body)
+            #expect(settled.outcomes.map { $0.rejection?.code } == [nil, .invalid, .invalid, nil])
+            let socket = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 5)
+            _ = try await socket.welcome()
+            _ = try await socket.changes()
+            let again = [bad[1], bad[0]].joined(separator: ",")
+            try await socket.send(#"{"t":"push","first":5,"acked":4,"m":[\#(again)]}"#)
+            let outcomes = try await socket.settled(through: 6).compactMap(\.settled).flatMap(\.outcomes).suffix(2)
+            #expect(outcomes.map { $0.rejection?.code } == [.invalid, .invalid])
+        }
+    }
+
     @Test func `a push that cannot be settled says what is in the way`() async throws {
         try await TestServer.running { server in
             let unknown = try await push(server, from: 1, Sample.profile(10))

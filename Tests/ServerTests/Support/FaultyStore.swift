@@ -5,6 +5,10 @@ import TidemarkStore
 /// A store in memory with faults that a test switches on.
 final class FaultyStore: Store {
     struct Faults {
+        /// Nothing can be written.
+        var fault: StoreError.Fault?
+        /// The tail cannot be read.
+        var isTailLost = false
         /// So many next commits find the store unavailable.
         var commitsLost = 0
         /// So many next plans are asked for twice.
@@ -17,6 +21,8 @@ final class FaultyStore: Store {
         var probes = 0
         /// What happens right before the next page, or piece of history, is read.
         var beforeRead: (@Sendable () async throws -> Void)?
+        /// Steps with more transactions than this take too long.
+        var transactionsMax = Int.max
         /// Batches in which one of these takes effect are refused as data.
         var poison: Set<TransactionID> = []
         /// Not even a refusal of them can be stored.
@@ -69,6 +75,8 @@ final class FaultyStore: Store {
         if faults.withLock({ $0.plansAtOnce }) { _ = plan(inner.snapshot.read(reads, in: workspace)) }
         note(reads)
         await hold()
+        try await probe()
+        if faults.withLock({ $0.tried.last ?? 0 > $0.transactionsMax }) { throw StoreError(.timeout, "switched on") }
         if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }
         let isPoisoned = Flag()
         let batch = try await inner.sequence(workspace, reading: reads) { [self] found in
@@ -197,7 +205,12 @@ extension FaultyStore {
 
     func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> [TailBatch] {
-        try await inner.tail(after: seq, limit: limit, in: workspace)
+    ) async throws(StoreError) -> TailRead {
+        if faults.withLock({ $0.isTailLost }) { throw StoreError(.unavailable, "switched off") }
+        return try await inner.tail(after: seq, limit: limit, in: workspace)
+    }
+
+    func probe() async throws(StoreError) {
+        if let fault = faults.withLock({ $0.fault }) { throw StoreError(.unavailable, "switched off", fault: fault) }
     }
 }

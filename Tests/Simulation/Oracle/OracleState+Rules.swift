@@ -49,14 +49,6 @@ extension OracleState {
     ) throws(Rejection) {
         let role = role(of: user, in: scope, collection)
         let opensScope = collection.scope == .ownRecord
-        if let existing {
-            // The same author's repetition counts as done; anyone else only learns that the id is taken.
-            guard existing.author == user, existing.scope == scope, role != nil || opensScope else {
-                throw Rejection(.idConflict, "taken")
-            }
-            if existing.isDeleted { throw Rejection(.gone, "deleted") }
-            return
-        }
         if opensScope {
             guard let memberField = collection.memberField, case .array(let members)? = fields[memberField],
                 members.contains(.string(user.text))
@@ -66,6 +58,12 @@ extension OracleState {
             try allow(
                 collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []),
                 role, true)
+        }
+        if let existing {
+            // The same author's repetition counts as done; anyone else who may create only learns that the id is taken.
+            guard existing.author == user, existing.scope == scope else { throw Rejection(.idConflict, "taken") }
+            if existing.isDeleted { throw Rejection(.gone, "deleted") }
+            return
         }
         put(key, scope: scope, fields: fields, author: user, collection)
     }

@@ -13,6 +13,8 @@ extension ServerNode {
     struct Written {
         var batch: CommittedBatch?
         var outcomes: [PushOutcome]
+        /// What it had no room for, by the place among those that were to be written.
+        var left: [Int: Submission]
     }
 
     /// A push over HTTP; `answer` hears of each submission's outcome unless the node dies first.
@@ -63,6 +65,7 @@ extension ServerNode {
                 isPlanned = true
             }
             self.write(batch, isAhead: isAhead, planned: planned) { result in
+                if case .success(let written) = result { self.lane.putBack(self.left(of: batch, written)) }
                 self.flights.ended(number, result)
                 self.sequence()
             }
@@ -79,6 +82,7 @@ extension ServerNode {
     ) {
         let submissions = elements.map(\.submission)
         var outcomes: [PushOutcome] = []
+        var left: [Int: Submission] = [:]
         world.database.sequence(
             ModelDatabase.Step(
                 lease: lease, reads: sequencer.reads(for: submissions), isAhead: isAhead, memories: memories,
@@ -86,13 +90,13 @@ extension ServerNode {
                 plan: { [self] reads in
                     let plan = sequencer.plan(
                         submissions, reads: reads, now: clock, nonce: random.next(), refusing: refusing)
-                    outcomes = plan.outcomes
-                    if plan.batch != nil { planned() }
+                    (outcomes, left) = (plan.outcomes, plan.left)
+                    if plan.batch != nil, left.isEmpty { planned() }
                     return plan.batch
                 },
                 done: { [self] result in
                     if perhapsCrash() { return }
-                    done(result.map { Written(batch: $0, outcomes: outcomes) })
+                    done(result.map { Written(batch: $0, outcomes: outcomes, left: left) })
                 }))
     }
 
@@ -104,7 +108,9 @@ extension ServerNode {
             switch result {
             case .success(let written):
                 finish(elements, written)
-                if isUp { next() }
+                guard isUp else { return }
+                let left = left(of: elements, written)
+                if left.isEmpty { next() } else { commit(left, attempt: 1, refusing: refusing, then: next) }
             case .failure(let error): recover(elements, attempt, error, then: next)
             }
         }
@@ -113,7 +119,7 @@ extension ServerNode {
     private func recover(_ elements: [Element], _ attempt: Int, _ error: StoreError, then next: @escaping () -> Void) {
         switch error.kind {
         case .invariant: world.broke(.tiling, error.description)
-        case .unavailable, .overtaken:
+        case .unavailable, .overtaken, .timeout:
             guard attempt < world.plan.lane.attemptsMax else {
                 for element in elements { settle(element, .unavailable) }
                 return next()
@@ -152,13 +158,18 @@ extension ServerNode {
         }
     }
 
+    /// What goes into the next batch.
+    private func left(of elements: [Element], _ written: Written) -> [Element] {
+        elements.indices.compactMap { index in written.left[index].map { ($0, elements[index].ticket) } }
+    }
+
     private func finish(_ elements: [Element], _ written: Written) {
-        let outcomes = written.outcomes
+        let told = elements.indices.filter { written.left[$0] == nil }.map { (elements[$0], written.outcomes[$0]) }
         // Sessions may hear of the outcome before or after the rows reach them.
         let settlesFirst = random.chance(500)
-        if settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
+        if settlesFirst { for (element, outcome) in told { settle(element, outcome) } }
         if isUp, let batch = written.batch { delivered(batch) }
-        if isUp, !settlesFirst { for (element, outcome) in zip(elements, outcomes) { settle(element, outcome) } }
+        if isUp, !settlesFirst { for (element, outcome) in told { settle(element, outcome) } }
     }
 
     private func settle(_ element: Element, _ outcome: PushOutcome) {

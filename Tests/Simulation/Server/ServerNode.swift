@@ -34,6 +34,8 @@ final class ServerNode {
     /// The end of the last batch that was missed.
     var missedThrough: SequenceNumber = 0
     var isReadingTail = false
+    /// The database went back behind what this node gave out, and it has not noticed.
+    var isAstray = false
     var mustReadAgain = false
     /// What waits until the workspace is followed.
     var whenFollowed: [() -> Void] = []
@@ -49,7 +51,7 @@ final class ServerNode {
         context = SessionContext(
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
             sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
-        sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model)
+        sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model, bounds: world.plan.lane.plan)
         fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
@@ -81,6 +83,7 @@ final class ServerNode {
         memories = OrderMemories()
         missedThrough = 0
         isReadingTail = false
+        isAstray = false
         mustReadAgain = false
         whenFollowed = []
         connections = [:]
@@ -120,6 +123,7 @@ final class ServerNode {
 
     func opened(_ connection: Connection) {
         connections[connection.id] = connection
+        connection.watch.isVoid = isAstray
         advance { [clock] in $0.opened(connection.id, headerToken: nil, now: clock, into: &$1) }
     }
 

@@ -48,6 +48,9 @@ struct SimulationPlan {
         chaosTime = random.within(6_000...24_000)
         actionCount = 20 + random.below(40)
         faults = FaultRates(&random)
+        // Batches with room for one transaction or a few.
+        var work = SplitMix(seed: seed, "work")
+        if work.chance(350) { lane.plan.batchWorkMax = 1 + work.below(1_000) }
         tokenLife = random.chance(300) ? 100_000 : 3_600_000
         socketBytesMax = random.chance(300) ? 600 : 65_536
         buggify(&random)

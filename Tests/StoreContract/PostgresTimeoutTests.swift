@@ -1,0 +1,63 @@
+import Testing
+import TidemarkModel
+import TidemarkPostgresStore
+import TidemarkStore
+
+@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
+struct PostgresTimeoutTests {
+    /// Whoever inserts two records at once lingers for as long as the server lets him.
+    private static let lingering = [
+        """
+        CREATE FUNCTION linger() RETURNS trigger LANGUAGE plpgsql AS $$
+        BEGIN
+            IF (SELECT count(*) FROM fresh) > 1 THEN PERFORM pg_sleep(60); END IF;
+            RETURN NULL;
+        END
+        $$
+        """,
+        """
+        CREATE TRIGGER linger AFTER INSERT ON sync_record
+        REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION linger()
+        """,
+    ]
+
+    @Test func `a batch whose statement takes too long is a timeout, leaves nothing, and its parts get through`()
+        async throws
+    {
+        var options = TestSchema.options
+        options.statementTimeout = .seconds(1)
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1, options: options)
+            do {
+                for statement in Self.lingering { try await schema.sql(statement) }
+                let under = StoreUnderTest(store: running.store)
+                try await under.commit { $0.skip() }
+                // Planned from memory, and from what is read.
+                for reads in [ReadSet(), Self.looking] {
+                    let error = await #expect(throws: StoreError.self) {
+                        _ = try await under.store.sequence(under.workspace, reading: reads) { found in
+                            var draft = BatchDraft(after: found.head)
+                            draft.put(.numbered(1))
+                            draft.put(.numbered(2))
+                            return draft.batch
+                        }
+                    }
+                    #expect(error?.kind == .timeout)
+                }
+                #expect(try await under.commit { $0.put(.numbered(1)) }.low == 2)
+                #expect(try await under.commit { $0.put(.numbered(2)) }.low == 3)
+            } catch {
+                try await running.end()
+                throw error
+            }
+            try await running.end()
+        }
+    }
+
+    private static var looking: ReadSet {
+        var reads = ReadSet()
+        // Both, since what was looked for is written by another statement than what was not.
+        reads.records = [1, 2].map { RecordKey(collection: "message", id: .numbered($0)) }
+        return reads
+    }
+}

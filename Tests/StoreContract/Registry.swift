@@ -1,0 +1,109 @@
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+/// A store with the sequencer over it: each transaction is a batch of its own, judged as a server judges it.
+struct Registry: Sendable {
+    static func schema() throws -> Schema {
+        let json = #"""
+            {"tidemark": 1, "collections": {
+              "rooms": {"scope": "self", "members": "members", "admins": "admins", "fields": {
+                "members": {"type": "set", "merge": "elements"}, "admins": {"type": "set", "merge": "elements"},
+                "title": "string"}},
+              "notes": {"scope": "room", "create": ["admin"], "fields": {
+                "room": {"type": "string", "required": true, "merge": "immutable"}, "data": "json"}}}}
+            """#
+        return try Schema(json: Array(json.utf8))
+    }
+
+    let under: StoreUnderTest
+    private let sequencer: Sequencer
+    private let admission: Admission
+
+    init(_ under: StoreUnderTest) throws {
+        self.under = under
+        let schema = try Self.schema()
+        sequencer = Sequencer(schema: schema, limits: ModelLimits())
+        admission = Admission(schema: schema, limits: ModelLimits())
+    }
+
+    /// The client of a user, numbered by it.
+    func client(_ number: Int64, of user: UserID) async throws -> Client {
+        let row = try await under.register(.numbered(number), for: user)
+        return Client(registry: self, row: row)
+    }
+
+    /// One user's device.
+    struct Client: Sendable {
+        let registry: Registry
+        let row: ClientRow
+
+        /// Settles one transaction; its refusal, if it was refused.
+        func push(_ number: Int64, _ mutations: Mutation...) async throws -> RejectionCode? {
+            let low = row.id.low &* 1_000 &+ UInt64(bitPattern: number)
+            let transaction = Transaction(id: UniqueID(high: 7, low: low), mutations: mutations, clientTime: 0)
+            let principal = Principal(user: row.user)
+            let submission = Submission(
+                client: row.id, principal: principal, connection: 1, ackedThrough: 0, first: number,
+                entries: [registry.admission.admit(Push.Entry(transaction), from: principal)], bytes: 100)
+            let sequencer = registry.sequencer
+            let outcomes = Outcomes()
+            _ = try await registry.under.store.sequence(
+                registry.under.workspace, reading: sequencer.reads(for: [submission])
+            ) { found in
+                let plan = sequencer.plan([submission], reads: found, now: 1_000, nonce: outcomes.nonce())
+                outcomes.last.withLock { $0 = plan.outcomes }
+                return plan.batch
+            }
+            guard case .settled(_, let results)? = outcomes.last.withLock({ $0 }).first, let result = results.first
+            else {
+                throw StoreError(.data, "not settled")
+            }
+            return result.rejection?.code
+        }
+    }
+
+    /// The grants of a user as they are stored.
+    func grants(_ user: UserID) async throws -> [Grant] {
+        try await under.store.session(for: user, client: nil, in: under.workspace).grants
+    }
+
+    /// The fields of a record as they are stored.
+    func fields(_ collection: String, _ id: Int64) async throws -> Fields? {
+        var reads = ReadSet()
+        reads.records = [RecordKey(collection: collection, id: .numbered(id))]
+        guard let record = try await under.read(reads).records.values.first else { return nil }
+        return try JSONReader.read(record.body) { try $0.fields() }
+    }
+}
+
+/// What the last run of a plan decided; each run has a nonce of its own.
+private final class Outcomes: Sendable {
+    let last = Mutex<[PushOutcome]>([])
+    private let nonces = Mutex(UInt64.random(in: 0...UInt64.max >> 1))
+
+    func nonce() -> UInt64 {
+        nonces.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}
+
+extension Mutation {
+    static func room(_ id: Int64, _ fields: Fields) -> Mutation {
+        Mutation(key: RecordKey(collection: "rooms", id: .numbered(id)), action: .create(fields))
+    }
+
+    static func room(_ id: Int64, _ patches: NamedPatch...) -> Mutation {
+        Mutation(key: RecordKey(collection: "rooms", id: .numbered(id)), action: .update(patches))
+    }
+
+    static func note(_ id: Int64, in room: Int64, _ data: FieldValue = .null) -> Mutation {
+        let fields: Fields = ["room": .string(LocalID.numbered(room).description), "data": data]
+        return Mutation(key: RecordKey(collection: "notes", id: .numbered(id)), action: .create(fields))
+    }
+}
