@@ -27,11 +27,11 @@ enum EmbeddedSQL {
         """
 
     static let tail = """
-        SELECT \(ColumnReader.headColumns), low, body
+        SELECT \(ColumnReader.headColumns), low, CASE WHEN low > ?2 THEN body END
         FROM sync_batch
-        WHERE workspace = ? AND seq > ?
+        WHERE workspace = ?1 AND seq >= ?2
         ORDER BY seq
-        LIMIT ?
+        LIMIT ?3
         """
 
     static let record = """

@@ -73,13 +73,13 @@ extension EmbeddedStore {
     /// Bodies are decoded here, off the writer.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> [TailBatch] {
+    ) async throws(StoreError) -> TailRead {
         try await onReader { db in
-            try Prepared(EmbeddedSQL.tail, db).all(
+            let batches = try Prepared(EmbeddedSQL.tail, db).all(
                 {
                     $0.text(workspace.text)
                     $0.integer(seq)
-                    $0.integer(Int64(max(limit, 0)))
+                    $0.integer(Int64(max(limit, 0)) + (seq > 0 ? 1 : 0))
                 },
                 { columns in
                     let head = columns.head()
@@ -87,6 +87,7 @@ extension EmbeddedStore {
                     let batch = try columns.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
                     return TailBatch(low: low, head: head, batch: batch)
                 })
+            return TailRead(from: batches, after: seq)
         }
     }
 }

@@ -65,6 +65,21 @@ extension EmbeddedStore {
         }
     }
 
+    /// Makes a table that needs room in the file, and drops it, in one transaction.
+    package func probe() async throws(StoreError) {
+        try await onWriter { db in
+            try db.inTransaction(.immediate) {
+                try db.execute(
+                    sql: """
+                        CREATE TABLE sync_probe (bytes BLOB);
+                        INSERT INTO sync_probe VALUES (zeroblob(65536));
+                        DROP TABLE sync_probe
+                        """)
+                return .commit
+            }
+        }
+    }
+
     /// Takes effect with the next batch.
     package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
         listeners.withLock {

@@ -23,20 +23,21 @@ extension StoreError {
                 "the tables in the database file want what this version does not write: undo what was changed (\(message))"
             )
         case .SQLITE_FULL:
-            self.init(.unavailable, "the disk or the file's limit is full: free some space (\(message))")
+            self.init(.unavailable, "the disk or the file's limit is full: free some space (\(message))", fault: .full)
         case .SQLITE_BUSY, .SQLITE_LOCKED:
             self.init(.unavailable, "another program holds the database file locked: close it (\(message))")
         case .SQLITE_CORRUPT, .SQLITE_NOTADB:
             self.init(
                 .unavailable,
-                "the database file is damaged or no database: restore a backup, or move it away to begin (\(message))"
-            )
+                "the database file is damaged or no database: restore a backup, or move it away to begin (\(message))",
+                fault: .broken)
         case .SQLITE_CANTOPEN, .SQLITE_READONLY, .SQLITE_PERM, .SQLITE_AUTH:
             self.init(
                 .unavailable,
-                "the database file cannot be written: check owner and mode of the file and its folder (\(message))")
+                "the database file cannot be written: check owner and mode of the file and its folder (\(message))",
+                fault: .readOnly)
         case .SQLITE_IOERR:
-            self.init(.unavailable, "the disk failed: check it before going on (\(message))")
+            self.init(.unavailable, "the disk failed: check it before going on (\(message))", fault: .broken)
         default:
             self.init(
                 .unavailable, "the database file did not answer, it may be closed: \(error.resultCode), \(message)")

@@ -68,6 +68,22 @@ extension FanOut {
         catchUp(workspace, now: now, into: &effects)
     }
 
+    /// The stored order is not the one that was delivered: nothing of it may be told any more, and whoever is connected, or
+    /// about to be, must come again and show where it stands.
+    package mutating func rewound(
+        to head: Head, in workspace: WorkspaceID, into effects: inout [SessionEffect]
+    ) {
+        guard let tide = tides[workspace] else { return }
+        ringBytes -= tide.ring.bytes
+        tides[workspace]?.ring.reset(tail: head)
+        tides[workspace]?.attendance.forgetDepartures(limits: limits)
+        for id in sessions.keys.sorted() where sessions[id]?.identity?.workspace == workspace {
+            update(id, into: &effects) { session, _, effects in
+                session.close(.goingAway, "the server's database went back; connect again", into: &effects)
+            }
+        }
+    }
+
     /// Sessions with the groups that each sees; those without a group have a settlement or a membership in the batch.
     private func touched(by batch: DeliveryBatch, in workspace: WorkspaceID) -> [(SessionID, [Int])] {
         guard let tide = tides[workspace] else { return [] }

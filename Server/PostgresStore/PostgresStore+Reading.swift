@@ -67,17 +67,18 @@ extension PostgresStore {
     /// See `Store.tail`.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> [TailBatch] {
+    ) async throws(StoreError) -> TailRead {
         let statement = Statement(ReadingSQL.tail, workspace) {
             $0.add(seq)
-            $0.add(Int64(max(limit, 0)))
+            $0.add(Int64(max(limit, 0)) + (seq > 0 ? 1 : 0))
         }
-        return try await read([statement])[0].all { row in
+        let batches = try await read([statement])[0].all { row in
             let head = try row.head()
             let low = try row.integer()
             let batch = try row.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
             return TailBatch(low: low, head: head, batch: batch)
         }
+        return TailRead(from: batches, after: seq)
     }
 }
 

@@ -70,6 +70,23 @@ extension PostgresStore {
         )[0].first { try $0.head() } ?? .start
     }
 
+    /// See `Store.probe`: one commit, and one insert that takes room in a table and is undone.
+    package func probe() async throws(StoreError) {
+        let room = Self.probeBytes
+        let statements =
+            transactions.beginWrite + [
+                .simple("UPDATE sync_probe SET hash = hash"), Transactions.commit,
+                .simple("BEGIN"),
+                .simple(
+                    "INSERT INTO sync_blob_part (workspace, digest, start, bytes)"
+                        + " VALUES ('', '', 0, decode(repeat('00', \(room)), 'hex'))"),
+                .simple("ROLLBACK"),
+            ]
+        _ = try await on(sequencing) { try await $0.run(statements) }
+    }
+
+    private static let probeBytes = 65_536
+
     /// See `Store.unfollow`.
     package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
         let drop = Statement(ReadingSQL.dropListener, workspace) { $0.add(Int64(bitPattern: node)) }

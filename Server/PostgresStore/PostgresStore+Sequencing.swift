@@ -115,7 +115,9 @@ extension PostgresStore {
             } catch {
                 attempts -= 1
                 guard attempts > 0, ContinuousClock.now < deadline, !(error is CancellationError) else {
-                    throw StoreError(.unavailable, "whether a batch was committed is not known: \(error)")
+                    throw StoreError(
+                        .unavailable, "whether a batch was committed is not known: \(error)",
+                        fault: StoreError(postgres: error).fault)
                 }
             }
         }

@@ -38,12 +38,13 @@ enum ReadingSQL {
             LIMIT 1
             """)
 
+    /// From the batch on that holds $2, whose body nobody needs.
     static let tail = PreparedStatement(
         name: "sync_tail",
         sql: """
-            SELECT \(RowReader.headColumns), low, body
+            SELECT \(RowReader.headColumns), low, CASE WHEN low > $2 THEN body END AS body
             FROM sync_batch
-            WHERE workspace = $1 AND seq > $2
+            WHERE workspace = $1 AND seq >= $2
             ORDER BY seq
             LIMIT $3
             """)

@@ -73,8 +73,11 @@ package protocol Store: Sendable {
     /// Ends the registration of this node.
     func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError)
 
-    /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them.
-    func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> [TailBatch]
+    /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them. One snapshot.
+    func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> TailRead
+
+    /// Writes something to the disk and leaves nothing behind: succeeds where a commit of any workspace could.
+    func probe() async throws(StoreError)
 }
 
 extension Store {
@@ -133,6 +136,25 @@ package struct Page: Hashable, Sendable {
         self.records = records
         self.at = at
         self.isLast = isLast
+    }
+}
+
+/// What is stored after a number, and what the number stands on.
+package struct TailRead: Hashable, Sendable {
+    /// The end of the batch that holds the number; `nil` when the order does not reach it, and for 0.
+    package var ground: Head?
+    package var batches: [TailBatch]
+
+    package init(ground: Head?, batches: [TailBatch]) {
+        self.ground = ground
+        self.batches = batches
+    }
+
+    /// Parts what was read from the batch on that holds `seq`.
+    package init(from read: [TailBatch], after seq: SequenceNumber) {
+        let holding = read.first.flatMap { $0.low <= seq ? $0 : nil }
+        ground = holding?.head
+        batches = holding == nil ? read : Array(read.dropFirst())
     }
 }
 

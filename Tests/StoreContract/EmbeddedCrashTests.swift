@@ -37,7 +37,7 @@ import TidemarkStore
         let target = TemporaryFile()
         try copy(source.path, to: target)
         let survivor = try EmbeddedStore(path: target.path)
-        let tail = try await survivor.tail(after: 0, limit: 100, in: under.workspace)
+        let tail = try await survivor.tail(after: 0, limit: 100, in: under.workspace).batches
         #expect(tail.map(\.head) == batches.map(\.head))
         let next = try await StoreUnderTest(store: survivor, workspace: under.workspace).commit { $0.skip() }
         #expect(next.low == (batches.last?.head.seq ?? 0) + 1)
@@ -59,7 +59,7 @@ import TidemarkStore
             // Primes, so that cuts fall inside frames too.
             try copy(source.path, to: target, keptBytes: size * part / 24 - part * 131)
             let survivor = StoreUnderTest(store: try EmbeddedStore(path: target.path), workspace: under.workspace)
-            let tail = try await survivor.store.tail(after: 0, limit: 100, in: under.workspace)
+            let tail = try await survivor.store.tail(after: 0, limit: 100, in: under.workspace).batches
             #expect(tail.map(\.head) == batches.prefix(tail.count).map(\.head))
             let records = try await survivor.windows([.a], span: 7).flatMap(\.records)
             #expect(records == batches.prefix(tail.count).flatMap(\.records))
@@ -67,6 +67,47 @@ import TidemarkStore
             try target.remove()
         }
         #expect(reached.count > 10, "the cuts must fall at different places")
+        try store.close()
+        try source.remove()
+    }
+
+    /// Where each transaction in the log ends: the last frame of one names the size of the file after it.
+    private func commitEnds(of log: Data) -> [Int] {
+        func word(_ offset: Int) -> UInt32 { log[offset..<offset + 4].reduce(0) { $0 << 8 | UInt32($1) } }
+        let frame = 24 + Int(word(8))
+        return stride(from: 32, to: log.count - frame + 1, by: frame)
+            .filter { word($0 + 4) != 0 && log[$0 + 8..<$0 + 16] == log[16..<24] }.map { $0 + frame }
+    }
+
+    @Test func `a log that ends behind any transaction has a batch and the clients that it settles, or neither`()
+        async throws
+    {
+        let source = TemporaryFile()
+        let store = try EmbeddedStore(path: source.path)
+        let under = StoreUnderTest(store: store)
+        let row = try await under.register(.numbered(50), for: .ann)
+        for number in Int64(1)...8 {
+            var before = row
+            before.settledThrough = number - 1
+            let settled = before
+            try await under.commit { draft in
+                draft.put(.numbered(number))
+                draft.settle(settled, through: number)
+            }
+        }
+        var heads: Set<SequenceNumber> = []
+        for end in commitEnds(of: try Data(contentsOf: URL(fileURLWithPath: source.path + "-wal"))) {
+            let target = TemporaryFile()
+            try copy(source.path, to: target, keptBytes: end)
+            let survivor = try EmbeddedStore(path: target.path)
+            let found = try await survivor.session(for: .ann, client: row.id, in: under.workspace)
+            #expect(found.client?.settledThrough ?? 0 == found.head.seq)
+            #expect(found.results.map(\.number).max() ?? 0 == found.head.seq)
+            heads.insert(found.head.seq)
+            try survivor.close()
+            try target.remove()
+        }
+        #expect(heads.isSuperset(of: 1...8), "every batch ended a transaction")
         try store.close()
         try source.remove()
     }

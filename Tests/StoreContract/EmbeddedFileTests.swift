@@ -168,6 +168,9 @@ import TidemarkStore
             }
             #expect(error?.kind == .unavailable)
             #expect(error?.reason.contains("full") == true)
+            #expect(error?.fault == .full)
+            let probe = await #expect(throws: StoreError.self) { try await store.probe() }
+            #expect(probe?.fault == .full)
             #expect(heads.count > 1)
             #expect(try await under.read(ReadSet()).head == heads.last)
             let records = try await under.windows([.a], span: 10).flatMap(\.records)
@@ -175,6 +178,7 @@ import TidemarkStore
             try store.close()
 
             let roomy = StoreUnderTest(store: try EmbeddedStore(path: file.path), workspace: under.workspace)
+            try await roomy.store.probe()
             let next = try await roomy.commit { $0.put(.numbered(9_999)) }
             #expect(next.low == Int64(heads.count * 5 + 1))
         }

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @Suite struct FollowTests {
     private func tail(_ under: StoreUnderTest, after seq: Int64 = 0) async throws -> [TailBatch] {
-        try await under.store.tail(after: seq, limit: 100, in: under.workspace)
+        try await under.store.tail(after: seq, limit: 100, in: under.workspace).batches
     }
 
     @Test(arguments: StoreKind.available)
@@ -42,7 +42,7 @@ import TidemarkStore
                 ])
             #expect(try await tail(under, after: first.head.seq).map(\.batch) == [second])
             #expect(try await tail(under, after: second.head.seq).isEmpty)
-            #expect(try await under.store.tail(after: 0, limit: 2, in: under.workspace).count == 2)
+            #expect(try await under.store.tail(after: 0, limit: 2, in: under.workspace).batches.count == 2)
         }
     }
 
@@ -83,6 +83,27 @@ import TidemarkStore
             let tail = try await tail(under)
             #expect(tail.map(\.head.seq) == [4, 8, 12, 16, 20, 24])
             #expect(tail.map { $0.batch != nil } == [false, false, false, true, true, true])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a read of the tail says which batch it stands on`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            _ = try await under.store.follow(under.workspace, node: 7, now: 1_000)
+            var heads: [Head] = []
+            for number in Int64(1)...3 { heads.append(try await under.commit { $0.skip(number) }.head) }
+            func read(after seq: Int64, limit: Int = 9) async throws -> TailRead {
+                try await under.store.tail(after: seq, limit: limit, in: under.workspace)
+            }
+            #expect(heads.map(\.seq) == [1, 3, 6])
+            #expect(try await read(after: 0).ground == nil)
+            for (seq, ground, rest) in [(1, 0, 2), (3, 1, 1), (6, 2, 0)] as [(Int64, Int, Int)] {
+                let found = try await read(after: seq)
+                #expect(found.ground == heads[ground] && found.batches.map(\.head) == heads.suffix(rest))
+            }
+            #expect(try await read(after: 2).ground == heads[1], "the number lies inside a batch")
+            #expect(try await read(after: 1, limit: 1).batches.map(\.head) == [heads[1]])
+            #expect(try await read(after: 7) == TailRead(ground: nil, batches: []))
         }
     }
 }

@@ -27,7 +27,7 @@ import TidemarkStore
             #expect(try await store.batch(holding: 1, in: other) == nil)
             #expect(try await store.changedScopes(among: [.a], after: 0, in: other).isEmpty)
             #expect(try await store.window(scopes: [.a], after: 0, span: 9, in: other).records.isEmpty)
-            #expect(try await store.tail(after: 0, limit: 9, in: other).isEmpty)
+            #expect(try await store.tail(after: 0, limit: 9, in: other).batches.isEmpty)
 
             let theirs = try await under.commit(in: other) { $0.put(.numbered(1), in: .b) }
             #expect(theirs.low == 1)
@@ -81,7 +81,7 @@ import TidemarkStore
                 #expect(window.records == batch.records)
                 let page = try await store.page(scope: scope, collection: name, before: .max, limit: 9, in: workspace)
                 #expect(page.records == batch.records)
-                #expect(try await store.tail(after: 0, limit: 9, in: workspace).map(\.batch) == [batch])
+                #expect(try await store.tail(after: 0, limit: 9, in: workspace).batches.map(\.batch) == [batch])
             }
         }
     }

@@ -34,7 +34,7 @@ import TidemarkStore
             }
         }
         #expect(tables.window(scopes: [.a, .b], after: 0, span: 9, in: workspace).records.count == 1)
-        #expect(tables.tail(after: 0, limit: 9, in: workspace).count == 1)
+        #expect(tables.tail(after: 0, limit: 9, in: workspace).batches.count == 1)
     }
 
     @Test func `thousands of edits of a few records are swept and stay in order`() throws {

@@ -97,4 +97,23 @@ import TidemarkStore
             #expect(try await self.pages(under, limit: 0).count == 7)
         }
     }
+
+    /// Each number of the order is one record, so that the head tells how many there are.
+    @Test(arguments: StoreKind.available)
+    func `a page read while others commit is of one state`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask {
+                    for number in Int64(1)...150 { try await under.commit { $0.put(.numbered(number)) } }
+                }
+                var count = 0
+                while count < 150 {
+                    let page = try await under.store.page(
+                        scope: .a, collection: "message", before: .max, limit: 200, in: under.workspace)
+                    count = page.records.count
+                    try #require(page.at.seq == Int64(count) && page.records.first?.seq ?? 0 == page.at.seq)
+                }
+            }
+        }
+    }
 }

@@ -34,7 +34,8 @@ struct PostgresOutcomeTests {
                 wire.fail(next: .answer)
             }
             #expect(wire.faultCount == 1)
-            #expect(try await under.store.tail(after: 0, limit: 9, in: under.workspace).map(\.head.seq) == [1, 2])
+            #expect(
+                try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches.map(\.head.seq) == [1, 2])
             #expect(try await under.read(ReadSet()).head == batch.head)
         }
     }
@@ -52,7 +53,7 @@ struct PostgresOutcomeTests {
             #expect(wire.faultCount == 1)
             let again = try await under.commit { $0.put(.numbered(1)) }
             #expect(again.low == 2)
-            #expect(try await under.store.tail(after: 0, limit: 9, in: under.workspace).count == 2)
+            #expect(try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches.count == 2)
         }
     }
 

@@ -40,7 +40,7 @@ struct PostgresStepTests {
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
-            let tail = try await first.store.tail(after: 0, limit: 1_000, in: first.workspace)
+            let tail = try await first.store.tail(after: 0, limit: 1_000, in: first.workspace).batches
             #expect(tail.map(\.low) == Array(1...120))
             #expect(tail.map(\.head) == heads.sorted { $0.seq < $1.seq })
             try await other.end()
@@ -55,7 +55,7 @@ struct PostgresStepTests {
             _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
             #expect(try await under.read(ReadSet()).hasListeners)
             let heard = try await under.commit { $0.put(.numbered(1)) }
-            let tail = try await under.store.tail(after: 0, limit: 9, in: under.workspace)
+            let tail = try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches
             #expect(tail.map(\.batch) == [nil, heard])
         }
     }
@@ -65,7 +65,7 @@ struct PostgresStepTests {
             for _ in 0..<3 { try await under.commit { $0.skip() } }
             _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
             let heard = try await under.commit { $0.put(.numbered(1)) }
-            let tail = try await under.store.tail(after: 3, limit: 9, in: under.workspace)
+            let tail = try await under.store.tail(after: 3, limit: 9, in: under.workspace).batches
             #expect(tail.map(\.batch) == [heard])
         }
     }
@@ -194,6 +194,40 @@ struct PostgresStepTests {
             #expect(windows.flatMap(\.records) == batches.flatMap(\.records))
             #expect(windows.map(\.through.seq) == [2, 4, 7, 10, 12])
             #expect(windows[2].through.nonce == batches[2].head.nonce)
+        }
+    }
+
+    /// The rows of the page wait for a lock behind which another batch is committed; its head was read before.
+    @Test func `what is committed while a page is read is not in it`() async throws {
+        let batch = Statement.simple(
+            "INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch)"
+                + " SELECT workspace, 2, 2, 9, time, epoch FROM sync_batch")
+        let record = Statement.simple(
+            """
+            INSERT INTO sync_record (
+                workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body)
+            SELECT workspace, collection, '\(UniqueID.numbered(2))', scope, place, 2, 2, deleted, author, created, updated,
+                octets, body
+            FROM sync_record
+            """)
+        try await withStore { under, schema in
+            let first = try await under.commit { $0.put(.numbered(1)) }
+            try await withThrowingTaskGroup(of: Page.self) { pages in
+                try await schema.whileLocked(then: [batch, record]) { holder in
+                    _ = try await holder.run([.simple("LOCK TABLE sync_record IN ACCESS EXCLUSIVE MODE")])
+                    pages.addTask {
+                        try await under.store.page(
+                            scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+                    }
+                    let blocked = "SELECT FROM pg_stat_activity WHERE pg_blocking_pids(pid) @> ARRAY[pg_backend_pid()]"
+                    while try await holder.run([.simple(blocked)]).first?.rowCount != 1 {}
+                }
+                let page = try #require(try await pages.next())
+                #expect(page.at == first.head && page.records == first.records)
+            }
+            let after = try await under.store.page(
+                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+            #expect(after.at.seq == 2 && after.records.count == 2)
         }
     }
 }

@@ -23,7 +23,9 @@ struct PostgresTrimTests {
             func bodies() async throws -> [Bool] {
                 var kept: [Bool] = []
                 for workspace in [under.workspace, other] {
-                    kept += try await under.store.tail(after: 0, limit: 9, in: workspace).map { $0.batch != nil }
+                    kept += try await under.store.tail(after: 0, limit: 9, in: workspace).batches.map {
+                        $0.batch != nil
+                    }
                 }
                 return kept
             }

@@ -30,7 +30,8 @@ import TidemarkStore
             let batch = try await under.commit { $0.put(.numbered(1)) }
             let none = try await under.store.sequence(under.workspace, reading: ReadSet()) { _ in nil }
             #expect(none == nil)
-            #expect(try await under.store.tail(after: 0, limit: 9, in: under.workspace).map(\.head) == [batch.head])
+            #expect(
+                try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches.map(\.head) == [batch.head])
         }
     }
 
@@ -62,7 +63,7 @@ import TidemarkStore
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
-            let tail = try await under.store.tail(after: 0, limit: 5_000, in: under.workspace)
+            let tail = try await under.store.tail(after: 0, limit: 5_000, in: under.workspace).batches
             #expect(tail.map(\.head) == committed.map(\.head).sorted { $0.seq < $1.seq })
             #expect(tail.map(\.low) == Array(1...2_000))
             let scopes = (0..<7).map { ScopeID("scope \($0)") }

@@ -5,6 +5,9 @@ package struct EngineTiming: Hashable, Sendable {
     package var backoffMax: Int64 = 30_000
     /// How often in a row a transaction may reach the server without an answer before it is withheld.
     package var attemptsMax = 5
+    /// Refusals in a row that name fewer settled transactions than the server told of before. A push or two that were on
+    /// their way may meet one each; more mean that the server has lost some, which the next welcome tells.
+    package var gapsMax = 32
     /// A connection that lived so long makes the next failure a first one again.
     package var healthy: Int64 = 10_000
     /// From the call for a token to the open socket.

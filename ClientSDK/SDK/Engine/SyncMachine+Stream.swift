@@ -41,6 +41,11 @@ extension SyncMachine {
     }
 
     private mutating func welcomed(_ welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        // Before anything is applied or sent.
+        if let mismatch = owner?.mismatch(welcome) {
+            effects.append(.close(.normal))
+            return refuse(mismatch, &effects)
+        }
         link = .streaming(since: now)
         limits = welcome.limits
         ephemeralLimits = welcome.ephemerals
@@ -79,7 +84,10 @@ extension SyncMachine {
         appliedFrames += 1
         unackedBytes += bytes
         if let settled = changes.settled {
-            if settled.through > settledThrough { progressed(now: now) }
+            if settled.through > settledThrough {
+                progressed(now: now)
+                gaps = 0
+            }
             settledThrough = max(settledThrough, settled.through)
             ackedThrough = max(ackedThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
@@ -124,6 +132,14 @@ extension SyncMachine {
         case .unavailable, .forbidden, .tooLarge: strike(error.message, &effects)
         // Of the server's load and the client's haste, not of this transaction.
         case .gap, .rateLimited, .overloaded, .draining: break
+        }
+        if error.code == .gap, (error.settledThrough ?? settledThrough) < settledThrough {
+            gaps += 1
+            guard gaps <= timing.gapsMax else {
+                effects.append(.close(.normal))
+                let failure = SyncFailure(.unavailable, "the server knows fewer transactions than it has settled")
+                return retry(failure, now: now, &effects)
+            }
         }
         // The push was dropped, and those behind it with it: after the pause, go on from what is settled.
         settledThrough = max(settledThrough, error.settledThrough ?? 0)

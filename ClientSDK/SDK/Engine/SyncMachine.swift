@@ -42,6 +42,8 @@ package struct SyncMachine: Sendable {
     var pushPausedUntil: Milliseconds = 0
     /// How often in a row the first transaction that is not settled was sent without an answer.
     var strikes: (number: Int64, count: Int) = (0, 0)
+    /// Refusals since something was settled that name a number below what was settled.
+    var gaps = 0
     /// What the app is to know of the pause, and what it was told.
     var pushPause: PushPause?
     private var toldPause: PushPause?
@@ -69,6 +71,8 @@ package struct SyncMachine: Sendable {
     var unackedBytes = 0
     var ackDue: Milliseconds?
     var tokenDue: Milliseconds?
+    /// Whose store this is, as of the last hello.
+    var owner: StoreOwner?
     /// How much the server's clock is ahead of ours, as of the welcome.
     var serverAhead: Int64 = 0
     var isRefreshing = false
@@ -208,6 +212,7 @@ package struct SyncMachine: Sendable {
         self.token = token
         tokenExpires = nil
         ackedThrough = start.ackedThrough
+        owner = start.owner
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
@@ -235,10 +240,7 @@ package struct SyncMachine: Sendable {
         if close?.isAnswerless == true { strike(reason, &effects) }
         switch close {
         case .workspaceForbidden, .versionUnsupported:
-            disconnected()
-            link = .refused
-            phase = .refused(reason: failure)
-            effects.append(.status(phase))
+            refuse(failure, &effects)
         case .clientUnknown, .clientForked:
             effects.append(.fork(isCopy: close == .clientForked))
             retry(failure, now: now, &effects)
@@ -264,6 +266,14 @@ package struct SyncMachine: Sendable {
         }
     }
 
+    /// Stays away until it is asked to connect again.
+    mutating func refuse(_ reason: SyncFailure, _ effects: inout [SyncEffect]) {
+        disconnected()
+        link = .refused
+        phase = .refused(reason: reason)
+        effects.append(.status(phase))
+    }
+
     private mutating func disconnected() {
         pushes = []
         pages = [:]
@@ -278,6 +288,7 @@ package struct SyncMachine: Sendable {
         isDrained = false
         isConsistent = false
         isRefreshing = false
+        gaps = 0
         ackDue = nil
         tokenDue = nil
         pushPausedUntil = 0

@@ -54,9 +54,16 @@ extension API {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retryAfterProbe)
         }
+        if let fault = node.commits.storeFault {
+            throw APIError.notReady(fault.rawValue, "the last commit failed", retryAfter: retryAfterProbe)
+        }
         guard await readinessChecks.value(now: node.now, { await node.storeAnswers() }) else {
-            let message = "the store does not answer"
-            throw APIError.busy(.serviceUnavailable, .unavailable, message, retryAfter: retryAfterProbe)
+            throw APIError.notReady(
+                StoreError.Fault.unreachable.rawValue, "the store does not answer", retryAfter: retryAfterProbe)
+        }
+        guard !node.isTailStale else {
+            throw APIError.notReady(
+                "tail_stale", "commits of other servers were not looked for", retryAfter: retryAfterProbe)
         }
         return Response(json: Array(#"{"ok":true}"#.utf8))
     }

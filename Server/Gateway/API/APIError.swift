@@ -35,7 +35,18 @@ struct APIError: Error {
 
     static func busy(_ status: HTTPResponse.Status, _ code: ErrorCode, _ message: String, retryAfter: Int64) -> APIError
     {
-        var error = APIError(status, code.rawValue, message)
+        busy(status, code.rawValue, message, retryAfter: retryAfter)
+    }
+
+    /// For the readiness probe: `code` names what is wrong.
+    static func notReady(_ code: String, _ message: String, retryAfter: Int64) -> APIError {
+        busy(.serviceUnavailable, code, message, retryAfter: retryAfter)
+    }
+
+    private static func busy(
+        _ status: HTTPResponse.Status, _ code: String, _ message: String, retryAfter: Int64
+    ) -> APIError {
+        var error = APIError(status, code, message)
         error.retryAfter = retryAfter
         // HTTP wants whole seconds.
         error.fields[.retryAfter] = String((retryAfter + 999) / 1_000)

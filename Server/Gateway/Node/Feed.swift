@@ -27,6 +27,8 @@ final class Feed: Sendable {
         var early: [CommittedBatch] = []
         var starters: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
         var isReading = false
+        /// When the store was last read to its end, or followed.
+        var confirmed: Milliseconds = 0
         var readsAgain = false
         var watchers: [UInt64: (after: SequenceNumber, wake: CheckedContinuation<Void, Never>)] = [:]
         var lastWatcher: UInt64 = 0
@@ -50,6 +52,15 @@ final class Feed: Sendable {
     /// The end of what was given out; `nil` until the workspace is followed.
     var head: Head? { state.withLock { $0.tail?.head } }
 
+    /// When it was last certain that nothing is missing here; `nil` until the workspace is followed.
+    var confirmed: Milliseconds? { state.withLock { $0.tail == nil ? nil : $0.confirmed } }
+
+    /// Where a read of the store begins.
+    private var mark: Tail.Mark? { state.withLock { $0.tail?.mark } }
+
+    /// State of the store was read as of this number.
+    func saw(_ seq: SequenceNumber) { state.withLock { $0.tail?.saw(seq) } }
+
     /// True while a batch of another node has to be read before own ones can go out.
     var hasGap: Bool { state.withLock { $0.tail?.hasGap ?? false } }
 
@@ -57,14 +68,15 @@ final class Feed: Sendable {
 
     /// Makes sure that the workspace is followed; of many callers at once, one asks the store by `ask`.
     ///
+    /// - Parameter now: before the store is asked.
     /// - Returns: false when the feed was put to rest meanwhile.
-    func follow(_ ask: () async throws(StoreError) -> Head) async throws(StoreError) -> Bool {
+    func follow(now: Milliseconds, _ ask: () async throws(StoreError) -> Head) async throws(StoreError) -> Bool {
         switch begin() {
         case .followed: return true
         case .retired: return false
         case .begin:
             do throws(StoreError) {
-                started(from: try await ask())
+                started(from: try await ask(), at: now)
             } catch {
                 failed(error)
                 throw error
@@ -98,12 +110,13 @@ final class Feed: Sendable {
         }
     }
 
-    private func started(from head: Head) {
+    private func started(from head: Head, at now: Milliseconds) {
         let starters = state.withLock { state in
             var tail = Tail(head: head)
             for inbox in inboxes { inbox.post(.follow(workspace, head)) }
             for batch in state.early { giveOut(tail.committed(batch), &state) }
             state.tail = tail
+            state.confirmed = now
             state.early = []
             state.isStarting = false
             defer { state.starters = [] }
@@ -151,11 +164,22 @@ final class Feed: Sendable {
         }
     }
 
+    /// Where the order was found to have gone back.
+    struct Rewind: Hashable {
+        let before: Head
+        let after: Head
+    }
+
     /// Reads what other nodes committed, until there is no more; one caller at a time, the others leave it to that one.
     ///
-    /// - Parameter isCommitting: whether this node has batches of the workspace that are on their way or untold.
+    /// - Parameters:
+    ///   - limit: batches in one read.
+    ///   - isCommitting: whether this node has batches of the workspace that are on their way or untold.
+    ///   - follow: called when the stored order is not the one that was given out: gives the head to begin again from.
+    ///   - rewound: told of it then; whoever was told of the lost history is told to come again.
     func readOn(
-        isCommitting: () -> Bool, _ read: (SequenceNumber) async throws(StoreError) -> [TailBatch]
+        now: () -> Milliseconds, limit: Int, isCommitting: () -> Bool, follow: () async throws(StoreError) -> Head,
+        rewound: (Rewind) -> Void, _ read: (SequenceNumber) async throws(StoreError) -> TailRead
     ) async throws(StoreError) {
         let begins = state.withLock { state in
             guard state.tail != nil else { return false }
@@ -164,11 +188,23 @@ final class Feed: Sendable {
             return !state.isReading
         }
         guard begins else { return }
+        var hasRestarted = false
         var goesOn = true
         while goesOn {
             do throws(StoreError) {
-                let batches = try await read(head?.seq ?? 0)
-                goesOn = took(batches, isCommitting: isCommitting())
+                let (mark, begun) = (mark, now())
+                let found = try await read(mark?.head.seq ?? 0)
+                if let mayGoOn = took(found, from: mark, limit: limit, isCommitting: isCommitting()) {
+                    goesOn = mayGoOn
+                    if !mayGoOn { confirm(at: begun) }
+                } else if !hasRestarted {
+                    let stored = try await follow()
+                    restart(at: stored)
+                    hasRestarted = true
+                    rewound(Rewind(before: mark?.head ?? .start, after: stored))
+                } else {
+                    throw StoreError(.unavailable, "what the store says of its order does not fit together")
+                }
             } catch {
                 state.withLock { ($0.isReading, $0.readsAgain) = (false, false) }
                 throw error
@@ -176,16 +212,33 @@ final class Feed: Sendable {
         }
     }
 
-    /// Takes over what was read; true when there may be more.
-    private func took(_ batches: [TailBatch], isCommitting: Bool) -> Bool {
+    /// Nothing that was stored at this time is missing here.
+    func confirm(at time: Milliseconds) { state.withLock { $0.confirmed = time } }
+
+    /// Takes over what was read; true when there may be more, `nil` when the order has gone back.
+    private func took(_ found: TailRead, from mark: Tail.Mark?, limit: Int, isCommitting: Bool) -> Bool? {
         state.withLock { state in
             let before = state.tail?.head.seq
-            if let outputs = state.tail?.read(batches, isCommitting: isCommitting) { giveOut(outputs, &state) }
+            let isWhole = found.batches.count < limit
+            switch mark.flatMap({ state.tail?.read(found, from: $0, isWhole: isWhole, isCommitting: isCommitting) }) {
+            case .outputs(let outputs): giveOut(outputs, &state)
+            case .rewound: return nil
+            case nil: break
+            }
             let hasMoved = state.tail?.head.seq != before
             let goesOn = hasMoved || state.readsAgain
             state.readsAgain = false
             if !goesOn { state.isReading = false }
             return goesOn
+        }
+    }
+
+    /// Everything that stands on what was given out goes: the next letter of this workspace is of the stored history.
+    private func restart(at head: Head) {
+        state.withLock { state in
+            state.tail?.restart(at: head)
+            for inbox in inboxes { inbox.post(.rewound(workspace, head)) }
+            wake(upTo: .max, &state)
         }
     }
 

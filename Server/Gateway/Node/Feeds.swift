@@ -49,14 +49,43 @@ final class Feeds: Sendable {
 
 extension Feed {
     /// Reads on from a store; a failure is left to the next poll.
-    func readOn(from store: any Store, beside commits: GroupCommit, limit: Int, logger: Logger) async {
+    func readOn(from reader: TailReader) async {
+        let (store, logger) = (reader.store, reader.logger)
         do throws(StoreError) {
-            try await readOn(isCommitting: { commits.isCommitting(in: workspace) }) { seq throws(StoreError) in
-                try await store.tail(after: seq, limit: limit, in: workspace)
+            try await readOn(
+                now: reader.now, limit: reader.batchesMax,
+                isCommitting: { reader.commits.isCommitting(in: workspace) },
+                follow: { () async throws(StoreError) in
+                    // Where the store is a copy that cannot be written this fails: what lags behind has not gone back.
+                    try await store.follow(workspace, node: reader.node, now: reader.now())
+                },
+                rewound: { rewind in
+                    logger.critical(
+                        "The database went back: the order of a workspace is not the one that was given out",
+                        metadata: [
+                            "workspace": "\(workspace)", "before": "\(rewind.before.seq)",
+                            "after": "\(rewind.after.seq)",
+                        ])
+                }
+            ) { seq throws(StoreError) in
+                try await store.tail(after: seq, limit: reader.batchesMax, in: workspace)
             }
         } catch {
             logger.warning(
                 "Could not read other nodes' commits", metadata: ["workspace": "\(workspace)", "error": "\(error)"])
+            // What one workspace holds and cannot be read is not for lack of a store.
+            if error.kind != .unavailable { confirm(at: reader.now()) }
         }
     }
+}
+
+/// What a feed needs to read on from the store.
+struct TailReader: Sendable {
+    let store: any Store
+    let commits: GroupCommit
+    let node: UInt64
+    let now: @Sendable () -> Milliseconds
+    /// Batches in one read.
+    let batchesMax: Int
+    let logger: Logger
 }

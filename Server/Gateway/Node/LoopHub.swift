@@ -159,6 +159,7 @@ extension FanOut {
         case .unfollow(let workspace): unfollow(workspace, into: &effects)
         case .committed(let workspace, let batch): committed(batch, in: workspace, now: now, into: &effects)
         case .missed(let workspace, let head): missed(upTo: head, in: workspace, now: now, into: &effects)
+        case .rewound(let workspace, let head): rewound(to: head, in: workspace, into: &effects)
         case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)
         case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)

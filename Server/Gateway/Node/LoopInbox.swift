@@ -14,6 +14,7 @@ final class LoopInbox: Sendable {
         case unfollow(WorkspaceID)
         case committed(WorkspaceID, DeliveryBatch)
         case missed(WorkspaceID, Head)
+        case rewound(WorkspaceID, Head)
         case loaded(SessionID, LoadAnswer)
         case loadFailed(SessionID)
         case windowRead(SessionID, Window)
@@ -69,6 +70,8 @@ final class LoopInbox: Sendable {
             guard state.words < Self.wordsMax else { return }
             state.words += 1
         }
+        // What was left out is of no concern to a workspace that begins again.
+        if case .rewound(let workspace, _) = letter { state.overflow[workspace] = nil }
         guard case .committed(let workspace, let batch) = letter else { return state.letters.append(letter) }
         // The loop lags behind the commits: its clients will read what is left out here from the store.
         guard state.overflow[workspace] == nil, state.bytes < bytesMax else {

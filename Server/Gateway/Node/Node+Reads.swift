@@ -32,7 +32,7 @@ extension Node {
     /// spares the store from keeping them.
     func follow(_ workspace: WorkspaceID) async throws(StoreError) {
         for _ in 0..<Self.feedTries {
-            let isFollowed = try await feeds.open(workspace).follow { () async throws(StoreError) in
+            let isFollowed = try await feeds.open(workspace).follow(now: now()) { () async throws(StoreError) in
                 let head = try await store.follow(workspace, node: parts.id, now: now())
                 if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
                 return head
@@ -43,6 +43,7 @@ extension Node {
     }
 
     private func answer(to request: LoadRequest) async throws(StoreError) -> LoadAnswer {
+        let head = feeds[request.workspace]?.head
         var registration: Registration?
         if request.registers {
             registration = try await register(request.client, for: request.user, in: request.workspace)
@@ -51,6 +52,13 @@ extension Node {
         if let seq = request.lineage { lineage = try await store.batch(holding: seq, in: request.workspace) }
         let snapshot = try await store.session(
             for: request.user, client: request.client, in: request.workspace)
+        let feed = feeds[request.workspace]
+        if let head, snapshot.head.seq < head.seq {
+            // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
+            await feed?.readOn(from: TailReader(parts, commits))
+            throw StoreError(.unavailable, "the order of the workspace went back")
+        }
+        feed?.saw(snapshot.head.seq)
         return LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
     }
 
@@ -61,6 +69,7 @@ extension Node {
                     try await store.window(
                         scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
                 }
+                feeds[request.workspace]?.saw(window.head.seq)
                 inbox.post(.windowRead(id, window))
             } catch {
                 report(error, "Could not read a catch-up window", request.workspace)
@@ -73,7 +82,9 @@ extension Node {
     func readPage(_ request: PageRequest, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: LoopInbox) {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
-                inbox.post(.pageRead(id, request, try await page(request, in: workspace)))
+                let page = try await page(request, in: workspace)
+                feeds[workspace]?.saw(page.at.seq)
+                inbox.post(.pageRead(id, request, page))
             } catch {
                 report(error, "Could not read a page", workspace)
                 inbox.post(.pageRead(id, request, nil))
@@ -87,7 +98,9 @@ extension Node {
     ) {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
-                inbox.post(.historyRead(id, request, try await history(request, in: workspace)))
+                let page = try await history(request, in: workspace)
+                feeds[workspace]?.saw(page.at.seq)
+                inbox.post(.historyRead(id, request, page))
             } catch {
                 report(error, "Could not read from the ledger", workspace)
                 inbox.post(.historyRead(id, request, nil))

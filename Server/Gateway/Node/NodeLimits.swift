@@ -12,6 +12,8 @@ package struct NodeLimits: Hashable, Sendable {
     package var tailBatchesMax = 256
     /// How often other nodes' commits are looked for without a hint.
     package var pollEvery: Duration = .seconds(1)
+    /// A node whose last look at other nodes' commits is older than this is not ready.
+    package var tailAgeMax: Duration = .seconds(10)
     /// How often this node's interest in its workspaces is renewed; well under the store's `followLifetime`.
     package var renewEvery: Duration = .seconds(20)
     /// A workspace that nobody is connected to is let go after so many periods of `renewEvery`.

@@ -41,6 +41,7 @@ struct TailService: Service {
         await cancelWhenGracefulShutdown {
             await withDiscardingTaskGroup { group in
                 group.addTask { await repeating(every: node.limits.pollEvery) { await poll() } }
+                group.addTask { await repeating(every: node.limits.pollEvery) { await node.commits.probeStore() } }
                 group.addTask {
                     await repeating(every: node.limits.renewEvery) {
                         await rest()
@@ -76,7 +77,9 @@ struct TailService: Service {
     }
 
     private func poll() async {
-        for feed in node.feeds.all where node.parts.isStoreShared || feed.hasGap { await read(feed) }
+        let feeds = node.feeds.all
+        for feed in feeds where node.parts.isStoreShared || feed.hasGap { await read(feed) }
+        node.tailConfirmed(at: feeds.compactMap(\.confirmed).min() ?? node.now())
     }
 
     private func follow(_ hint: CommitHint) async {
@@ -89,8 +92,7 @@ struct TailService: Service {
     }
 
     private func read(_ feed: Feed) async {
-        await feed.readOn(
-            from: node.store, beside: node.commits, limit: node.limits.tailBatchesMax, logger: node.logger)
+        await feed.readOn(from: TailReader(node.parts, node.commits))
     }
 
     /// Lets workspaces go that nobody here needs any more.
@@ -107,6 +109,7 @@ struct TailService: Service {
         guard node.parts.isStoreShared else { return }
         for feed in node.feeds.all where feed.head != nil {
             do throws(StoreError) {
+                // The head says nothing here: the order is compared with the stored one at each poll.
                 _ = try await node.store.follow(feed.workspace, node: node.parts.id, now: node.now())
             } catch {
                 node.logger.warning(

@@ -81,6 +81,7 @@ package final class GroupCommit: Service {
     let environment: Environment
     let publish: Publish
     let state = Mutex(State())
+    let health = Mutex(StoreHealth())
     private let wakes: AsyncStream<WorkspaceID>
     /// Unbounded, but a workspace is in it at most once: only the submission that opens a lane yields.
     let waking: AsyncStream<WorkspaceID>.Continuation
@@ -130,6 +131,36 @@ package final class GroupCommit: Service {
         _ submission: Submission, in workspace: WorkspaceID, completion: @escaping Completion
     ) {
         submit([Entry(submission, in: workspace, completion: completion)])
+    }
+
+    /// Why no commit comes through, as of the last one that was tried; `nil` while they do.
+    package var storeFault: StoreError.Fault? { health.withLock { $0.fault } }
+
+    /// Tries the store if the last commit found something wrong with it, so that this is known to be over even when nobody
+    /// writes.
+    package func probeStore() async {
+        guard storeFault != nil else { return }
+        do throws(StoreError) {
+            try await store.probe()
+            note(health.withLock { $0.succeeded() }, nil)
+        } catch {
+            let now = environment.now()
+            note(health.withLock { $0.failed(error, now: now) }, nil)
+        }
+    }
+
+    func note(_ note: StoreHealth.Note?, _ workspace: WorkspaceID?) {
+        switch note {
+        case nil: break
+        case .recovers: environment.logger.notice("The store takes commits again")
+        case .fails(let error, let unnoted):
+            environment.logger.error(
+                "The store does not take a commit; it is tried again",
+                metadata: [
+                    "workspace": "\(workspace.map { "\($0)" } ?? "")", "error": "\(error)",
+                    "unnoted": "\(unnoted)",
+                ])
+        }
     }
 
     /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the

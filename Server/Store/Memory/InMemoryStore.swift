@@ -12,6 +12,9 @@ package final class InMemoryStore: Store {
     /// The tables as they are now.
     package var snapshot: MemoryTables { tables.withLock { $0 } }
 
+    /// Sets the tables back to what they were, or to others, under whoever uses the store.
+    package func restore(_ snapshot: MemoryTables) { tables.withLock { $0 = snapshot } }
+
     /// See `Store.sequence`: expects nothing of a step that is under way, so that one `ahead` is always overtaken.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
@@ -91,7 +94,9 @@ package final class InMemoryStore: Store {
 
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
-    ) async throws(StoreError) -> [TailBatch] {
+    ) async throws(StoreError) -> TailRead {
         tables.withLock { $0.tail(after: seq, limit: limit, in: workspace) }
     }
+
+    package func probe() async throws(StoreError) {}
 }

@@ -107,7 +107,7 @@ package struct MemoryTables: Sendable {
     }
 
     /// See `Store.tail`.
-    package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> [TailBatch] {
-        workspaces[workspace]?.tail(after: seq, limit: limit) ?? []
+    package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> TailRead {
+        workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(ground: nil, batches: [])
     }
 }

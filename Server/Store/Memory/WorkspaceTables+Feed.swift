@@ -17,9 +17,9 @@ extension WorkspaceTables {
         return seq > 0 && place < batches.count ? batches[place].head : nil
     }
 
-    func tail(after seq: SequenceNumber, limit: Int) -> [TailBatch] {
+    func tail(after seq: SequenceNumber, limit: Int) -> TailRead {
         let first = place(of: seq < .max ? seq + 1 : seq)
-        return Array(batches[first...].prefix(max(limit, 0)))
+        return TailRead(ground: batch(holding: seq), batches: Array(batches[first...].prefix(max(limit, 0))))
     }
 
     func changedScopes(among asked: [ScopeID], after seq: SequenceNumber) -> [ScopeID] {

@@ -42,14 +42,24 @@ import TidemarkWire
         let feeds = Feeds(inboxes: [], seal: Self.seal)
         let feed = feeds.open(Self.workspace)
         let head = Head(seq: 3, nonce: 1, time: 1, epoch: 1)
-        #expect(try await feed.follow { () async throws(StoreError) in head })
+        #expect(try await feed.follow(now: 1) { () async throws(StoreError) in head })
         #expect(feeds.rest(afterIdle: 2, used: []).isEmpty)
         #expect(feeds.rest(afterIdle: 2, used: [Self.workspace]).isEmpty)
         #expect(feeds.rest(afterIdle: 2, used: []).isEmpty)
         #expect(feeds.rest(afterIdle: 2, used: []).map(\.workspace) == [Self.workspace])
         #expect(feeds[Self.workspace] == nil)
-        #expect(try await !feed.follow { () async throws(StoreError) in head })
-        #expect(try await feeds.open(Self.workspace).follow { () async throws(StoreError) in head })
+        #expect(try await !feed.follow(now: 1) { () async throws(StoreError) in head })
+        #expect(try await feeds.open(Self.workspace).follow(now: 1) { () async throws(StoreError) in head })
+    }
+
+    @Test func `a batch that is committed while the store is asked for the head is not lost`() async throws {
+        let feed = Feeds(inboxes: [], seal: Self.seal).open(Self.workspace)
+        let next = CommittedBatch(low: 4, head: Head(seq: 4, nonce: 4, time: 1, epoch: 1))
+        _ = try await feed.follow(now: 1) { () async throws(StoreError) in
+            #expect(!feed.committed(next))
+            return Head(seq: 3, nonce: 3, time: 1, epoch: 1)
+        }
+        #expect(feed.head == next.head)
     }
 
     @Test func `a client comes back to a workspace that rested`() async throws {

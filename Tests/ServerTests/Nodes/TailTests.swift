@@ -12,30 +12,43 @@ import TidemarkStore
 
     private func bodiless(_ seq: SequenceNumber) -> TailBatch { TailBatch(low: seq, head: head(seq), batch: nil) }
 
+    /// What the store has after the tail's head, on the tail's own ground.
+    private func read(
+        _ tail: inout Tail, _ batches: [TailBatch], isCommitting: Bool, isWhole: Bool = true
+    ) -> Tail.Reading {
+        let ground = tail.head.seq > 0 ? tail.head : nil
+        return tail.read(
+            TailRead(ground: ground, batches: batches), from: tail.mark, isWhole: isWhole, isCommitting: isCommitting)
+    }
+
     @Test func `an own batch that is read before it is told is told, not missed`() {
         var tail = Tail(head: head(1))
-        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: true) == [])
+        #expect(read(&tail, [bodiless(2), bodiless(3)], isCommitting: true) == .outputs([]))
         #expect(tail.committed(batch(2)) == [.batch(batch(2))])
         #expect(tail.committed(batch(3)) == [.batch(batch(3))])
     }
 
     @Test func `a batch without a body is missed when this node commits nothing`() {
         var tail = Tail(head: head(1))
-        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: false) == [.missed(head(2)), .missed(head(3))])
+        #expect(
+            read(&tail, [bodiless(2), bodiless(3)], isCommitting: false)
+                == .outputs([.missed(head(2)), .missed(head(3))]))
         #expect(tail.head == head(3))
     }
 
     @Test func `a batch without a body is missed as soon as a later own one is told`() {
         var tail = Tail(head: head(1))
-        #expect(tail.read([bodiless(2)], isCommitting: true) == [])
+        #expect(read(&tail, [bodiless(2)], isCommitting: true) == .outputs([]))
         #expect(tail.committed(batch(3)) == [])
-        #expect(tail.read([bodiless(2), bodiless(3)], isCommitting: true) == [.missed(head(2)), .batch(batch(3))])
+        #expect(
+            read(&tail, [bodiless(2), bodiless(3)], isCommitting: true)
+                == .outputs([.missed(head(2)), .batch(batch(3))]))
     }
 
     @Test func `another node's batch is told from the store while this node commits`() {
         var tail = Tail(head: head(1))
         let found = TailBatch(low: 2, head: head(2), batch: batch(2))
-        #expect(tail.read([found, bodiless(3)], isCommitting: true) == [.batch(batch(2))])
+        #expect(read(&tail, [found, bodiless(3)], isCommitting: true) == .outputs([.batch(batch(2))]))
         #expect(tail.head == head(2))
     }
 }

@@ -18,6 +18,10 @@ struct CopyWatch {
     var solo: LocalID?
     private var soloRevision: Int64 = 0
     private var settled = SettledWatch()
+    /// The database went back, and this device has not been welcomed since.
+    private(set) var isAstray = false
+    /// It has been.
+    private(set) var wasAstray = false
     /// Every transaction written here.
     private(set) var written: Set<TransactionID> = []
 
@@ -32,7 +36,28 @@ struct CopyWatch {
 
     mutating func evicted(on device: Device) { settled.evicted(on: device) }
 
+    /// What is shown may be of an order that is lost.
+    mutating func databaseWentBack() {
+        isAstray = true
+        wasAstray = true
+    }
+
+    /// False for what may be of a lost order. With the first welcome behind it, all that was seen before is forgotten.
+    private mutating func judges(_ message: ServerMessage, on device: Device) -> Bool {
+        guard isAstray else { return true }
+        guard case .welcome = message, device.connection?.watch.isVoid == false else {
+            isConsistent = false
+            if case .changes(let changes) = message { position = device.world.position(of: changes.cursor) }
+            return false
+        }
+        isAstray = false
+        (deleted, seen, settled) = ([:], [:], SettledWatch())
+        soloRevision = solo.flatMap { device.revision(of: $0) } ?? 0
+        return true
+    }
+
     mutating func applied(_ message: ServerMessage, on device: Device) {
+        guard judges(message, on: device) else { return }
         do {
             switch message {
             case .welcome(let welcome):
@@ -65,6 +90,8 @@ struct CopyWatch {
     mutating func checkAll(_ device: Device) throws {
         let copy = try LocalCopy(device.database)
         let oracle = device.world.oracle
+        // Seen in an order that is lost.
+        if isAstray { (deleted, seen) = ([:], [:]) }
         if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: position) }
         try checkMovement(copy)
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)

@@ -13,9 +13,12 @@ struct DeliveryWatch {
     private var acked: Int64 = 0
     /// The states in which pages were read, by request.
     private var pageStates: [Int64: SequenceNumber] = [:]
+    /// What is said here may be of an order that the database has lost: nothing of it is judged.
+    var isVoid = false
 
     mutating func received(_ bytes: [UInt8], _ world: World) {
-        guard bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes) else {
+        guard !isVoid, bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes)
+        else {
             return
         }
         world.require(ack.frames > acked, .contiguity, "acknowledged \(ack.frames) after \(acked)")
@@ -27,6 +30,7 @@ struct DeliveryWatch {
     mutating func pageRead(_ request: Int64, at seq: SequenceNumber) { pageStates[request] = seq }
 
     mutating func sent(_ frame: Frame, on connection: Connection, _ world: World) {
+        guard !isVoid else { return }
         do {
             switch try ServerMessage.decode(frame.bytes) {
             case .welcome(let welcome):

@@ -18,7 +18,7 @@ struct EndCheck {
                     try checkCopy(device)
                     try device.watch.checkAll(device)
                     try checkReceipts(device)
-                    if device.isReader { try ReplayCheck(device).run() }
+                    if device.isReader, !device.watch.wasAstray { try ReplayCheck(device).run() }
                 } catch let violation as Violation {
                     throw Violation(invariant: violation.invariant, message: "d\(device.number): \(violation.message)")
                 }
@@ -92,12 +92,16 @@ struct EndCheck {
 
     /// I-04, I-19: what a device believes of its writes is what the server did.
     private func checkReceipts(_ device: Device) throws {
+        let hasGoneBack = world.rewinds.count > 0
         for id in device.watch.written.sorted() {
             let isAccepted = world.oracle.accepted.contains(id)
+            // What was acknowledged and is lost is lost: nobody has it any more who would send it again.
+            let isLost = world.oracle.lost.contains(id)
             let step = try device.database.writer.unsafeRead { db in try ReceiptTable(db: db).step(id) }
             switch step {
-            case .committed: try check(isAccepted, .exactlyOnce, "\(id) is said to be committed, and is not")
-            case .parked: try check(!isAccepted, .exactlyOnce, "\(id) is parked, and took effect")
+            case .committed: try check(isAccepted || isLost, .exactlyOnce, "\(id) is said to be committed, and is not")
+            // Parked by a client that begins anew, and arrived all the same, from before.
+            case .parked: try check(!isAccepted || hasGoneBack, .exactlyOnce, "\(id) is parked, and took effect")
             case .queued, .sending, nil: throw Violation(invariant: .convergence, message: "\(id) is not settled")
             }
         }

@@ -65,8 +65,15 @@ extension Device {
                 })
         case .loadPages(let count, let first):
             return .pagesLoaded(try database.nextPages(limit: count, first: first))
-        case .fork:
-            world.broke(.exactlyOnce, "d\(number) was told to take another client id")
+        case .fork(let isCopy):
+            guard world.rewinds.count > 0, !isCopy else {
+                world.broke(.exactlyOnce, "d\(number) was told to take another client id")
+                break
+            }
+            log("takes another client id")
+            let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
+            try transact { try $0.fork(newClient: id) }
+            return .applied
         case .withhold(let number, _):
             try transact { try $0.withhold(number, reason: "no answer") }
             return .applied
@@ -90,6 +97,8 @@ extension Device {
     private func apply(_ message: ServerMessage, _ body: (LocalDatabase) throws -> Void) throws -> SyncEvent {
         do {
             try transact(body)
+        } catch let error as StoreError where error.code == .serverForgot && world.rewinds.count > 0 {
+            return .forkFound("\(error)", isCopy: false)
         } catch let error as StoreError {
             world.broke(.contiguity, "d\(number) refused a message: \(error)")
             throw error
@@ -124,7 +133,7 @@ extension Device {
             } catch {
                 return self.feed(.openFailed(SyncFailure(.databaseFailed, "\(error)")))
             }
-            let connection = self.world.network.connect(self, to: node, counter: start.connection)
+            let connection = self.world.network.connect(self, to: node, start)
             self.log("connects to n\(node.number) as c\(connection.id)")
             self.inbox = []
             self.connection = connection

@@ -60,7 +60,7 @@ final class Device {
         self.client = client
     }
 
-    /// The client id; a second one would mean that the server took an honest client for a copy.
+    /// The first client id; it takes another one only after a server that was set back.
     let client: ClientID
 
     /// The date that the device shows; it may jump.

@@ -53,8 +53,14 @@ final class RawClient {
             return world.broke(.terminality, "one malformed entry spoiled a push: \(text)")
         }
         node.received(call, from: user) { outcome in
-            guard case .settled(let through, _) = outcome, self.random.chance(800) else { return }
-            self.settled = max(self.settled, through)
+            guard self.random.chance(800) else { return }
+            switch outcome {
+            case .settled(let through, _): self.settled = max(self.settled, through)
+            // A server that knows of fewer was set back: what it lost is sent again, as it was.
+            case .gap(let through): self.settled = min(self.settled, through)
+            case .unknownClient: (self.isRegistered, self.settled) = (false, 0)
+            case .stale, .forked, .unavailable, .overloaded: break
+            }
         }
     }
 

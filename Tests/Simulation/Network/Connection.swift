@@ -7,6 +7,7 @@ final class Connection {
     let device: Device
     let node: ServerNode
     let user: UserID
+    let client: ClientID
     /// The client's connection counter.
     let counter: Int64
     /// Each end's own belief; a cut is noticed by the two at different times.
@@ -29,10 +30,11 @@ final class Connection {
     /// What the delivery checks know of it.
     var watch = DeliveryWatch()
 
-    init(id: SessionID, device: Device, node: ServerNode, counter: Int64) {
+    init(id: SessionID, device: Device, node: ServerNode, client: ClientID, counter: Int64) {
         self.id = id
         self.device = device
         self.node = node
+        self.client = client
         self.counter = counter
         user = device.owner
     }

@@ -1,3 +1,4 @@
+import Tidemark
 import TidemarkModel
 import TidemarkSession
 import TidemarkWire
@@ -23,9 +24,10 @@ final class Network {
 
     func dialDelay() -> Milliseconds { random.within(5...200) }
 
-    func connect(_ device: Device, to node: ServerNode, counter: Int64) -> Connection {
+    func connect(_ device: Device, to node: ServerNode, _ start: ConnectionStart) -> Connection {
         lastID += 1
-        let connection = Connection(id: lastID, device: device, node: node, counter: counter)
+        let connection = Connection(
+            id: lastID, device: device, node: node, client: start.client, counter: start.connection)
         node.opened(connection)
         return connection
     }
@@ -138,7 +140,7 @@ final class Network {
 
     private static func call(_ push: [UInt8], _ connection: Connection) -> PushCall? {
         guard case .push(let push)? = try? ClientMessage.decode(push) else { return nil }
-        return PushCall(client: connection.device.client, connection: connection.counter, push: push)
+        return PushCall(client: connection.client, connection: connection.counter, push: push)
     }
 
     private func noticeAtClient(_ connection: Connection, after delay: Milliseconds) {

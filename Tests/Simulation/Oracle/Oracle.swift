@@ -19,6 +19,9 @@ struct Oracle {
     private(set) var state: OracleState
     private(set) var accepted: Set<TransactionID> = []
     private(set) var refused: Set<TransactionID> = []
+    /// What was accepted, and lost by the database.
+    private(set) var lost: Set<TransactionID> = []
+    private var hasGoneBack = false
     private var written: [TransactionID: Written] = [:]
     private var settledThrough: [ClientID: Int64] = [:]
     private var connections: [ClientID: Int64] = [:]
@@ -72,6 +75,17 @@ struct Oracle {
         batches.append(batch)
     }
 
+    /// The database went back: what it accepted since is lost, what was written stays written.
+    mutating func goBack(to earlier: Oracle) {
+        let present = self
+        self = earlier
+        lost = present.lost.union(present.accepted).subtracting(earlier.accepted)
+        hasGoneBack = true
+        written = present.written.mapValues {
+            Written(transaction: $0.transaction, user: $0.user, after: min($0.after, earlier.head.seq))
+        }
+    }
+
     private mutating func judge(
         _ step: SubmittedStep, _ result: ResultRow, _ poison: Set<TransactionID>
     ) throws(Violation) {
@@ -96,11 +110,24 @@ struct Oracle {
         } else {
             let message = result.rejection.map { "\($0.code): \($0.message)" } ?? ""
             try check(result.rejection == nil, .terminality, "\(id) was refused, and should not be: \(message)")
-            try check(accepted.insert(id).inserted, .exactlyOnce, "\(id) took effect twice")
+            // A client that begins anew sends what it had on the way again, and what is late may still arrive.
+            let mayRepeat = hasGoneBack && written.transaction.isRepeatable
+            try check(accepted.insert(id).inserted || mayRepeat, .exactlyOnce, "\(id) took effect twice")
+            lost.remove(id)
             let hasEffect = state.last > before
             try check(!hasEffect || result.seq == state.last, .merge, "\(id): result says \(result.seq)")
             try check(
                 !hasEffect || before + 1 > written.after, .causality, "\(id) at \(before + 1), after \(written.after)")
+        }
+    }
+}
+
+extension Transaction {
+    /// Applied twice it does no more than once.
+    fileprivate var isRepeatable: Bool {
+        mutations.allSatisfy { mutation in
+            guard case .update(let patches) = mutation.action else { return true }
+            return patches.allSatisfy { if case .increment = $0.patch { false } else { true } }
         }
     }
 }

@@ -120,6 +120,11 @@ extension ModelDatabase {
             unlock()
             return isUnknown ? lookUp(step, batch, again) : answer(step, .failure(Self.unavailable))
         }
+        // Its connection was lost with what it has read.
+        guard world.rewinds.count == 0 || tables.read(ReadSet(), in: World.workspace).head.seq + 1 == batch.low else {
+            unlock()
+            return answer(step, .failure(Self.unavailable))
+        }
         do {
             try tables.write(batch, in: World.workspace, by: UInt64(step.lease.node.number))
         } catch {

@@ -49,7 +49,8 @@ extension ServerNode {
     private func close(_ id: SessionID, _ code: CloseCode, _ reason: String) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         world.log("n\(number) closes c\(id) \(code.rawValue) \(reason)")
-        if code == .protocolViolation || code == .clientForked || code == .clientUnknown {
+        let isForgotten = code == .clientUnknown && world.rewinds.count > 0
+        if code == .protocolViolation || code == .clientForked || code == .clientUnknown, !isForgotten {
             world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
         }
         world.network.closeFromServer(connection, code: code, reason: reason)
@@ -79,6 +80,7 @@ extension ServerNode {
                 { $0.session(for: request.user, client: request.client, in: request.workspace) }
             ) { snapshot in
                 guard let snapshot else { return self.loadFailed(id) }
+                self.tail?.saw(snapshot.head.seq)
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
                 self.advance { [clock = self.clock] in $0.loaded(id, answer, now: clock, into: &$1) }
             }
@@ -111,6 +113,7 @@ extension ServerNode {
             { $0.window(scopes: request.scopes, after: request.after, span: request.span, in: request.workspace) }
         ) { window in
             guard let window else { return self.loadFailed(id) }
+            self.tail?.saw(window.head.seq)
             self.advance { [clock = self.clock] in $0.windowRead(id, window, now: clock, into: &$1) }
         }
     }
@@ -125,6 +128,7 @@ extension ServerNode {
             }
         ) { page in
             if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
+            if let page { self.tail?.saw(page.at.seq) }
             self.advance { $0.historyRead(id, request, page, into: &$1) }
         }
     }
@@ -139,6 +143,7 @@ extension ServerNode {
             }
         ) { page in
             if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
+            if let page { self.tail?.saw(page.at.seq) }
             self.advance { [clock = self.clock] in $0.pageRead(id, request, page, now: clock, into: &$1) }
         }
     }

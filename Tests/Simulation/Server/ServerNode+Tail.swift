@@ -44,21 +44,48 @@ extension ServerNode {
         guard !isReadingTail else { return mustReadAgain = true }
         isReadingTail = true
         mustReadAgain = false
-        let after = tail.head.seq
-        world.database.call(lease, { $0.tail(after: after, limit: Self.tailLimit, in: World.workspace) }) { batches in
-            self.isReadingTail = false
-            guard let batches else { return }
-            let outputs = self.tail?.read(batches, isCommitting: self.isCommitting) ?? []
-            self.deliver(outputs)
+        let mark = tail.mark
+        let after = mark.head.seq
+        world.database.call(lease, { $0.tail(after: after, limit: Self.tailLimit, in: World.workspace) }) { found in
+            guard let found else { return self.isReadingTail = false }
+            let isWhole = found.batches.count < Self.tailLimit
+            switch self.tail?.read(found, from: mark, isWhole: isWhole, isCommitting: self.isCommitting) {
+            case .outputs(let outputs):
+                self.isReadingTail = false
+                self.deliver(outputs)
+            case .rewound: return self.restart()
+            case nil: self.isReadingTail = false
+            }
             guard self.isUp else { return }
-            let isBehind = batches.count == Self.tailLimit || self.mustReadAgain || self.tail?.hasGap == true
-            if isBehind { self.readTail() }
+            if !isWhole || self.mustReadAgain || self.tail?.hasGap == true { self.readTail() }
         }
+    }
+
+    /// The database went back: begins again at its head.
+    private func restart() {
+        if world.rewinds.count == 0 { world.broke(.stability, "n\(number) takes an order that stands for a lost one") }
+        let now = clock
+        world.database.call(lease, { $0.follow(World.workspace, node: UInt64(self.number), now: now) }) { head in
+            self.isReadingTail = false
+            guard let head else { return }
+            self.world.log("n\(self.number) begins again at \(head.seq)")
+            self.isAstray = false
+            self.missedThrough = 0
+            self.tail?.restart(at: head)
+            self.advance { $0.rewound(to: head, in: World.workspace, into: &$1) }
+            if self.isUp { self.readTail() }
+        }
+    }
+
+    func databaseWentBack() {
+        for connection in connections.values { connection.watch.isVoid = true }
+        guard isUp, let tail, tail.mark.end > world.oracle.head.seq else { return }
+        isAstray = true
     }
 
     /// A batch that this node committed.
     func delivered(_ batch: CommittedBatch) {
-        if batch.head.seq <= missedThrough {
+        if batch.head.seq <= missedThrough, !isAstray {
             world.broke(.ownBatches, "n\(number) told \(batch.head.seq) and had missed \(missedThrough)")
         }
         deliver(tail?.committed(batch) ?? [])

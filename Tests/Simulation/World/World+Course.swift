@@ -9,6 +9,7 @@ extension World {
         Workload(self).schedule()
         Chatter(self).schedule()
         Mischief(self).schedule()
+        rewinds.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

@@ -34,6 +34,7 @@ final class World {
     private(set) lazy var nodes = (0..<plan.nodeCount).map { ServerNode($0, self) }
     private(set) var devices: [Device] = []
     private(set) lazy var raw = RawClient(self)
+    private(set) lazy var rewinds = Rewinds(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
@@ -90,7 +91,8 @@ final class World {
 
     /// Tells the oracle what an app wrote.
     func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
-        oracle.wrote(transaction, by: user, after: seq)
+        // A device that has not heard of a rewind has seen numbers that will be given again.
+        oracle.wrote(transaction, by: user, after: min(seq, oracle.head.seq))
     }
 
     /// Judges the batch at its commit point.
@@ -101,5 +103,9 @@ final class World {
         } catch {
             broke(error.invariant, error.message)
         }
+        rewinds.committed()
     }
+
+    /// The order ends where it ended then.
+    func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }
 }

@@ -1,0 +1,50 @@
+import Crypto
+import Testing
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkDaemon
+
+/// Whether the history goes on from where a client stands.
+@Suite struct StandpointTests {
+    private static let workspace = WorkspaceID("w")
+    private let context: SessionContext
+
+    init() throws {
+        context = SessionContext(
+            serverName: "t", schema: try ServerConfiguration.defaultSchema(), limits: WireLimits(),
+            seal: CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
+        ) { _, _ in nil }
+    }
+
+    private func head(_ seq: SequenceNumber, _ nonce: UInt64) -> Head {
+        Head(seq: seq, nonce: nonce, time: 1, epoch: 1)
+    }
+
+    /// A client at number 5 of the history in which that has the nonce 55; the order's head is 9.
+    private func state(lineage: Head?, head: Head? = nil) -> Welcome.CursorState {
+        let cursor = context.seal.cursor(self.head(5, 55), workspace: Self.workspace.text)
+        return Standpoint(
+            cursor: cursor, held: [HeldScope(scope: ScopeID("directory"), since: 0)],
+            snapshot: SessionSnapshot(head: head ?? self.head(9, 99)), lineage: lineage, workspace: Self.workspace,
+            context: context
+        ).state
+    }
+
+    @Test func `a cursor stands while the batch that holds its number is the same`() {
+        #expect(state(lineage: head(5, 55)) == .ok)
+        #expect(state(lineage: head(7, 55)) == .ok, "it may lie inside the batch")
+    }
+
+    @Test func `a cursor of another history is worth nothing, though the number was given again`() {
+        #expect(state(lineage: head(5, 56)) == .resync)
+        #expect(state(lineage: head(5, 0)) == .resync)
+    }
+
+    @Test func `a cursor ahead of the order is worth nothing`() {
+        #expect(state(lineage: nil, head: head(4, 44)) == .resync)
+        #expect(state(lineage: head(5, 55), head: head(4, 44)) == .resync)
+    }
+}

@@ -1,0 +1,49 @@
+import TidemarkModel
+import TidemarkStore
+
+/// A database that goes back: the last commits are lost, as by a failover to a copy that lags behind, while every process
+/// runs on. Nobody is told.
+///
+/// What was committed and lost is lost: no check asks for it any more, and what it stands on begins anew with the state
+/// that the database went back to. Until a client was welcomed after it, it may show what is lost, and nothing that it
+/// shows or is sent by a node that has not noticed is judged.
+final class Rewinds {
+    private unowned let world: World
+    private var random: SplitMix
+    /// How often it happens in this course.
+    let planned: Int
+    private(set) var count = 0
+    /// The state after each of the last commits, the present one last.
+    private var past: [(tables: MemoryTables, oracle: Oracle)] = []
+    private static let commitsKept = 12
+
+    init(_ world: World) {
+        self.world = world
+        random = SplitMix(seed: world.plan.seed, "rewinds")
+        planned = random.chance(250) ? 1 + random.below(2) : 0
+    }
+
+    func schedule() {
+        for _ in 0..<planned { world.after(random.within(1_500...world.plan.chaosTime)) { self.rewind() } }
+    }
+
+    /// To be called when a batch is in the tables.
+    func committed() {
+        guard planned > 0 else { return }
+        past.append((world.database.tables, world.oracle))
+        if past.count > Self.commitsKept { past.removeFirst() }
+    }
+
+    private func rewind() {
+        guard past.count > 1 else { return }
+        let lost = 1 + random.below(past.count - 1)
+        past.removeLast(lost)
+        guard let present = past.last else { return }
+        count += 1
+        world.log("the database loses \(lost) commits and stands at \(present.oracle.head.seq)")
+        world.database.tables = present.tables
+        world.goBack(to: present.oracle)
+        for node in world.nodes { node.databaseWentBack() }
+        for device in world.devices { device.watch.databaseWentBack() }
+    }
+}
