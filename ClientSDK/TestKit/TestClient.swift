@@ -111,6 +111,7 @@ public final class TestClient: Sendable {
         }
         kit.loopback.cut(number)
         _ = store?.abandonConnection()
+        store?.database.abandonLock()
     }
 
     // MARK: Faults

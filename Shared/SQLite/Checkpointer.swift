@@ -30,6 +30,8 @@ package final class Checkpointer: Sendable {
     }
 
     private struct State {
+        /// Pages in the log at which it is copied, as the file is now.
+        var pagesMin: Int32
         var copier: DatabaseQueue?
         weak var pool: DatabasePool?
         var phase = Phase.idle
@@ -37,18 +39,23 @@ package final class Checkpointer: Sendable {
         var rounds = 0
     }
 
-    private let pagesMin: Int32
+    /// Between the smallest file and large ones.
+    private let pagesMin: ClosedRange<Int32>
     private let rest: Duration?
     private let lane = DispatchQueue(label: "tidemark.checkpoint")
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// - Parameters:
     ///   - pagesMin: pages in the log at which it is copied.
+    ///   - pagesLeast: the same beside a small file: half as many as the file has, but not fewer than this.
+    ///     `nil` for the same whatever the file.
     ///   - rest: how long nothing is written before that, where such times can be hoped for: a copy shares the disk with the
     ///     writer. `nil` copies at once.
-    package init(pagesMin: Int, rest: Duration? = nil) {
-        self.pagesMin = Int32(clamping: max(1, pagesMin))
+    package init(pagesMin: Int, pagesLeast: Int? = nil, rest: Duration? = nil) {
+        let most = Int32(clamping: max(1, pagesMin))
+        self.pagesMin = min(most, Int32(clamping: max(1, pagesLeast ?? pagesMin)))...most
         self.rest = rest
+        state = Mutex(State(pagesMin: self.pagesMin.lowerBound))
     }
 
     /// Commits that wrote to the log, of the connections that it watches.
@@ -84,19 +91,27 @@ package final class Checkpointer: Sendable {
             state.copier = copier
             state.pool = pool
         }
+        try copier.inDatabase { db in try measure(db) }
+    }
+
+    /// Notes how large the file is. Not while it is written: that would cost each commit.
+    private func measure(_ db: Database) throws {
+        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let (least, most) = (pagesMin.lowerBound, pagesMin.upperBound)
+        state.withLock { $0.pagesMin = max(least, min(most, Int32(clamping: pages / 2))) }
     }
 
     private func logged(_ pages: Int32, _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?) {
-        let size = pages / pagesMin
-        let (isStarted, next) = state.withLock { state -> (Bool, Phase?) in
+        let (size, isStarted, next) = state.withLock { state -> (Int32, Bool, Phase?) in
             state.commits += 1
-            guard state.copier != nil, size > 0, size < Self.backstop else { return (state.copier != nil, nil) }
+            let size = pages / state.pagesMin
+            guard state.copier != nil, size > 0, size < Self.backstop else { return (size, state.copier != nil, nil) }
             switch state.phase {
             case .idle: state.phase = rest == nil ? .copying : .waiting(since: state.commits)
             case .waiting where size >= Self.patience: state.phase = .copying
-            case .waiting, .copying: return (true, nil)
+            case .waiting, .copying: return (size, true, nil)
             }
-            return (true, state.phase)
+            return (size, true, state.phase)
         }
         switch next {
         case .copying?: lane.async { self.copy() }
@@ -126,7 +141,10 @@ package final class Checkpointer: Sendable {
         // Twice: the second time there is only what was written during the first.
         for _ in 0..<2 {
             // A failure, such as a full disk, leaves the log as it is, and the next commit asks again.
-            _ = try? copier?.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            _ = try? copier?.writeWithoutTransaction { db in
+                try db.checkpoint(.passive)
+                try measure(db)
+            }
         }
         let pool = state.withLock { state in
             state.rounds += 1

@@ -47,7 +47,6 @@ extension URLSession {
 
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var response: URLResponse? { nil }
-
     open func resume() {}
 }
 

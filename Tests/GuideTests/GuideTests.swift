@@ -6,7 +6,11 @@ import Testing
     static let here = URL(filePath: #filePath).deletingLastPathComponent()
     static let catalogue = here.appending(path: "../../ClientSDK/SDK/Tidemark.docc").standardizedFileURL
 
-    static let guides = ["Start", "Writing", "Observing", "Conflicts", "Migrations", "Testing", "Background", "Files"]
+    static let guides = [
+        "Start", "Adding", "Writing", "Finding", "Observing", "Conflicts", "Migrations", "Testing", "Background",
+        "Files",
+        "Leaving",
+    ]
 
     @Test(arguments: guides)
     func `a guide's code is what compiles here`(_ guide: String) throws {
@@ -20,6 +24,34 @@ import Testing
             #expect(place != nil, "\(guide): not compiled, or not in this order: \(line)")
             if let place { compiled = compiled[(place + 1)...] }
         }
+    }
+
+    @Test func `what the guide says to depend on is what the package offers`() throws {
+        let page = try String(contentsOf: Self.catalogue.appending(path: "Adding.md"), encoding: .utf8)
+        let manifest = try String(
+            contentsOf: Self.here.appending(path: "../../Package.swift").standardizedFileURL, encoding: .utf8)
+        let named = page.matches(of: /\.product\(name: "(\w+)", package: "(\w+)"\)/)
+        #expect(named.count == 4)
+        for product in named {
+            #expect(manifest.contains(".library(name: \"\(product.1)\""), "\(product.1)")
+            #expect(manifest.contains("name: \"\(product.2)\""), "\(product.2)")
+        }
+    }
+
+    @Test func `every fault of the kit is named, and no other`() throws {
+        let page = try String(contentsOf: Self.catalogue.appending(path: "Testing.md"), encoding: .utf8)
+        var declared: Set<String> = []
+        for file in ["Faults.swift", "ServerBackup.swift"] {
+            let path = Self.here.appending(path: "../../ClientSDK/TestKit/\(file)").standardizedFileURL
+            let source = try String(contentsOf: path, encoding: .utf8)
+            for name in source.matches(of: /\n {4}public func (\w+)\(/) { declared.insert(String(name.1)) }
+        }
+        declared.remove("backup")
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") && !$0.contains("kit.faults.") }
+        let named = rows.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`(\w+)\(/).map { String($0.1) }
+        }
+        #expect(Set(named) == declared)
     }
 
     @Test func `a two-device chat takes at most twenty lines`() throws {

@@ -6,7 +6,7 @@ import Tidemark
 func observe(store: SyncStore, list: UUID, task: UUID) async throws {
     let tasks = store.repository(Task.self)
     let open = tasks.observe(
-        where: .equals("isDone", false), orderBy: .ascending("title"), limit: 50, in: ScopeID(record: list))
+        where: .differs("isDone", true), orderBy: .ascending("title"), limit: 50, in: ScopeID(record: list))
     for try await page in open { print(page.map(\.title)) }
 
     for try await current in tasks.observe(id: task) { print(current?.title ?? "gone") }
@@ -15,6 +15,10 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
         try snapshot.rows("SELECT isDone, count(*) AS number FROM tasks GROUP BY isDone")
     }
     for try await rows in counts { print(rows.count) }
+
+    for try await all in tasks.observe(where: nil, in: ScopeID(record: list), whenFilled: true) { print(all.count) }
+
+    for try await isFilling in store.isFilling(ScopeID(record: list)) { print(isFilling ? "loading" : "all here") }
 
     for await status in store.status {
         switch status.activity {

@@ -22,6 +22,11 @@ import TidemarkTestKit
             batch.create(Task(listId: list, title: "Bread"))
             batch.delete(Task.self, task)
         }
+
+        let many = try await store.write(.inParts) { batch in
+            for number in 1...1_000 { batch.create(Task(listId: list, title: "\(number)")) }
+        }
+        #expect(many.parts.count == 16)
         try await kit.settle()
 
         for try await step in receipt.steps {
@@ -33,7 +38,11 @@ import TidemarkTestKit
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
-        #expect(try kit.rows(of: Task.self).map(\.title) == ["Buy milk", "Bread"])
+        #expect(try kit.rows(of: Task.self).map(\.title).prefix(2) == ["Buy milk", "Bread"])
+        #expect(try kit.rows(of: Task.self).count == 1_002)
+        for try await step in many.steps where step.isFinal {
+            guard case .committed = step else { Issue.record("\(step)"); return }
+        }
 
         client.goOffline()
         try await tasks.create(Task(listId: list, title: "Too late"))
@@ -45,5 +54,44 @@ import TidemarkTestKit
             if parked.rejection.code == .revoked { try await parked.discard() } else { try await parked.retry() }
         }
         #expect(try await store.outbox.parked().isEmpty)
+
+        try await kit.faults.grant(UserID("ann"), to: ScopeID(record: list))
+        client.goOffline()
+        let (right, wrong) = (UUID(), UUID())
+        try await store.write { batch in
+            batch.create(Task(id: right, listId: list, title: "right"))
+            batch.create(Task(id: wrong, listId: list, title: "wrong"))
+        }
+        try await kit.faults.revoke(UserID("ann"), from: ScopeID(record: list))
+        client.goOnline()
+        try await kit.settle()
+        try await kit.faults.grant(UserID("ann"), to: ScopeID(record: list))
+
+        let refused = try await store.outbox.parked()
+        try await refused.first?.edit { mutations in mutations.removeAll { $0.key.id == UniqueID(wrong) } }
+
+        try await kit.settle()
+        #expect(try kit.rows(of: Task.self).filter { [right, wrong].contains($0.id) }.map(\.title) == ["right"])
+    }
+
+    @Test func `a task that says nothing of being done is one that is not done`() async throws {
+        let kit = try TestKit(schema: try GuideSchema.schema())
+        let ann = try await kit.client("ann")
+        let bob = try await kit.client("bob")
+        let list = TaskList(members: ["ann", "bob"])
+        try await ann.store.repository(TaskList.self).create(list)
+        // An app that does not know of it, and a backend that forgot the title.
+        let (first, second) = (UniqueID(UUID()), UniqueID(UUID()))
+        try await ann.store.write { batch in
+            for (id, title) in [(first, "Buy milk"), (second, nil)] as [(UniqueID, FieldValue?)] {
+                var fields: Fields = ["listId": .id(list.id)]
+                fields["title"] = title
+                batch.apply(Mutation(key: RecordKey(collection: "tasks", id: id), action: .create(fields)))
+            }
+        }
+        try await kit.settle()
+        let tasks = try await bob.store.repository(Task.self).readAll()
+        #expect(tasks.map(\.title) == ["Buy milk"] && tasks.map(\.isDone) == [false])
+        #expect(try await bob.store.repository(Task.self).undecodable().map(\.field) == ["title"])
     }
 }

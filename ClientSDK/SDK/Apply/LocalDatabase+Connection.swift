@@ -14,7 +14,8 @@ extension LocalDatabase {
             return ConnectionStart(
                 client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
                 cursor: try Meta.cursor.text(db), scopes: try ScopeTable(db: db).all(),
-                ackedThrough: try Meta.ackedThrough.integer(db) ?? 0)
+                ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
+                owner: StoreOwner(account: account, schema: schema.name))
         }
     }
 
@@ -27,10 +28,11 @@ extension LocalDatabase {
     ///   were used: take another identity with `fork(newClient:)` and connect again. Nothing is then changed.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
         var told = modelLimits
-        (told.recordBytesMax, told.transactionBytesMax, told.mutationsMax) = (
-            welcome.limits.model.recordBytesMax, welcome.limits.model.transactionBytesMax,
-            welcome.limits.model.mutationsMax
-        )
+        let (model, messageBytes) = (welcome.limits.model, welcome.limits.messageBytesMax)
+        // Something can be written whatever a server says; and what is larger than a message could not be sent.
+        told.recordBytesMax = max(1, model.recordBytesMax)
+        told.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
+        told.mutationsMax = max(1, model.mutationsMax)
         let events = try change { [told] db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try Meta.lastNumber.integer(db) ?? 0

@@ -6,7 +6,8 @@ extension LocalDatabase {
     /// What to fetch next, at most one page a collection of a scope; the sender numbers the requests.
     ///
     /// First the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
-    /// grant, each with its own record before what belongs to it. Then further back, newest records first.
+    /// grant. Then further back, newest records first. What belongs to a scope is asked for once the scope's own record is
+    /// here, so that nobody sees messages of a conversation that is not there.
     ///
     /// - Parameter collection: its pages come before all that; as the server calls it.
     package func nextPages(limit: Int, first collection: String? = nil) throws -> [PageRequest] {
@@ -16,11 +17,16 @@ extension LocalDatabase {
                 FROM tidemark_scope_page AS p
                 JOIN tidemark_scope AS s ON s.scope = p.scope
                 WHERE p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
-                ORDER BY p.collection = ? DESC, p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC,
+                    AND (p.collection = ?1 OR p.collection IN (SELECT value FROM json_each(?2)) OR NOT EXISTS (
+                        SELECT 1 FROM tidemark_scope_page AS own
+                        WHERE own.scope = p.scope AND own.is_complete = 0
+                            AND own.collection IN (SELECT value FROM json_each(?2))
+                    ))
+                ORDER BY p.collection = ?1 DESC, p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC,
                     p.scope, p.position
-                LIMIT ?
+                LIMIT ?3
                 """
-            return try db.all(sql, [collection.map(names.local), limit]).map { row in
+            return try db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
                 let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
                 return PageRequest(
                     id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),
@@ -28,6 +34,12 @@ extension LocalDatabase {
                     before: try row.optionalInteger(3), limit: Int(rows))
             }
         }
+    }
+
+    /// Names of the collections whose records open a scope, as a JSON array.
+    private var ownRecords: String {
+        let names = schema.collections.filter { if case .ownRecord = $0.scope { true } else { false } }.map(\.name)
+        return FieldValue.array(names.map { .string($0) }).json
     }
 
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled

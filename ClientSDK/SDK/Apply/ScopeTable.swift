@@ -24,6 +24,12 @@ struct ScopeTable {
     /// True when pages of the scope are still to come.
     func isFilling(_ scope: ScopeID) throws -> Bool { try held(scope)?.isFilling == true }
 
+    /// The same of any scope where none is named.
+    func isFilling(anyOr scope: ScopeID?) throws -> Bool {
+        if let scope { return try isFilling(scope) }
+        return try db.exists("SELECT 1 FROM tidemark_scope_page WHERE \(Self.isToCome) LIMIT 1")
+    }
+
     func all() throws -> [HeldScope] {
         try db.all("SELECT scope, since FROM tidemark_scope ORDER BY scope")
             .map { HeldScope(scope: ScopeID(try $0.text(0)), since: try $0.integer(1)) }

@@ -8,6 +8,12 @@ extension SyncStore {
         try await database.writer.read { [database] db in try StoreStatistics.fetch(db, database) }
     }
 
+    /// True while records of a scope are still to come, now and after each change: what is here of it may refer to what is
+    /// not. False for a scope that is not held, such as one that was opened here and is not at the server yet.
+    public func isFilling(_ scope: ScopeID) -> LiveValues<Bool> {
+        LiveValues(database, fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
+    }
+
     /// Evicts what the cache's policy does not keep. Happens by itself while connected.
     ///
     /// - Parameter policy: another one than the store's, for this once.
@@ -26,7 +32,7 @@ extension SyncStore {
 
     /// What of an account stays on the device after its user signed out.
     public enum Kept: Hashable, Sendable {
-        /// Nothing: the files are deleted, and what was not sent is lost.
+        /// Nothing: the files are deleted, damaged ones that were set aside too, and what was not sent is lost.
         case nothing
         /// What is not sent yet, and what was refused: it goes on when the same account signs in again.
         case pending
@@ -38,26 +44,28 @@ extension SyncStore {
     @concurrent public func signOut(keeping kept: Kept) async throws {
         await disconnect()
         if kept == .pending { try database.clearCache() }
-        try database.close()
-        guard kept == .nothing, let path = database.path else { return }
-        for end in ["", "-wal", "-shm", ".suspect"] where FileManager.default.fileExists(atPath: path + end) {
-            try FileManager.default.removeItem(atPath: path + end)
-        }
+        if kept == .nothing { try database.delete() } else { try database.close() }
     }
 
+    /// Ends the connection and closes the database, so that another process may open it; the store is of no use afterwards.
+    @concurrent public func close() async throws { try await signOut(keeping: .everything) }
+
     /// Trims the cache from time to time until the task is cancelled.
-    func trim(_ log: @Sendable (Int) -> Void, clock: any Clock<Duration> = ContinuousClock()) async {
-        do {
-            while true {
+    func trim(clock: any Clock<Duration> = ContinuousClock()) async {
+        var told: String?
+        while !Task.isCancelled {
+            do {
                 let count = try await evict()
-                if count > 0 { log(count) }
-                try await clock.sleep(for: max(database.limits.cache.pause, .seconds(1)))
+                if count > 0 { journal.note(.evicted(records: count)) }
+                told = nil
+            } catch is CancellationError {
+                return
+            } catch {
+                let reason = "\(error)"
+                if told != reason { journal.note(.trimFailed(reason: reason)) }
+                told = reason
             }
-        } catch is CancellationError {
-            return
-        } catch {
-            // A disk that refuses this refuses the engine too, which tells of it.
-            return
+            do { try await clock.sleep(for: max(database.limits.cache.pause, .seconds(1))) } catch { return }
         }
     }
 

@@ -35,6 +35,31 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var collections: [CollectionState]
     /// The bytes that records name.
     public var blobs: BlobState
+    /// Records that reads of this process set aside since their model cannot hold them, by collection and id; the first
+    /// thousand. None in a file that is only looked into.
+    public var undecodable: [UndecodableState]
+    /// What happened when the file before this one was found damaged; `nil` when none was.
+    public var damage: Damage?
+
+    /// A damaged file, and what was saved of it.
+    public struct Damage: Codable, Hashable, Sendable {
+        /// When it was found, by the device's clock.
+        public var found: Date
+        /// What was found first.
+        public var reason: String
+        /// The name that the damaged file has now.
+        public var file: String
+        /// Transactions that were kept to be sent.
+        public var pending: Int
+        /// Transactions that were kept to be decided on.
+        public var parked: Int
+        /// Transactions of which something could be read, and not enough.
+        public var unreadable: Int
+        /// Blobs that were kept to be sent.
+        public var blobs: Int
+        /// Blobs of which not all bytes could be read.
+        public var unreadableBlobs: Int
+    }
 
     /// A transaction of the outbox.
     public struct QueuedWrite: Codable, Hashable, Sendable {
@@ -69,6 +94,20 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var parked: Date
         /// What it would have done: `create messages/018f…`.
         public var actions: [String]
+    }
+
+    /// A record that a model cannot hold.
+    public struct UndecodableState: Codable, Hashable, Sendable {
+        /// The record's collection.
+        public var collection: String
+        /// The record's id.
+        public var id: String
+        /// The model's type.
+        public var model: String
+        /// The field in question; `nil` where the model names none.
+        public var field: String?
+        /// The field is not set, or its value does not decode.
+        public var problem: UndecodableRecord.Problem
     }
 
     /// A scope that the account is a member of.

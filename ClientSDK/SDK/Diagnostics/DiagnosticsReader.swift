@@ -16,7 +16,13 @@ struct DiagnosticsReader {
             acknowledgedThrough: try Meta.ackedThrough.integer(db) ?? 0,
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),
-            collections: try collectionNames().map(collection), blobs: try blobs())
+            collections: try collectionNames().map(collection), blobs: try blobs(), undecodable: [],
+            damage: try damage())
+    }
+
+    private func damage() throws -> Diagnostics.Damage? {
+        guard let stored = try Meta.recovery.text(db) else { return nil }
+        return try JSONDecoder().decode(Diagnostics.Damage.self, from: Data(stored.utf8))
     }
 
     /// The collections that the file has tables for.

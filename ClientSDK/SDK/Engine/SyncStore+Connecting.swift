@@ -106,7 +106,7 @@ extension SyncStore {
                 for await _ in localWrites.values() { engine.wrote() }
             }
             group.addTask { [self] in
-                await trim { journal.note(.evicted(records: $0)) }
+                await trim()
             }
             group.addTask { [self] in await watchOverdue() }
             group.addTask { await courier.run() }

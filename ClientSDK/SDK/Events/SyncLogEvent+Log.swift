@@ -16,7 +16,9 @@ extension SyncLogEvent {
         case .withheld: "withheld"
         case .blobRefused: "blob_refused"
         case .forked: "forked"
+        case .undecodable: "undecodable"
         case .evicted: "evicted"
+        case .trimFailed: "trim_failed"
         case .overdue: "overdue"
         case .corrupted: "corrupted"
         case .recovered: "recovered"
@@ -44,10 +46,14 @@ extension SyncLogEvent {
         case .blobRefused(let digest, let scope, let failure):
             ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
         case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
+        case .undecodable(let collection, let record, let model, let field):
+            ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
+                field.map { ["field": $0] } ?? [:]
+            ) { first, _ in first }
         case .evicted(let records): ["records": "\(records)"]
         case .overdue(let transactions, let age):
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
-        case .corrupted(let reason): ["reason": reason]
+        case .corrupted(let reason), .trimFailed(let reason): ["reason": reason]
         }
     }
 
@@ -67,12 +73,14 @@ extension SyncLogEvent {
         case .stopped: "sync stopped"
         case .committed: "writes were committed"
         case .merged: "concurrent changes were merged"
-        case .conflict: "a value written here was overwritten, or waits for a choice"
+        case .conflict: "a value was overwritten unseen, or waits for a choice"
         case .parked: "a write was refused"
         case .withheld: "a write without an answer is withheld"
         case .blobRefused: "the bytes of a record were refused"
         case .forked: "the client id was in use elsewhere"
+        case .undecodable: "a record does not decode and is left out of lists"
         case .evicted: "records were evicted"
+        case .trimFailed: "no records could be evicted"
         case .overdue: "what was written waits for too long"
         case .corrupted: "the local database is damaged"
         case .recovered: "the local database was replaced"
@@ -82,8 +90,9 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .overdue, .corrupted: true
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .recovered:
+        case .parked, .withheld, .blobRefused, .undecodable, .overdue, .corrupted: true
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .trimFailed,
+            .recovered:
             false
         }
     }
@@ -95,7 +104,7 @@ extension SyncLogEvent {
         case .corrupted: .error
         case .overdue: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .evicted, .recovered:
+            .forked, .undecodable, .evicted, .trimFailed, .recovered:
             .info
         }
     }

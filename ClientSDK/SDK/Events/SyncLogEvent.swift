@@ -20,7 +20,7 @@ public enum SyncLogEvent: Hashable, Sendable {
     case committed(transactions: Int)
     /// A record was changed here and elsewhere at the same time.
     case merged(MergeDecision)
-    /// Values written here were overwritten unseen, or wait for the app's choice.
+    /// Values were overwritten unseen, those of this device or others' by this device, or wait for the app's choice.
     case conflict(ConflictNote)
     /// A transaction was refused for good; it waits among the parked.
     case parked(transaction: UUID, rejection: Rejection)
@@ -30,8 +30,12 @@ public enum SyncLogEvent: Hashable, Sendable {
     case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from elsewhere; it took another one.
     case forked
+    /// A record is here that a model cannot hold; lists go on without it. `field` is `nil` where the model names none.
+    case undecodable(collection: String, record: UUID, model: String, field: String?)
     /// Records were removed to make room; the server has them.
     case evicted(records: Int)
+    /// Nothing could be evicted; told once for each reason, and tried again.
+    case trimFailed(reason: String)
     /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; told once until it is over.
     case overdue(transactions: Int, age: Duration)
     /// The database cannot be read as it is.

@@ -68,7 +68,7 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .evicted(let records): evicted += records
         case .started: started += 1
         case .blobRefused: blobsRefused += 1
-        case .stopped, .forked, .overdue, .corrupted, .recovered: break
+        case .stopped, .forked, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
         }
     }
 }

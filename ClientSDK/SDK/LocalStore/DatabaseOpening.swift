@@ -2,51 +2,68 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// Opens an account's file: recovers it when it is damaged, and gives it an identity of its own when it is a copy.
+/// Opens an account's file for this store alone: recovers it when it is damaged, and gives it an identity of its own when it
+/// is a copy.
 struct DatabaseOpening {
-    let folder: URL
-    let account: UserID
-    let schema: Schema
-    let environment: StoreEnvironment
-    var limits = LocalLimits()
+    private let path: String
+    private let account: UserID
+    private let schema: Schema
+    private let environment: StoreEnvironment
+    private let limits: LocalLimits
 
-    private var path: String { folder.appending(path: DatabaseFile.name(account)).path }
+    init(
+        folder: URL, account: UserID, schema: Schema, environment: StoreEnvironment, limits: LocalLimits = LocalLimits()
+    ) {
+        self.init(
+            file: folder.appending(path: DatabaseFile.name(account)).path, account: account, schema: schema,
+            environment: environment, limits: limits)
+    }
+
+    init(
+        file: String, account: UserID, schema: Schema, environment: StoreEnvironment,
+        limits: LocalLimits = LocalLimits()
+    ) {
+        (path, self.account, self.schema) = (file, account, schema)
+        (self.environment, self.limits) = (environment, limits)
+    }
 
     func open() throws -> (database: LocalDatabase, notice: StoreNotice?) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let lock = try FileLock(of: path)
         let install = try InstallMark(folder: folder).id(orMake: environment.newID)
+        let recovery = Recovery(path: path)
+        // Before SQLite looks: it takes an empty file for a new one, and deletes the log beside it.
+        if let reason = try recovery.begun() ?? recovery.loss() { return try recover(reason, install, lock) }
         let mark = SuspectMark(path: path)
         do {
-            let database = try load(isSuspect: mark.isSet)
+            let database = try load(isSuspect: mark.isSet, lock)
             mark.clear()
             let isCopy = try database.adopt(install, newClient: environment.newID())
             return (database, isCopy ? .copied : nil)
         } catch let error as DatabaseError where StoreError(error)?.code == .corrupt {
-            return try recover("\(error)", install)
+            return try recover("\(error)", install, lock)
         } catch let error as StoreError where error.code == .corrupt {
-            return try recover("\(error)", install)
+            return try recover("\(error)", install, lock)
         }
     }
 
-    private func load(isSuspect: Bool) throws -> LocalDatabase {
+    private func load(isSuspect: Bool, _ lock: FileLock) throws -> LocalDatabase {
         try LocalDatabase.open(
             path: path, account: account, schema: schema, newClient: environment.newID(), limits: limits,
-            isSuspect: isSuspect)
+            isSuspect: isSuspect, lock: lock)
     }
 
-    private func recover(_ reason: String, _ install: UniqueID) throws -> (LocalDatabase, StoreNotice?) {
-        let damaged = "\(path).corrupt-\(environment.now())"
-        try FileManager.default.moveItem(atPath: path, toPath: damaged)
-        if FileManager.default.fileExists(atPath: "\(path)-wal") {
-            try FileManager.default.moveItem(atPath: "\(path)-wal", toPath: "\(damaged)-wal")
-        }
-        for rest in ["\(path)-shm", "\(path).suspect"] where FileManager.default.fileExists(atPath: rest) {
-            try FileManager.default.removeItem(atPath: rest)
-        }
-        let database = try load(isSuspect: false)
+    private func recover(_ reason: String, _ install: UniqueID, _ lock: FileLock) throws -> (
+        LocalDatabase, StoreNotice?
+    ) {
+        let recovery = Recovery(path: path)
+        let damaged = try recovery.setAside(reason, now: environment.now())
+        let copy = try RepairedCopy(of: damaged)
+        let database = try load(isSuspect: false, lock)
         _ = try database.adopt(install, newClient: environment.newID())
-        let salvage = Salvage(path: damaged, account: account)
+        let salvage = Salvage(path: copy.path, account: account)
         let salvaged = salvage.read()
         try database.restore(salvaged, newClient: environment.newID())
         var blobs = 0
@@ -57,10 +74,13 @@ struct DatabaseOpening {
         let (pending, parked) = try database.writer.read { db in
             (try OutboxTable(db: db).pendingCount(), try Parking(db: db).parked().count)
         }
-        let recovery = StoreRecovery(
+        let report = StoreRecovery(
             damaged: URL(fileURLWithPath: damaged), reason: reason, pending: pending, parked: parked,
             unreadable: salvaged.unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
-        return (database, .recovered(recovery))
+        try database.change { db in try Meta.recovery.set(report.stored(at: environment.now()), db) }
+        try recovery.end()
+        try copy.remove()
+        return (database, .recovered(report))
     }
 }
 

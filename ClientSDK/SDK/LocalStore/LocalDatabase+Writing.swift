@@ -11,7 +11,12 @@ extension LocalDatabase {
     ///   `unconfirmed`, and then it is.
     func change<Result>(_ body: (Database) throws -> Result) throws -> Result {
         do {
-            return try writer.writeWithoutTransaction { db in try durably(db, body) }
+            do {
+                return try writer.writeWithoutTransaction { db in try durably(db, body) }
+            } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
+                guard writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
+                return try writer.writeWithoutTransaction { db in try durably(db, body) }
+            }
         } catch let error as DatabaseError {
             throw named(error)
         }
@@ -20,10 +25,35 @@ extension LocalDatabase {
     /// Off the cooperative threads.
     func change<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         do {
-            return try await writer.writeWithoutTransaction { db in try durably(db, body) }
+            do {
+                return try await writer.writeWithoutTransaction { db in try durably(db, body) }
+            } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
+                guard try await writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
+                return try await writer.writeWithoutTransaction { db in try durably(db, body) }
+            }
         } catch let error as DatabaseError {
             throw named(error)
         }
+    }
+
+    /// Copies the log on a full disk, so that its room can be written to; the file may have to grow for that.
+    ///
+    /// - Returns: false when that gave no room.
+    private func emptiesLog(_ db: Database) -> Bool {
+        guard let path else { return false }
+        let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
+        // Unchanged: nothing was freed, as where there is no log.
+        let before = Self.bytes(of: "\(path)-wal")
+        reserve.release()
+        // A log that cannot be copied stays as it is.
+        _ = try? db.checkpoint(.truncate)
+        reserve.take()
+        return Self.bytes(of: "\(path)-wal") < before
+    }
+
+    private static func bytes(of file: String) -> Int {
+        // What is not there has none.
+        (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
     }
 
     private func durably<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {

@@ -2,6 +2,7 @@ package import GRDB
 import Synchronization
 package import TidemarkModel
 package import TidemarkSQLite
+import TidemarkWire
 
 /// What one account holds on this device: records, outbox, and the state of its synchronisation, in one SQLite file.
 ///
@@ -20,9 +21,13 @@ package final class LocalDatabase: Sendable {
     let names: CollectionNames
     /// How the records of each model are read.
     let plans = ReadPlans()
+    /// Records that reads have set aside.
+    let undecodable: UndecodableRecords
     /// `nil` in memory.
     let path: String?
     let checkpointer: Checkpointer?
+    /// `nil` in memory.
+    let lock: FileLock?
     let searchUpkeep: SearchUpkeep
     /// What observations hear of.
     let changes = ChangeBoard()
@@ -33,8 +38,10 @@ package final class LocalDatabase: Sendable {
     /// - Throws: `StoreError` with `schemaChanged`, `wrongAccount` or `formatTooNew`; the file is then unchanged.
     package init(
         _ writer: any DatabaseWriter, account: UserID, schema: Schema, newClient: ClientID,
-        limits: LocalLimits = LocalLimits(), path: String? = nil, checkpointer: Checkpointer? = nil
+        limits: LocalLimits = LocalLimits(), path: String? = nil, checkpointer: Checkpointer? = nil,
+        lock: FileLock? = nil
     ) throws {
+        self.lock = lock
         self.writer = writer
         self.path = path
         self.checkpointer = checkpointer
@@ -42,6 +49,7 @@ package final class LocalDatabase: Sendable {
         self.schema = schema
         self.limits = limits
         told = Mutex(limits.model)
+        undecodable = UndecodableRecords(max: limits.undecodableMax)
         searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)
         tables = Dictionary(
@@ -56,13 +64,17 @@ package final class LocalDatabase: Sendable {
 
     /// Opens or creates the file at `path`, with writes that survive a power cut.
     ///
-    /// - Parameter isSuspect: the file is looked through whatever its size; one that is small always is.
-    /// - Throws: also `corrupt` for a file that is damaged.
+    /// - Parameters:
+    ///   - isSuspect: the file is looked through whatever its size; one that is small always is.
+    ///   - lock: that of the file, where the caller has it already.
+    /// - Throws: also `corrupt` for a file that is damaged, and `inUse` for one that is open already.
     package static func open(
         path: String, account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits(),
-        isSuspect: Bool = false
+        isSuspect: Bool = false, lock: FileLock? = nil
     ) throws -> LocalDatabase {
-        let checkpointer = Checkpointer(pagesMin: limits.logPagesMin, rest: limits.logRest)
+        let lock = try lock ?? FileLock(of: path)
+        let checkpointer = Checkpointer(
+            pagesMin: limits.logPagesMin, pagesLeast: limits.logPagesLeast, rest: limits.logRest)
         var configuration = configuration(limits)
         // So that no commit waits until the log is copied.
         configuration.prepareDatabase { db in checkpointer.watch(db) }
@@ -77,9 +89,25 @@ package final class LocalDatabase: Sendable {
             let finding = try db.first("PRAGMA quick_check(1)")?.text(0) ?? "no answer"
             guard finding == "ok" else { throw StoreError(.corrupt, "the database file is damaged: \(finding)") }
         }
-        let database = try LocalDatabase(
-            pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
-            checkpointer: checkpointer)
+        let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
+        func prepared() throws -> LocalDatabase {
+            // What another process left in the log. While somebody reads, or without room, it stays there for now.
+            _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+            return try LocalDatabase(
+                pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
+                checkpointer: checkpointer, lock: lock)
+        }
+        let database: LocalDatabase
+        do {
+            database = try prepared()
+        } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
+            // What is here can be read all the same.
+            reserve.release()
+            database = try prepared()
+        }
+        // An aid: on a disk without room for it, there is none.
+        try? pool.read { db in try FirstPage(beside: path).note(db) }
+        reserve.take()
         try checkpointer.start(path, beside: pool)
         database.searchUpkeep.start(on: pool)
         return database
@@ -90,13 +118,6 @@ package final class LocalDatabase: Sendable {
 
     /// The server said what it takes; durable already.
     func tell(_ limits: ModelLimits) { told.withLock { $0 = limits } }
-
-    /// Ends it, with nothing left beside the file; later calls throw. Blocks until what is under way is done.
-    func close() throws {
-        searchUpkeep.stop()
-        try checkpointer?.close()
-        try writer.close()
-    }
 
     /// A database that ends with the object: previews, tests, the simulator.
     package static func inMemory(

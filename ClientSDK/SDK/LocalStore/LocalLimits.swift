@@ -19,11 +19,18 @@ package struct LocalLimits: Sendable {
     /// Records that a read may have to take place on the caller's thread, a few tenths of a millisecond; more are read on
     /// one of the database's.
     package var recordsReadInPlace = 256
+    /// Records that do not decode and that diagnostics tell of.
+    package var undecodableMax = 1_000
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
     /// Pages of 4 KiB in the log at which they are copied into the file, as soon as nothing is written: 12 MiB. At four
     /// times that a commit has to wait for it.
     package var logPagesMin = 3_000
+    /// The same beside a smaller file: half as many as the file has, but not fewer than this. At four times that the log has
+    /// less than 4 MB.
+    package var logPagesLeast = 230
+    /// Bytes of the disk that are held for the day on which it is full, so that the log can be copied then.
+    package var reserveBytes = 1 << 20
     /// How long nothing is written before they are; at three times as many pages they are copied all the same.
     package var logRest = Duration.milliseconds(200)
     /// How long nothing is written before the parts of full-text indexes are merged.

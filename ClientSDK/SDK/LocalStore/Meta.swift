@@ -22,6 +22,8 @@ enum Meta: String {
     case lastWritten = "last_written"
     /// 1 while transactions may be withheld.
     case withholding
+    /// 1 while the app wants what is withdrawn to be sent again as soon as the server has had its word on it.
+    case releaseWanted = "release_wanted"
     /// Records that were evicted so far.
     case evicted
     /// What the server said last that a write may hold.
@@ -30,6 +32,8 @@ enum Meta: String {
     case mutations
     /// The installation that the file belongs to.
     case install
+    /// What was saved when the file before this one was damaged, as JSON.
+    case recovery
     /// The version of the app's schema that shaped the tables.
     case schemaVersion = "schema_version"
 

@@ -21,6 +21,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case wrongAccount
         /// The database was made by a newer version of the SDK.
         case formatTooNew
+        /// Another process, or another store of this one, has the file open; the message names the process.
+        case inUse
         /// A stored value cannot be read back.
         case corrupt
         /// There is no room: nothing was written, and reading goes on.

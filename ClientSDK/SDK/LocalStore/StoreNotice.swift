@@ -1,4 +1,5 @@
 public import Foundation
+import TidemarkModel
 
 /// Something that happened to the database when it was opened, for the app to tell its user or its log.
 public enum StoreNotice: Hashable, Sendable {
@@ -11,7 +12,7 @@ public enum StoreNotice: Hashable, Sendable {
 }
 
 /// What was saved of a damaged file.
-public struct StoreRecovery: Hashable, Sendable {
+public struct StoreRecovery: Hashable, Sendable, CustomStringConvertible {
     /// Where the damaged file is now.
     public var damaged: URL
     /// What was found first.
@@ -26,4 +27,22 @@ public struct StoreRecovery: Hashable, Sendable {
     public var blobs: Int
     /// Blobs that were not sent yet, of which not all bytes could be read.
     public var unreadableBlobs: Int
+
+    /// Two sentences for a person.
+    public var description: String {
+        let lost = unreadable + unreadableBlobs
+        return """
+            the local database was damaged (\(reason)); of what was not sent, \(pending) are kept to be sent and \(parked) \
+            to be decided on\(lost > 0 ? ", and \(lost) could not be read" : ""). The rest comes from the server again; the \
+            damaged file is \(damaged.path)
+            """
+    }
+
+    /// For diagnostics, as long as the file lives.
+    func stored(at now: Milliseconds) throws -> String {
+        let damage = Diagnostics.Damage(
+            found: Date(milliseconds: now), reason: reason, file: damaged.lastPathComponent, pending: pending,
+            parked: parked, unreadable: unreadable, blobs: blobs, unreadableBlobs: unreadableBlobs)
+        return String(decoding: try JSONEncoder().encode(damage), as: UTF8.self)
+    }
 }

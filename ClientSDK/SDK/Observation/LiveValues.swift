@@ -7,31 +7,39 @@ import GRDB
 public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
-    /// - Parameter fetch: reads what belongs together at one moment, on a thread of the database's.
+    /// - Parameters:
+    ///   - isReady: false while there is no value to be had; `fetch` is then not asked.
+    ///   - fetch: reads what belongs together at one moment, on a thread of the database's.
     init<Fetched: Equatable & Sendable>(
-        _ database: LocalDatabase, fetch: @escaping @Sendable (Database) throws -> Fetched,
-        map: @escaping @Sendable (Fetched) throws -> Element
+        _ database: LocalDatabase, when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
+        fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(database, read: { body in try await database.writer.read(body) }, fetch, map)
+        self.init(database, read: { body in try await database.writer.read(body) }, fetch, map, when: isReady)
     }
 
     /// - Parameters:
     ///   - records: how many are read at most; a few are read on the consumer's thread.
     ///   - fetch: one query.
     init<Fetched: Equatable & Sendable>(
-        _ database: LocalDatabase, atMost records: Int?, fetch: @escaping @Sendable (Database) throws -> Fetched,
-        map: @escaping @Sendable (Fetched) throws -> Element
+        _ database: LocalDatabase, atMost records: Int?,
+        fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(database, read: { body in try await database.select(atMost: records, body) }, fetch, map)
+        self.init(
+            database, read: { body in try await database.select(atMost: records, body) }, fetch, map,
+            when: { _ in true })
     }
 
     private init<Fetched: Equatable & Sendable>(
         _ database: LocalDatabase, read: @escaping ObservedValues<Fetched, Element>.Read,
         _ fetch: @escaping @Sendable (Database) throws -> Fetched,
-        _ map: @escaping @Sendable (Fetched) throws -> Element
+        _ map: @escaping @Sendable (Fetched) throws -> Element,
+        when isReady: @escaping @Sendable (Database) throws -> Bool
     ) {
         start = {
-            Iterator(ObservedValues(watch: database.changes.watch(), read: read, fetch: fetch, map: map))
+            Iterator(
+                ObservedValues(
+                    watch: database.changes.watch(), read: read,
+                    fetch: { db in try isReady(db) ? .some(try fetch(db)) : .none }, map: map))
         }
     }
 
@@ -74,17 +82,18 @@ private struct GivenValues<Element: Sendable>: LiveSource {
 /// What is fetched whenever something was committed that may change it.
 private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>: LiveSource {
     typealias Read =
-        @Sendable (_ body: @escaping @Sendable (Database) throws -> Fetched) async throws -> Fetched
+        @Sendable (_ body: @escaping @Sendable (Database) throws -> Fetched?) async throws -> Fetched?
 
     let watch: ChangeWatch
     let read: Read
-    let fetch: @Sendable (Database) throws -> Fetched
+    /// `nil` while there is no value to be had.
+    let fetch: @Sendable (Database) throws -> Fetched?
     let map: @Sendable (Fetched) throws -> Element
     private var last: Fetched?
     private var isDone = false
 
     init(
-        watch: ChangeWatch, read: @escaping Read, fetch: @escaping @Sendable (Database) throws -> Fetched,
+        watch: ChangeWatch, read: @escaping Read, fetch: @escaping @Sendable (Database) throws -> Fetched?,
         map: @escaping @Sendable (Fetched) throws -> Element
     ) {
         self.watch = watch
@@ -99,7 +108,7 @@ private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>:
             guard !Task.isCancelled else { break }
             do {
                 let fetched = try await read { [watch, fetch] db in try watch.reading { try fetch(db) } }
-                guard fetched != last else { continue }
+                guard let fetched, fetched != last else { continue }
                 last = fetched
                 return try map(fetched)
             } catch is CancellationError {

@@ -19,6 +19,26 @@ struct ReceiptTable {
             [id.description, rejection.code.rawValue, rejection.message])
     }
 
+    /// What became of several transactions that are one write; `nil` when none of them is known.
+    func step(_ ids: [TransactionID]) throws -> WriteStep? {
+        let known = try ids.map { try step($0) }
+        guard known.count > 1 else { return known.first ?? nil }
+        guard known.contains(where: { $0 != nil }) else { return nil }
+        // One that is not known any more was committed long ago.
+        let steps = known.map { $0 ?? .committed(seq: 0, time: 0) }
+        guard steps.allSatisfy(\.isFinal) else { return steps.allSatisfy { $0 == .queued } ? .queued : .sending }
+        var last = WriteStep.committed(seq: 0, time: 0)
+        for step in steps {
+            switch step {
+            case .parked: return step
+            case .committed(let seq, let time):
+                if case .committed(let before, _) = last, seq > before { last = .committed(seq: seq, time: time) }
+            case .queued, .sending: break
+            }
+        }
+        return last
+    }
+
     /// `nil` for a transaction that is not known, or was committed long ago.
     func step(_ id: TransactionID) throws -> WriteStep? {
         // One statement, so that whoever observes a step is told of both tables.

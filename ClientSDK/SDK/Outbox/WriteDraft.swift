@@ -2,27 +2,38 @@ import Foundation
 import GRDB
 import TidemarkModel
 
-/// One transaction while it is being written: each mutation is checked and shown at once, the outbox entry closes it.
+/// One transaction while it is being written: each mutation is checked and shown at once, the outbox entry closes it. One
+/// that may be cut becomes several, each as large as the server takes it.
 ///
 /// Lives inside one SQLite transaction; a throw anywhere undoes all of it.
 struct WriteDraft {
     private let database: LocalDatabase
     private let records: RecordTable
     private let time: Milliseconds
-    private let number: Int64
     private let limits: ModelLimits
+    private let newID: (@Sendable () -> TransactionID)?
+    private var number: Int64
     private var mutations: [Mutation] = []
+    /// Of the mutations, and only where it may be cut.
+    private var bytes = 0
+    /// The parts that are in the outbox already.
+    private var parts: [TransactionID] = []
 
-    init(_ database: LocalDatabase, _ db: Database, time: Milliseconds) throws {
+    /// - Parameter newID: where it may be cut: the ids of the parts, the last one excepted.
+    init(
+        _ database: LocalDatabase, _ db: Database, time: Milliseconds,
+        cuttingWith newID: (@Sendable () -> TransactionID)? = nil
+    ) throws {
         self.database = database
         self.time = time
+        self.newID = newID
         limits = database.modelLimits
         records = RecordTable(db, database)
         number = try (Meta.lastNumber.integer(db) ?? 0) + 1
     }
 
     /// True when nothing was staged.
-    var isEmpty: Bool { mutations.isEmpty }
+    var isEmpty: Bool { mutations.isEmpty && parts.isEmpty }
 
     /// The record as this transaction has left it so far; `nil` when there is none to see.
     func visible(_ key: RecordKey) throws -> LocalRecord? { try records.visible(key) }
@@ -30,9 +41,7 @@ struct WriteDraft {
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
     mutating func stage(_ mutation: Mutation) throws {
         let collection = try database.table(mutation.key.collection).collection
-        guard mutations.count < limits.mutationsMax else {
-            throw StoreError(Rejection(.tooLarge, "more than \(limits.mutationsMax) mutations"))
-        }
+        if let newID { try cut(before: mutation, newID) }
         let base = try records.base(mutation.key)
         let current = try current(mutation.key, over: base)
         let mutation = mutation.marked(current.fields, in: collection)
@@ -53,6 +62,31 @@ struct WriteDraft {
         mutations.append(mutation)
     }
 
+    /// Begins another part when this one has no room for the mutation.
+    private mutating func cut(before mutation: Mutation, _ newID: () -> TransactionID) throws {
+        // As a transaction of its own: a little too much for each, so that all of them fit for certain.
+        let more = OutboxEntry.text(Transaction(id: UniqueID(high: 0, low: 0), mutations: [mutation], clientTime: time))
+            .utf8.count
+        let isFull = mutations.count >= limits.mutationsMax || bytes + more > limits.transactionBytesMax
+        if isFull, !mutations.isEmpty {
+            let id = newID()
+            _ = try enqueue(id)
+            parts.append(id)
+            (mutations, bytes) = ([], 0)
+            number = try (Meta.lastNumber.integer(records.db) ?? 0) + 1
+        }
+        bytes += more
+    }
+
+    /// Appends what was staged to the outbox: as one transaction, or as the parts that it was cut into.
+    ///
+    /// - Returns: their ids in order; none when nothing was staged.
+    mutating func finish(_ id: TransactionID) throws -> [TransactionID] {
+        guard !isEmpty else { return [] }
+        _ = try enqueue(id)
+        return parts + [id]
+    }
+
     /// Keeps bytes to be sent, in the same SQLite transaction.
     func keep(_ bytes: Data, as key: BlobKey) throws {
         try BlobTable(db: records.db).keep(bytes, as: key, policy: database.limits.cache.blobs, now: time)
@@ -63,13 +97,7 @@ struct WriteDraft {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
         let body = OutboxEntry.text(transaction)
-        guard body.utf8.count <= limits.transactionBytesMax else {
-            throw StoreError(
-                Rejection(
-                    .tooLarge,
-                    "a transaction of \(body.utf8.count) bytes; the limit is \(limits.transactionBytesMax)"
-                ))
-        }
+        try checkSize(bytes: body.utf8.count)
         let outbox = OutboxTable(db: records.db)
         let written = try (Meta.lastWritten.integer(records.db) ?? 0) + 1
         try Meta.lastWritten.set(written, records.db)
@@ -100,6 +128,21 @@ struct WriteDraft {
             record.seq = tombstone.seq
         }
         return record
+    }
+
+    private func checkSize(bytes: Int) throws {
+        guard mutations.count > limits.mutationsMax || bytes > limits.transactionBytesMax else { return }
+        let advice =
+            mutations.count > 1
+            ? "write fewer at once, or use write(.inParts), which sends them as several transactions"
+            : "a blob holds more than a field"
+        throw StoreError(
+            Rejection(
+                .tooLarge,
+                """
+                \(mutations.count) mutations of \(bytes) bytes in one write; the server takes \(limits.mutationsMax) mutations \
+                and \(limits.transactionBytesMax) bytes in one transaction: \(advice)
+                """))
     }
 
     private func checkSize(_ record: LocalRecord, _ collection: CollectionSchema) throws(Rejection) {

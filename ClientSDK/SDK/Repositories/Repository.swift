@@ -10,13 +10,14 @@ public struct Repository<Model: SyncModel>: Sendable {
     // MARK: Reading
 
     /// The record of that id.
+    ///
+    /// - Throws: `StoreError` with `coding` when it is here and the model cannot hold it.
     @concurrent public func read(_ id: UUID) async throws -> Model? {
         let reader = try ModelReader<Model>(store.database)
-        let query = RecordQuery(UniqueID(id))
-        return try await store.database.select(atMost: 1) { db in try reader.models(query, db) }.first
+        return try await store.database.select(atMost: 1) { db in try reader.model(UniqueID(id), db) }
     }
 
-    /// The records that fit.
+    /// The records that fit. One that the model cannot hold is set aside: see `undecodable()`.
     ///
     /// - Parameter scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not fit the schema.
@@ -29,12 +30,22 @@ public struct Repository<Model: SyncModel>: Sendable {
         return try await store.database.select(atMost: limit) { db in try reader.models(query, db) }
     }
 
+    /// The records of the collection that are here and that the model cannot hold: every list, search and observation goes
+    /// on without them. Reads the whole collection.
+    ///
+    /// The store tells of each as `SyncLogEvent.undecodable` when a read first meets it, and `diagnostics()` names them.
+    @concurrent public func undecodable() async throws -> [UndecodableRecord] {
+        let reader = try ModelReader<Model>(store.database)
+        let query = try query(nil, .oldestFirst, nil, nil)
+        return try await store.database.select(atMost: nil) { db in try reader.undecodable(query, db) }
+    }
+
     // MARK: Observing
 
     /// All records, oldest first, now and after each change.
     public func observe() -> LiveValues<[Model]> { observe(where: nil) }
 
-    /// The record of that id, now and after each change; `nil` while there is none.
+    /// The record of that id, now and after each change; `nil` while there is none that the model can hold.
     public func observe(id: UUID) -> LiveValues<Model?> {
         LiveValues(
             store.database, atMost: 1,
@@ -44,14 +55,19 @@ public struct Repository<Model: SyncModel>: Sendable {
     }
 
     /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
+    ///
+    /// - Parameter whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
+    ///   newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
     public func observe(
-        where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil
+        where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
+        whenFilled: Bool = false
     ) -> LiveValues<[Model]> {
-        LiveValues(
-            store.database, atMost: limit,
-            fetch: { [self] db in
-                try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
-            }, map: { $0.models })
+        let fetch = { @Sendable [self] (db: Database) in
+            try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
+        }
+        guard whenFilled else { return LiveValues(store.database, atMost: limit, fetch: fetch, map: { $0.models }) }
+        let isReady = { @Sendable (db: Database) in try !ScopeTable(db: db).isFilling(anyOr: scope) }
+        return LiveValues(store.database, when: isReady, fetch: fetch, map: { $0.models })
     }
 
     // MARK: Writing

@@ -33,6 +33,11 @@ public final class SyncStore: Sendable {
         self.environment = environment
         uptime = Uptime(environment.clock)
         journal = SyncJournal(logger: logger)
+        database.undecodable.onNew { [journal] record in
+            journal.note(
+                .undecodable(
+                    collection: record.collection, record: record.id, model: record.model, field: record.field))
+        }
         switch notice {
         case .recovered(let recovery):
             journal.note(.corrupted(reason: recovery.reason))
@@ -46,19 +51,31 @@ public final class SyncStore: Sendable {
     ///
     /// A file that is damaged, or that came from another installation, is dealt with: see `notice`.
     ///
-    /// Open a database once a process and keep the store.
+    /// One store at a time has an account's file, in one process: open it once and keep the store.
     ///
     /// - Parameter logger: gets each of the store's `events`, at `info`; silent by default.
-    /// - Throws: `StoreError` when the file is not this account's or the schema changed beyond additions; GRDB's
+    /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
+    ///   beyond additions; GRDB's
     ///   `DatabaseError` when the file cannot be read.
     @concurrent public static func open(
         account: UserID, at folder: URL, schema: Schema, cache: CachePolicy = CachePolicy(),
         environment: StoreEnvironment = .system, logger: Logger? = nil
     ) async throws -> SyncStore {
-        var opening = DatabaseOpening(folder: folder, account: account, schema: schema, environment: environment)
-        opening.limits.cache = cache
+        var limits = LocalLimits()
+        limits.cache = cache
+        let opening = DatabaseOpening(
+            folder: folder, account: account, schema: schema, environment: environment, limits: limits)
         let (database, notice) = try opening.open()
         return SyncStore(database: database, environment: environment, notice: notice, logger: logger ?? .silent)
+    }
+
+    /// The same for a file of any name: for tools.
+    @concurrent package static func open(
+        account: UserID, file: String, schema: Schema, environment: StoreEnvironment = .system
+    ) async throws -> SyncStore {
+        let opening = DatabaseOpening(file: file, account: account, schema: schema, environment: environment)
+        let (database, notice) = try opening.open()
+        return SyncStore(database: database, environment: environment, notice: notice)
     }
 
     /// A store that ends with the process: previews and tests.
@@ -84,6 +101,16 @@ public final class SyncStore: Sendable {
     /// What waits to be sent, and what was refused.
     public var outbox: Outbox { Outbox(store: self) }
 
+    /// Whether a write stays whole on its way.
+    public enum WriteMode: Hashable, Sendable {
+        /// One transaction: whole here and at the server, or not at all. What is larger than the server takes (64 mutations
+        /// and 256 KiB by default) is refused.
+        case atomic
+        /// Of any size, and whole here: at the server it is as many transactions as needed, in the order of the batch, each
+        /// accepted or refused by itself. Create what others refer to before them.
+        case inParts
+    }
+
     /// Writes several records, of several collections if need be, atomically here and at the server.
     ///
     ///     try await store.write { t in
@@ -96,19 +123,30 @@ public final class SyncStore: Sendable {
     ///   before the commit; nothing is then written. With `unconfirmed` it is.
     @discardableResult
     public func write(_ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
+        try await write(.atomic, body)
+    }
+
+    /// The same of any size where it may be cut.
+    ///
+    ///     try await store.write(.inParts) { batch in
+    ///         for card in cards { batch.create(card) }       // a thousand
+    ///     }
+    ///
+    /// - Returns: one receipt, which ends when all parts are settled, with a refusal when one was refused.
+    @discardableResult
+    public func write(_ mode: WriteMode, _ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
         try body(&batch)
-        let id = environment.newID()
-        _ = try await enqueue(isWritten: { $0 }) {
-            [database, steps = batch.steps, time = environment.now()] db in
-            var draft = try WriteDraft(database, db, time: time)
+        let (id, time) = (environment.newID(), environment.now())
+        let newID: @Sendable () -> TransactionID = { [environment] in environment.newID() }
+        let parts = try await enqueue(isWritten: { (parts: [TransactionID]) in !parts.isEmpty }) {
+            [database, steps = batch.steps] db in
+            var draft = try WriteDraft(database, db, time: time, cuttingWith: mode == .inParts ? newID : nil)
             for step in steps { try step(&draft, database) }
-            guard !draft.isEmpty else { return false }
-            _ = try draft.enqueue(id)
-            return true
+            return try draft.finish(id)
         }
         if batch.hasBlobs { couriers.wrote() }
-        return WriteReceipt(id, database)
+        return WriteReceipt(parts.isEmpty ? [id] : parts, database)
     }
 
     /// Writes what is to be sent, and tells the engine of it: also where the disk did not confirm it.
@@ -128,8 +166,13 @@ public final class SyncStore: Sendable {
     /// The receipt of an earlier write; `nil` when the store does not know it or has forgotten it since it was committed
     /// long ago.
     public func receipt(for id: UUID) async throws -> WriteReceipt? {
-        let transaction = UniqueID(id)
-        let step = try await database.writer.read { db in try ReceiptTable(db: db).step(transaction) }
-        return step == nil ? nil : WriteReceipt(transaction, database)
+        try await receipt(for: [id])
+    }
+
+    /// The same of a write in parts: give all of `WriteReceipt.parts`.
+    public func receipt(for parts: [UUID]) async throws -> WriteReceipt? {
+        let transactions = parts.map { UniqueID($0) }
+        let step = try await database.writer.read { db in try ReceiptTable(db: db).step(transactions) }
+        return step == nil ? nil : WriteReceipt(transactions, database)
     }
 }

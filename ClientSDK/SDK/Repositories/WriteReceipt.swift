@@ -5,21 +5,29 @@ public import Foundation
 ///     let receipt = try await messages.create(message)
 ///     for try await step in receipt.steps { print(step) }        // queued, sending, committed(seq: 71, time: …)
 public struct WriteReceipt: Sendable, Identifiable {
-    /// The transaction's id; `SyncStore.receipt(for:)` finds the receipt again after a restart.
+    /// The transaction's id; `SyncStore.receipt(for:)` finds the receipt again after a restart. Of several parts, the last.
     public let id: UUID
+    /// The ids of all transactions that the write was cut into, in their order; one for a write that was not.
+    public let parts: [UUID]
     private let database: LocalDatabase
 
-    init(_ id: TransactionID, _ database: LocalDatabase) {
-        self.id = UUID(id)
+    init(_ id: TransactionID, _ database: LocalDatabase) { self.init([id], database) }
+
+    /// - Parameter parts: at least one.
+    init(_ parts: [TransactionID], _ database: LocalDatabase) {
+        self.parts = parts.map { UUID($0) }
+        id = self.parts.last ?? UUID()
         self.database = database
     }
 
     /// The step that it is at and those that follow, ending with `committed` or `parked`. Steps that pass quickly may not
-    /// be seen.
+    /// be seen. A write in parts has its last step when all of them have: `parked` if one was refused, with the first
+    /// refusal; the others stand.
     public var steps: WriteSteps {
-        let id = UniqueID(id)
+        let parts = parts.map { UniqueID($0) }
         return WriteSteps(
-            values: LiveValues(database, atMost: 1, fetch: { try ReceiptTable(db: $0).step(id) }, map: { $0 }))
+            values: LiveValues(
+                database, atMost: parts.count, fetch: { try ReceiptTable(db: $0).step(parts) }, map: { $0 }))
     }
 }
 

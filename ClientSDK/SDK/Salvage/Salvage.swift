@@ -3,7 +3,7 @@ import TidemarkModel
 
 /// Reads of a damaged file what exists nowhere else: transactions that were not settled, and those that were refused.
 ///
-/// Each row is read on its own, from both ends of its table, so that a damaged page costs what is on it and no more.
+/// Each row is read on its own, so that a damaged page costs what is on it and no more.
 struct Salvage {
     let path: String
     /// A file of another account gives nothing.
@@ -61,28 +61,9 @@ struct Salvage {
         salvaged.bases[key] = try? RecordTable(db, tables: [:]).base(key)
     }
 
-    /// All rows that can be read, by rowid: upwards to the first that cannot, then downwards to the last that cannot.
     func rows(of table: String, _ columns: String, _ db: Database) -> [Row] {
-        var upwards: [Row] = []
-        var last = Int64.min
-        while let (row, place) = next("> ? ORDER BY rowid", last) {
-            upwards.append(row)
-            last = place
-        }
-        var downwards: [Row] = []
-        var first = Int64.max
-        while let (row, place) = next("< ? ORDER BY rowid DESC", first), place > last {
-            downwards.append(row)
-            first = place
-        }
-        return upwards + downwards.reversed()
-
-        func next(_ condition: String, _ bound: Int64) -> (Row, Int64)? {
-            let sql = "SELECT \(columns), rowid FROM \(table) WHERE rowid \(condition) LIMIT 1"
-            // A row that cannot be read ends this direction.
-            guard let row = try? db.first(sql, [bound]), let place = try? row.integer(row.count - 1) else { return nil }
-            return (row, place)
-        }
+        var rows = ReadableRows(table, columns, db)
+        return rows.read()
     }
 }
 

@@ -13,14 +13,16 @@ struct ChatCommand: AsyncParsableCommand {
         commandName: "chat",
         abstract: "Talk in a conversation from a terminal, or from a pipe; works offline like any app of the SDK.",
         discussion: """
-            In a terminal: type and press Return; /help lists the rest. In a pipe each line is a message, and messages are
-            printed as plain lines. What could not be sent stays in the database and is sent next time.
+            In a terminal: type and press Return; /help lists the rest. In a pipe each line is a message, and messages \
+            are printed as plain lines. What could not be sent stays in the database and is sent next time.
 
             EXAMPLES
               tidemark chat --dev --user ann --conversation bob
               tidemark chat --dev --user ann --conversation "the shop" --with bob,cat
-              echo "the backup is done" | tidemark chat --token-file token --user backup --conversation ann
-              tidemark chat --dev --user ann --conversation bob < /dev/null | grep -i invoice
+              echo "the backup is done" | \\
+                  tidemark chat --token-file token --user backup --conversation ann
+              tidemark chat --dev --user ann --conversation bob < /dev/null |
+                  grep --ignore-case invoice
             """)
 
     @Option(help: "Who you are: the user of the token.")
@@ -37,8 +39,7 @@ struct ChatCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The SQLite file of this device.", discussion: "Default: one for the user in ./tidemark-data/chat.",
-            valueName: "file"))
+            "The SQLite file of this device. (default: one for the user in ./tidemark-data/chat)", valueName: "file"))
     var database: String?
 
     @Option(
@@ -49,7 +50,7 @@ struct ChatCommand: AsyncParsableCommand {
     var tokenFile: String?
 
     @Option(help: "The workspace, when tokens are made here from a secret.")
-    var workspace = "dev"
+    var workspace = SigningOptions.workspace
 
     @Option(help: "How long to wait at the end of a pipe until everything is sent.")
     var patience = TimeSpan(.seconds(10))
@@ -68,6 +69,9 @@ struct ChatCommand: AsyncParsableCommand {
         let token = Self.checking(try tokens(), isOf: user)
         _ = try token()
         let chat = Chat(try await store())
+        if case .recovered(let recovery)? = chat.store.notice {
+            FileHandle.standardError.write(Data("tidemark chat: \(recovery)\n".utf8))
+        }
         // Connections that the other side closes are errors of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
         try chat.store.connect(to: server, transport: NIOTransport(), logger: .silent) { try token() }
@@ -95,7 +99,9 @@ struct ChatCommand: AsyncParsableCommand {
         await chat.store.disconnect()
         if let problem { throw CommandFailure(problem) }
         let unsent = left.pending + left.failed + left.unsentBlobs
-        if isScreen, unsent > 0 { print("Kept here and sent next time: \(unsent)") }
+        if isScreen, unsent > 0 {
+            print("\(unsent.counted("write")) kept here and not sent yet; sent when you start chat again.")
+        }
     }
 
     private func store() async throws -> SyncStore {
@@ -104,9 +110,7 @@ struct ChatCommand: AsyncParsableCommand {
             let folder = URL(fileURLWithPath: "./tidemark-data/chat")
             return try await SyncStore.open(account: UserID(user), at: folder, schema: schema)
         }
-        let opened = try LocalDatabase.open(
-            path: database, account: UserID(user), schema: schema, newClient: StoreEnvironment.system.newID())
-        return SyncStore(database: opened, environment: .system)
+        return try await SyncStore.open(account: UserID(user), file: database, schema: schema)
     }
 
     /// Gives a token for each connection.

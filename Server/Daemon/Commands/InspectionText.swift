@@ -58,6 +58,13 @@ enum InspectionText {
         lines.append("writes     \(diagnostics.lastNumber) made, settled through \(diagnostics.acknowledgedThrough)")
         lines.append("schema     version \(diagnostics.schemaVersion), layout \(diagnostics.format)")
         lines.append("size       \(bytes(diagnostics.databaseBytes))")
+        if let damage = diagnostics.damage {
+            lines.append(
+                """
+                damage     \(damage.found.formatted(.iso8601)): \(damage.reason); kept \(damage.pending) to be sent, \
+                \(damage.parked) to be decided on, \(damage.unreadable) unreadable; the damaged file is \(damage.file)
+                """)
+        }
         return lines.joined(separator: "\n")
     }
 
@@ -66,7 +73,7 @@ enum InspectionText {
         return
             (["collections"]
             + collections.map { collection in
-                var words = ["\(collection.rows) rows"]
+                var words = [collection.rows.counted("row")]
                 if collection.pending > 0 { words.append("\(collection.pending) pending") }
                 if collection.failed > 0 { words.append("\(collection.failed) failed") }
                 let name = collection.name.padding(toLength: width, withPad: " ", startingAt: 0)
@@ -79,7 +86,7 @@ enum InspectionText {
         var lines = ["outbox     \(outbox.count)"]
         for write in outbox.prefix(listedMax) {
             var line = "  \(write.number)  \(write.state), \(age(write.created, now)) old"
-            if write.attempts > 0 { line += ", \(write.attempts) attempts" }
+            if write.attempts > 0 { line += ", \(write.attempts.counted("attempt"))" }
             if let last = write.lastAttempt { line += ", the last \(age(last, now)) ago" }
             lines.append("\(line): \(write.actions.joined(separator: ", "))")
             if let error = write.lastError { lines.append("     last error: \(error)") }
@@ -102,7 +109,7 @@ enum InspectionText {
         var lines = ["blobs      \(blobs.held) held, \(bytes(blobs.heldBytes)); \(blobs.unsent.count) not sent"]
         for blob in blobs.unsent.prefix(listedMax) {
             var line = "  \(blob.digest)  \(bytes(blob.bytes)), \(age(blob.since, now)) old"
-            if blob.attempts > 0 { line += ", \(blob.attempts) attempts" }
+            if blob.attempts > 0 { line += ", \(blob.attempts.counted("attempt"))" }
             if let failure = blob.failure { line += ", refused: \(failure)" }
             lines.append("\(line), in \(blob.scope)")
             if let error = blob.lastError { lines.append("     last error: \(SafeText.line(error))") }
@@ -131,7 +138,7 @@ enum InspectionText {
         case ..<120: "\(seconds) s"
         case ..<7_200: "\(seconds / 60) min"
         case ..<172_800: "\(seconds / 3_600) h"
-        default: "\(seconds / 86_400) days"
+        default: (seconds / 86_400).counted("day")
         }
     }
 

@@ -29,88 +29,88 @@ package struct LimitSetting: Sendable {
     /// What it bounds, with its unit.
     package let meaning: String
     let range: ClosedRange<Int>
+    /// What counts when nothing is set.
+    package let usual: Int
     let apply: @Sendable (inout ServerLimits, Int) -> Void
 
+    /// - Parameter value: reads what `apply` writes.
     init(
-        _ name: String, _ meaning: String, _ range: ClosedRange<Int>,
+        _ name: String, _ meaning: String, _ range: ClosedRange<Int>, _ value: (ServerLimits) -> Int,
         _ apply: @escaping @Sendable (inout ServerLimits, Int) -> Void
     ) {
         variable = Self.prefix + name
         self.meaning = meaning
         self.range = range
+        usual = value(ServerLimits())
         self.apply = apply
+    }
+
+    init(
+        _ name: String, _ meaning: String, _ range: ClosedRange<Int>,
+        _ path: any WritableKeyPath<ServerLimits, Int> & Sendable
+    ) {
+        self.init(name, meaning, range, { $0[keyPath: path] }) { $0[keyPath: path] = $1 }
+    }
+
+    /// Without the prefix, as `--limit` takes it.
+    package var name: String { String(variable.dropFirst(Self.prefix.count)) }
+
+    /// What is said of a value that it does not take.
+    var refusal: String {
+        "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound): \(meaning); \(usual) by default"
     }
 
     /// All of them; what is not here is not for operators to move.
     package static let all: [LimitSetting] = [
-        LimitSetting("RATE", "transactions a second that one client may sustain", 1...1_000_000) {
-            $0.wire.transactionsPerSecond = $1
-        },
-        LimitSetting("BURST", "transactions that one client may send at once after a pause", 1...10_000_000) {
-            $0.wire.transactionsBurst = $1
-        },
-        LimitSetting("PUSHES", "pushes of one connection that are not settled yet", 1...10_000) {
-            $0.wire.pushesInFlightMax = $1
-        },
-        LimitSetting("CONNECTIONS", "open connections", 1...10_000_000) { $0.edge.connectionsMax = $1 },
-        LimitSetting("CONNECTIONS_PER_USER", "connections of one user", 1...1_000_000) {
-            $0.wire.connectionsPerUserMax = $1
-        },
         LimitSetting(
-            "CALLS_PER_USER", "calls of one user over HTTP in progress, waiting pulls among them", 1...1_000_000
-        ) {
-            $0.wire.callsPerUserMax = $1
-        },
-        LimitSetting("STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000) {
-            $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1
-        },
-        LimitSetting("CLIENTS_PER_USER", "registered clients of one user", 1...1_000_000) {
-            $0.store.clientsPerUserMax = $1
-        },
-        LimitSetting("MESSAGE_BYTES", "bytes of one message or HTTP body", 4_096...67_108_864) {
-            $0.wire.messageBytesMax = $1
-        },
+            "RATE", "transactions a second that one client may sustain", 1...1_000_000, \.wire.transactionsPerSecond),
+        LimitSetting(
+            "BURST", "transactions that one client may send at once after a pause", 1...10_000_000,
+            \.wire.transactionsBurst),
+        LimitSetting(
+            "PUSHES", "pushes of one connection that are not settled yet", 1...10_000, \.wire.pushesInFlightMax),
+        LimitSetting("CONNECTIONS", "open connections", 1...10_000_000, \.edge.connectionsMax),
+        LimitSetting("CONNECTIONS_PER_USER", "connections of one user", 1...1_000_000, \.wire.connectionsPerUserMax),
+        LimitSetting(
+            "CALLS_PER_USER", "calls of one user over HTTP in progress, waiting pulls among them", 1...1_000_000,
+            \.wire.callsPerUserMax),
+        LimitSetting(
+            "STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000,
+            { $0.edge.unauthenticatedPerAddressMax ?? 0 }
+        ) { $0.edge.unauthenticatedPerAddressMax = $1 == 0 ? nil : $1 },
+        LimitSetting("CLIENTS_PER_USER", "registered clients of one user", 1...1_000_000, \.store.clientsPerUserMax),
+        LimitSetting("MESSAGE_BYTES", "bytes of one message or HTTP body", 4_096...67_108_864, \.wire.messageBytesMax),
         // SDKs take messages of 4 MiB: a larger record could be written and never be read.
-        LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...3_145_728) {
-            $0.wire.model.recordBytesMax = $1
-        },
-        LimitSetting("TRANSACTION_BYTES", "bytes of one transaction", 2_048...16_777_216) {
-            $0.wire.model.transactionBytesMax = $1
-        },
-        LimitSetting("WINDOW_BYTES", "bytes sent to a client and not acknowledged", 4_096...67_108_864) {
-            $0.wire.windowBytesMax = $1
-        },
-        LimitSetting("WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000) {
-            $0.wire.windowFramesMax = $1
-        },
+        LimitSetting("RECORD_BYTES", "bytes of one record", 1_024...3_145_728, \.wire.model.recordBytesMax),
         LimitSetting(
-            "EPHEMERAL_RATE", "messages that are not kept, such as typing, a second and connection", 1...10_000
-        ) {
-            $0.wire.ephemeral.perSecond = $1
-        },
-        LimitSetting("EPHEMERAL_BYTES", "bytes of the payload of one of them", 64...65_536) {
-            $0.wire.ephemeral.payloadBytesMax = $1
-        },
-        LimitSetting("LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500) {
-            $0.store.ledgerLifetime = Int64($1) * 86_400_000
-        },
-        LimitSetting("BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824) {
-            $0.wire.blobBytesMax = $1 == 0 ? nil : $1
-        },
-        LimitSetting("BLOB_QUOTA_BYTES", "bytes of a workspace's blobs", 0...1_099_511_627_776_000) {
-            $0.store.blobBytesPerWorkspaceMax = Int64($1)
-        },
-        LimitSetting("BLOB_UPLOADS", "uploads of blobs at once, each in memory", 1...10_000) {
-            $0.node.blobs.uploadsMax = $1
-        },
-        LimitSetting("RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776) {
-            $0.fanOut.ringBytesMax = $1
-        },
+            "TRANSACTION_BYTES", "bytes of one transaction", 2_048...16_777_216, \.wire.model.transactionBytesMax),
         LimitSetting(
-            "MIGRATION_MINUTES", "minutes for bringing PostgreSQL's tables up to date at a start", 1...100_000
-        ) {
-            $0.migrationTime = .seconds(60 * $1)
-        },
+            "WINDOW_BYTES", "bytes sent to a client and not acknowledged", 4_096...67_108_864, \.wire.windowBytesMax),
+        LimitSetting(
+            "WINDOW_FRAMES", "frames sent to a client and not acknowledged", 1...100_000, \.wire.windowFramesMax),
+        LimitSetting(
+            "EPHEMERAL_RATE", "messages that are not kept, such as typing, a second and connection", 1...10_000,
+            \.wire.ephemeral.perSecond),
+        LimitSetting(
+            "EPHEMERAL_BYTES", "bytes of the payload of one of them", 64...65_536, \.wire.ephemeral.payloadBytesMax),
+        LimitSetting(
+            "LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500,
+            { Int($0.store.ledgerLifetime / 86_400_000) }
+        ) { $0.store.ledgerLifetime = Int64($1) * 86_400_000 },
+        LimitSetting(
+            "BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824, { $0.wire.blobBytesMax ?? 0 }
+        ) { $0.wire.blobBytesMax = $1 == 0 ? nil : $1 },
+        LimitSetting(
+            "BLOB_QUOTA_BYTES", "bytes of a workspace's blobs", 0...1_099_511_627_776_000,
+            { Int($0.store.blobBytesPerWorkspaceMax) }
+        ) { $0.store.blobBytesPerWorkspaceMax = Int64($1) },
+        LimitSetting("BLOB_UPLOADS", "uploads of blobs at once, each in memory", 1...10_000, \.node.blobs.uploadsMax),
+        LimitSetting(
+            "RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776, \.fanOut.ringBytesMax),
+        LimitSetting(
+            "MIGRATION_MINUTES", "minutes for bringing PostgreSQL's tables up to date at a start", 1...100_000,
+            { Int($0.migrationTime.components.seconds / 60) }
+        ) { $0.migrationTime = .seconds(60 * $1) },
     ]
 }
 
@@ -120,12 +120,12 @@ extension ServerLimits {
         for (variable, text) in environment.sorted(by: { $0.key < $1.key })
         where variable.hasPrefix(LimitSetting.prefix) {
             guard let setting = LimitSetting.all.first(where: { $0.variable == variable }) else {
-                let names = LimitSetting.all.map(\.variable).joined(separator: ", ")
-                throw ConfigurationError(variable, "there is no such limit; those that exist: \(names)")
+                let name = variable.dropFirst(LimitSetting.prefix.count)
+                let names = LimitSetting.all.map(\.name).joined(separator: ", ")
+                throw ConfigurationError(variable, "there is no limit \(name); those that exist: \(names)")
             }
             guard let value = Int(text), setting.range.contains(value) else {
-                throw ConfigurationError(
-                    variable, "must be a whole number from \(setting.range.lowerBound) to \(setting.range.upperBound)")
+                throw ConfigurationError(variable, setting.refusal)
             }
             setting.apply(&self, value)
         }

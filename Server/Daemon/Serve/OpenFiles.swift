@@ -1,10 +1,4 @@
-#if canImport(Darwin)
-import Darwin
-#elseif canImport(Musl)
-import Musl
-#else
-import Glibc
-#endif
+import Foundation
 
 /// How many files, and sockets among them, the process may have open.
 enum OpenFiles {
@@ -14,11 +8,7 @@ enum OpenFiles {
     /// Raises the bound as far as the system lets, and tells it; `nil` where the system does not say.
     static func raise() -> Int? {
         var limit = rlimit()
-        #if canImport(Glibc)
-        let files = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
-        #else
-        let files = RLIMIT_NOFILE
-        #endif
+        let files = number(of: RLIMIT_NOFILE)
         guard getrlimit(files, &limit) == 0 else { return nil }
         let before = limit.rlim_cur
         limit.rlim_cur = limit.rlim_max
@@ -26,4 +16,8 @@ enum OpenFiles {
         if setrlimit(files, &limit) != 0 { limit.rlim_cur = before }
         return Int(clamping: limit.rlim_cur)
     }
+
+    /// What C calls an enumeration on one system is a number on another.
+    private static func number<Name: RawRepresentable<UInt32>>(of name: Name) -> Int32 { Int32(name.rawValue) }
+    private static func number(of name: Int32) -> Int32 { name }
 }

@@ -22,15 +22,17 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
-    let token = configuration.isDevelopment ? try developmentToken(configuration) : nil
     let server = ServerAssembly(
         configuration, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton, logger: logger
     ) { port in
         let address = ListenAddress(host: configuration.listen.host, port: port)
         printLine("tidemark listening on http://\(address)")
-        if let token { printLine("token for user dev in workspace dev, for one day: \(token)") }
+        if configuration.isDevelopment {
+            let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
+            printLine("a token for a user, for one day: tidemark token \(secret) --user ann")
+        }
     }
-    if token != nil {
+    if configuration.isDevelopment {
         logger.warning("Development mode: do not let anybody else reach this server")
     }
     logger.info(
@@ -64,12 +66,6 @@ extension ServerConfiguration {
         fitting.limits.edge.connectionsMax = most
         return fitting
     }
-}
-
-private func developmentToken(_ configuration: ServerConfiguration) throws -> String {
-    let now = ServerAssembly.Surroundings().now
-    return try TokenIssuer(secret: configuration.secret.tokens, now: now)
-        .issue(user: "dev", workspace: "dev", lifetime: .seconds(24 * 3_600))
 }
 
 /// At once, also into a pipe.

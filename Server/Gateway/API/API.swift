@@ -9,8 +9,6 @@ import TidemarkWire
 /// The calls over HTTP: the same conversation as on the socket, for programs without one (PROTOCOL.md, "HTTP").
 package struct API: Sendable {
     let node: Node
-    let schemaName: String
-    let schemaVersion: Int64
     let rates: RateBook<PushCaller>
     /// Looks at whose a client is, a user.
     let lookups: RateBook<Census.User>
@@ -22,8 +20,6 @@ package struct API: Sendable {
     package init(node: Node, markAuthenticated: @escaping @Sendable (any Channel) -> Void) {
         self.node = node
         self.markAuthenticated = markAuthenticated
-        schemaName = node.context.admission.schema.name
-        schemaVersion = node.context.admission.schema.version
         let limits = node.context.limits
         rates = RateBook(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst)
         lookups = RateBook(
@@ -74,8 +70,7 @@ package struct API: Sendable {
 
     private var profile: ServerProfile {
         ServerProfile(
-            server: node.context.serverName, schemaName: schemaName, schemaVersion: schemaVersion,
-            limits: node.context.limits)
+            server: node.context.serverName, schema: node.context.schema, limits: node.context.limits)
     }
 
     /// Who calls; a connection that proves it is no stranger any more.

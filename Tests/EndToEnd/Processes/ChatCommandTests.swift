@@ -1,5 +1,8 @@
 import Foundation
 import Testing
+import Tidemark
+import TidemarkChat
+import TidemarkModel
 
 @testable import TidemarkDaemon
 
@@ -43,7 +46,7 @@ import Testing
         _ = try await chat(server, "ann", with: "bob", input: "first\n")
         await server.process.kill()
         let kept = try await chat(server, "ann", with: "bob", input: "second\n", ["--patience", "1s"])
-        #expect(kept.status == 1 && kept.text.contains("not sent yet: 1"), "\(kept.text)")
+        #expect(kept.status == 1 && kept.text.contains("1 write kept here and not sent yet"), "\(kept.text)")
         #expect(kept.text.contains("Offline:") && kept.text.contains("me: second"))
         let restarted = try await server.killedAndStarted()
         let later = try await chat(restarted, "ann", with: "bob", input: "")
@@ -81,5 +84,39 @@ import Testing
     @Test func `without a token the command says how to get one`() async throws {
         let outcome = try await Binary.run(["chat", "--user", "ann", "--conversation", "bob"])
         #expect(outcome.status == 1 && outcome.text.contains("--token-file"), "\(outcome.text)")
+    }
+
+    @Test func `a damaged file is said to be, and what was not sent is sent`() async throws {
+        let server = try await LiveServer.start()
+        _ = try await chat(server, "ann", with: "bob", input: "first\n")
+        await server.process.kill()
+        let kept = try await chat(server, "ann", with: "bob", input: "second\n", ["--patience", "1s"])
+        #expect(kept.status == 1, "\(kept.text)")
+        let file = URL(fileURLWithPath: "\(server.folder.path)/ann.sqlite")
+        var bytes = try Data(contentsOf: file)
+        bytes.replaceSubrange(0..<100, with: Data(repeating: 0, count: 100))
+        try bytes.write(to: file)
+        let restarted = try await server.killedAndStarted()
+        let told = try await chat(restarted, "ann", with: "bob", input: "")
+        #expect(told.status == 0 && told.text.contains("the local database was damaged"), "\(told.text)")
+        let read = try await chat(restarted, "bob", with: "ann", input: "")
+        #expect(read.text.contains("ann: first") && read.text.contains("ann: second"), "\(read.text)")
+        let inspected = try await Binary.run(["inspect", file.path])
+        #expect(inspected.status == 0 && inspected.text.contains("damage"), "\(inspected.text)")
+        _ = try await restarted.process.stop()
+    }
+
+    @Test func `a file that another process has is refused with its number, and can be inspected`() async throws {
+        let server = try await LiveServer.start()
+        let file = "\(server.folder.path)/ann.sqlite"
+        let store = try await SyncStore.open(account: UserID("ann"), file: file, schema: try ChatSchema.schema())
+        let refused = try await chat(server, "ann", with: "bob", input: "hello\n")
+        let number = ProcessInfo.processInfo.processIdentifier
+        #expect(refused.status == 1 && refused.text.contains("process \(number) has \(file) open"), "\(refused.text)")
+        #expect(try await Binary.run(["inspect", file]).status == 0)
+        try await store.close()
+        let sent = try await chat(server, "ann", with: "bob", input: "hello\n")
+        #expect(sent.status == 0, "\(sent.text)")
+        _ = try await server.process.stop()
     }
 }

@@ -1,12 +1,13 @@
 import Foundation
 import GRDB
+import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkWire
 
 @testable import Tidemark
 
-@Suite struct EvictionTests {
+@Suite(.timeLimit(.minutes(5))) struct EvictionTests {
     private let room = RecordKey.room(1).scope
 
     /// A room with notes 1 to `count`, born 10, 20 and so on, of which everything is here.
@@ -149,10 +150,9 @@ import TidemarkWire
             database: try .inMemory(
                 account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
         try bench.join(room)
-        let requests = try bench.database.nextPages(limit: 9)
-        #expect(requests.map(\.collection) == ["rooms", "notes"])
-        #expect(requests.map(\.limit) == [200, 50])
+        #expect(try bench.database.nextPages(limit: 9).map(\.limit) == [200])
         try bench.page(room, "rooms", .room(1, seq: 5))
+        #expect(try bench.database.nextPages(limit: 9).map(\.limit) == [50])
         let notes = (1...50).map { Change.note(UInt64($0), seq: 1_000 + Int64($0)) }
         try bench.database.apply(
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: notes, next: 1_001))
@@ -228,6 +228,61 @@ import TidemarkWire
             try bench.database.close()
         }
         let bench = try Bench(path: folder.path("x.sqlite"))
-        #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms", "notes"])
+        #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"])
+    }
+
+    @Test func `trimming goes on after an error, which is told`() async throws {
+        var limits = LocalLimits()
+        limits.cache.rowsMax = 4
+        let bench = try bench(10, limits)
+        let store = SyncStore(database: bench.database, environment: .system)
+        var events = store.events.makeAsyncIterator()
+        let disk = FailingCommits(2)
+        bench.database.writer.add(transactionObserver: disk, extent: .databaseLifetime)
+        let rounds = RoundClock(rounds: 5)
+        await store.trim(clock: rounds)
+        #expect(rounds.left == 0)
+        #expect(try bench.count("notes") == 4)
+        guard case .trimFailed(let reason)? = await events.next() else { Issue.record("the error is not told"); return }
+        #expect(reason.contains("disk is full"))
+        #expect(await events.next() == .evicted(records: 6), "the same error is told once")
+    }
+}
+
+/// Refuses so many commits, as a disk without room does.
+private final class FailingCommits: TransactionObserver, Sendable {
+    private let left: Mutex<Int>
+
+    init(_ count: Int) { left = Mutex(count) }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {}
+    func databaseDidCommit(_ db: Database) {}
+    func databaseDidRollback(_ db: Database) {}
+
+    func databaseWillCommit() throws {
+        let isRefused = left.withLock { left in
+            left -= 1
+            return left >= 0
+        }
+        if isRefused { throw DatabaseError(resultCode: .SQLITE_FULL, message: "database or disk is full") }
+    }
+}
+
+/// Sleeps no time at all, and so many times; then its task is over.
+private final class RoundClock: Clock, Sendable {
+    private let rounds: Mutex<Int>
+
+    init(rounds: Int) { self.rounds = Mutex(rounds) }
+
+    var left: Int { rounds.withLock { $0 } }
+    var now: ContinuousClock.Instant { ContinuousClock().now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try rounds.withLock { rounds in
+            rounds -= 1
+            if rounds <= 0 { throw CancellationError() }
+        }
     }
 }

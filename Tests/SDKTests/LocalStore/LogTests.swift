@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Testing
 import TidemarkModel
 import TidemarkSQLite
@@ -56,8 +57,74 @@ import TidemarkSQLite
         }
         #expect(try logPages() < 200 * 5)
         try bench.database.close()
-        #expect(!FileManager.default.fileExists(atPath: folder.path("x.sqlite-wal")), "the file alone holds everything")
-        let again = try self.bench(rest: .zero)
-        #expect(try again.count("notes") == number)
+        let alone = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: folder.path("x.sqlite"), toPath: alone.path("x.sqlite"))
+        let again = try Bench(path: alone.path("x.sqlite"))
+        #expect(try again.count("notes") == number, "the file alone holds everything")
     }
+
+    /// Bytes of the log's file; 0 when there is none.
+    private func logBytes() throws -> Int {
+        let path = folder.path("x.sqlite-wal")
+        guard FileManager.default.fileExists(atPath: path) else { return 0 }
+        return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0
+    }
+
+    private func plain() throws -> Bench { try Bench(path: folder.path("x.sqlite")) }
+
+    @Test func `beside a small file it stays small, however fast it is written`() throws {
+        let bench = try plain()
+        var largest = 0
+        for number in 1...1_000 {
+            try write(number, bench)
+            largest = max(largest, try logBytes())
+        }
+        #expect(largest <= 4_000_000, "\(largest) bytes")
+        #expect(try bench.database.pendingCount() == 1_000)
+    }
+
+    @Test func `what a process left in it is in the file once that is opened again`() throws {
+        let left = try TemporaryFolder()
+        let bench = try plain()
+        for number in 1...20 { try write(number, bench) }
+        for end in ["", "-wal"] {
+            try FileManager.default.copyItem(
+                atPath: folder.path("x.sqlite\(end)"), toPath: left.path("x.sqlite\(end)"))
+        }
+        let again = try Bench(path: left.path("x.sqlite"))
+        let log = try FileManager.default.attributesOfItem(atPath: left.path("x.sqlite-wal"))[.size] as? Int
+        // What is written while it opens, such as its version, is all that is in it.
+        #expect(try #require(log) < 20_000)
+        #expect(try again.database.pendingCount() == 20)
+    }
+
+    @Test func `on a full disk it is copied, and what it held is room for the next write`() throws {
+        let disk = SmallDisk(under: folder, bytes: 6_000_000)
+        let bench = try plain()
+        var refused: StoreError?
+        var number = 0
+        while refused == nil, number < 40_000 {
+            number += 1
+            do { try write(number, bench) } catch { refused = error as? StoreError }
+        }
+        #expect(refused?.code == .diskFull)
+        // Only a disk that is really full refuses: all but the reserve is used.
+        let file = try bench.database.fileBytes()
+        let log = try logBytes()
+        #expect(Int(file) + log > 4_500_000, "\(file) bytes of file and \(log) of log after \(number) writes")
+        let pending = try bench.database.pendingCount()
+        #expect(pending == number - 1)
+        try bench.database.close()
+        disk.resize(to: try disk.usedBytes)
+        let opened = try plain()
+        #expect(try opened.database.pendingCount() == pending, "opened without any room")
+        disk.resize(to: 8_000_000)
+        for more in 1...50 { try write(number + more, opened) }
+        #expect(try opened.database.pendingCount() == pending + 50)
+    }
+}
+
+extension LocalDatabase {
+    /// As the pages say that are in use; the log may hold some of them.
+    func fileBytes() throws -> Int64 { try writer.read { try FileSize(db: $0).total() } }
 }

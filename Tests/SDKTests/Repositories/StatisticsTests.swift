@@ -49,7 +49,9 @@ import TidemarkWire
         #expect(try await store.statistics().pending == 3)
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.row(.note(3)) == nil)
-        #expect(try store.database.nextPages(limit: 9).map(\.collection) == ["rooms", "notes"])
+        #expect(try store.database.nextPages(limit: 9).map(\.collection) == ["rooms"])
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        #expect(try store.database.nextPages(limit: 9).map(\.collection) == ["notes"])
         try bench.page(room, "notes", .note(3, seq: 4), .note(1, seq: 2))
         #expect(try bench.row(.note(3)) != nil)
         #expect(try bench.fields(.note(1))?["text"] == "mine")
@@ -66,6 +68,22 @@ import TidemarkWire
         try await second.signOut(keeping: .nothing)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["tidemark.install"])
         #expect(try await store(folder).statistics().rows == 0)
+    }
+
+    @Test func `signing out keeps nothing of a damaged file either`() async throws {
+        let file = try FileDamage()
+        try file.fill { try $0.write(1, .note(1)) }
+        try file.overwriteHeader()
+        let schema = try TestSchema.schema()
+        let store = try await SyncStore.open(account: Bench.user, at: file.folder.url, schema: schema)
+        let other = try await SyncStore.open(account: UserID("ann2"), at: file.folder.url, schema: schema)
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: file.folder.url.path) }
+        #expect(try names().contains { $0.contains(".corrupt-") })
+        try Data("left by a process that died".utf8).write(to: URL(fileURLWithPath: file.path + ".corrupt-1-wal"))
+        try await store.signOut(keeping: .nothing)
+        #expect(try names().filter { $0.hasPrefix(DatabaseFile.name(Bench.user)) } == [])
+        #expect(try await other.statistics().rows == 0, "another account's file is left alone")
+        #expect(try names().contains(DatabaseFile.name(UserID("ann2"))))
     }
 
     @Test func `a preview holds its records as if they were synced`() async throws {

@@ -1,0 +1,78 @@
+import Foundation
+import TidemarkModel
+
+/// The files of a recovery: the damaged one is moved aside, another takes its place, and a mark beside them says that this
+/// goes on, so that a process that dies on the way loses nothing.
+struct Recovery {
+    let path: String
+
+    private var mark: String { "\(path).recovering" }
+    private var log: String { "\(path)-wal" }
+    /// Bytes of a log that nothing was written to.
+    private static let emptyLogBytes = 32
+
+    /// Why an earlier one began that did not end; `nil` when there is none.
+    func begun() throws -> String? { try read()?.reason }
+
+    /// Why a file that is empty, or not there, is no new one; `nil` when it is one, or is not empty.
+    func loss() throws -> String? {
+        let bytes = try Self.bytes(of: path)
+        guard bytes ?? 0 == 0 else { return nil }
+        let state = bytes == nil ? "gone" : "empty"
+        if try Self.bytes(of: log) ?? 0 > Self.emptyLogBytes { return "the database file is \(state), its log is not" }
+        return FirstPage(beside: path).exists ? "the database file is \(state), and was not before" : nil
+    }
+
+    /// Moves the damaged file away, with what belongs to it, or goes on where an earlier one was cut off.
+    ///
+    /// - Returns: where the damaged file is now; empty when there was none.
+    func setAside(_ reason: String, now: Milliseconds) throws -> String {
+        let begun = try read()
+        let damaged = begun?.damaged ?? "\(path).corrupt-\(now)"
+        if begun == nil {
+            let words = "\(URL(fileURLWithPath: damaged).lastPathComponent)\n\(reason)"
+            try Data(words.utf8).write(to: URL(fileURLWithPath: mark), options: .atomic)
+        }
+        // The file itself goes last: where it has gone, what is in its place is the beginning of the new one.
+        if Self.exists(damaged) {
+            for end in ["", "-wal", "-shm", ".head"] { try Self.remove(path + end) }
+            return damaged
+        }
+        try Self.remove("\(path)-shm")
+        for end in ["-wal", ".head"] where Self.exists(path + end) && !Self.exists(damaged + end) {
+            try FileManager.default.moveItem(atPath: path + end, toPath: damaged + end)
+        }
+        if Self.exists(path) {
+            try FileManager.default.moveItem(atPath: path, toPath: damaged)
+        } else {
+            try Data().write(to: URL(fileURLWithPath: damaged))
+        }
+        return damaged
+    }
+
+    /// All that could be read is in the new file.
+    func end() throws {
+        try Self.remove("\(path).suspect")
+        try Self.remove(mark)
+    }
+
+    private func read() throws -> (damaged: String, reason: String)? {
+        guard Self.exists(mark) else { return nil }
+        let words = String(decoding: try Data(contentsOf: URL(fileURLWithPath: mark)), as: UTF8.self)
+            .split(separator: "\n", maxSplits: 1)
+        guard let name = words.first, name.contains(".corrupt-"), !name.contains("/") else { return nil }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        return (folder.appending(path: String(name)).path, words.count > 1 ? String(words[1]) : "a damaged file")
+    }
+
+    private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }
+
+    private static func remove(_ path: String) throws {
+        if exists(path) { try FileManager.default.removeItem(atPath: path) }
+    }
+
+    private static func bytes(of path: String) throws -> Int? {
+        guard exists(path) else { return nil }
+        return try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import GRDB
+
+/// A copy of a damaged file that SQLite opens, whatever is wrong with its head, its length or its log.
+///
+/// What the log holds is put into it, so that it needs none; the head is written anew, since all files of the SDK have the
+/// same; and where the first page no longer says where the tables begin, the one that was kept beside the file does.
+/// What is wrong with other pages stays: who reads them is told.
+struct RepairedCopy {
+    let path: String
+
+    /// - Parameter damaged: left as it is; it may be cut off or empty.
+    /// - Throws: `StoreError` with `diskFull`, or what else the file system says.
+    init(of damaged: String) throws {
+        path = "\(damaged).readable"
+        do {
+            try remove()
+            try FileManager.default.copyItem(atPath: damaged, toPath: path)
+            let first = try FirstPage(beside: damaged).read()
+            let log = URL(fileURLWithPath: "\(damaged)-wal")
+            let logBytes = FileManager.default.fileExists(atPath: log.path) ? try Data(contentsOf: log) : Data()
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            defer { try? file.close() }  // what was written has been told of
+            let (pageSize, pages) = try Self.repair(file, with: logBytes)
+            if let first, first.count == pageSize, !leadsToTables() {
+                try file.seek(toOffset: 0)
+                try file.write(contentsOf: first)
+                try Self.writeHead(file, pageSize: pageSize, pages: max(1, pages))
+            }
+        } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
+            throw StoreError(
+                .diskFull, "the disk is full: the damaged file cannot be repaired until there is room for a copy")
+        }
+    }
+
+    /// Takes it away; what is not there is no error.
+    func remove() throws {
+        for end in ["", "-journal"] where FileManager.default.fileExists(atPath: path + end) {
+            try FileManager.default.removeItem(atPath: path + end)
+        }
+    }
+
+    private static func repair(_ file: FileHandle, with logBytes: Data) throws -> (pageSize: Int, pages: Int) {
+        let head = try file.read(upToCount: FirstPage.headBytes) ?? Data()
+        let log = LogFile(logBytes, pageSize: pageSize(head))
+        let pageSize = log.places.isEmpty ? pageSize(head) : log.pageSize
+        for (page, place) in log.places.sorted(by: { $0.key < $1.key }) {
+            try file.seek(toOffset: UInt64((page - 1) * pageSize))
+            try file.write(contentsOf: log.bytes[place..<place + pageSize])
+        }
+        let size = Int(clamping: try file.seekToEnd())
+        let pages = max((size + pageSize - 1) / pageSize, log.pageCount)
+        // A part of a page is filled up, and those that are missing are empty: SQLite refuses a file that is shorter.
+        try file.truncate(atOffset: UInt64(pages * pageSize))
+        if pages > 0 { try writeHead(file, pageSize: pageSize, pages: pages) }
+        return (pageSize, pages)
+    }
+
+    private static func writeHead(_ file: FileHandle, pageSize: Int, pages: Int) throws {
+        try file.seek(toOffset: 0)
+        try file.write(contentsOf: FirstPage.head(pageSize: pageSize, pages: pages))
+    }
+
+    /// As the head says, when it is one.
+    private static func pageSize(_ head: Data) -> Int {
+        guard head.starts(with: "SQLite format 3\0".utf8), head.count >= 18 else { return FirstPage.size }
+        let size = Int(head[16]) << 8 | Int(head[17]) << 16
+        return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? size : FirstPage.size
+    }
+
+    private func leadsToTables() -> Bool {
+        var configuration = Configuration()
+        configuration.readonly = true
+        // A page that is damaged leads nowhere.
+        let found = try? DatabaseQueue(path: path, configuration: configuration).read { db in
+            try db.exists("SELECT 1 FROM sqlite_schema WHERE name = 'tidemark_outbox' AND type = 'table'")
+        }
+        return found ?? false
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+import Tidemark
+
+@Suite(.timeLimit(.minutes(5))) struct FindingGuide {
+    @Test func `what the guide looks for is found`() async throws {
+        let store = try SyncStore.inMemory(account: UserID("ann"), schema: try CardSchema.schema())
+        let made = Board(members: ["ann"])
+        let tomorrow = Date(timeIntervalSinceNow: 86_400)
+        let first = Card(boardId: made.id, title: "Milk and bread", phase: .open, due: Date(), tags: ["red"])
+        let second = Card(boardId: made.id, title: "Wood", phase: .closed)
+        try await store.write { batch in
+            batch.create(made)
+            batch.create(first)
+            batch.create(second)
+        }
+        let (cards, board, id, other) = (store.repository(Card.self), made.id, first.id, second.id)
+
+        let one = try await cards.read(id)
+        let ofBoard = try await cards.readAll(in: ScopeID(record: board))  // what belongs to the board's scope
+        let some = try await cards.readAll(where: .equals("id", .id(id)).or(.equals("id", .id(other))))
+        let same = try await cards.readAll(where: .equals("boardId", .id(board)))  // by a reference
+        #expect(one?.title == "Milk and bread" && ofBoard.count == 2 && some.count == 2 && same.count == 2)
+
+        let urgent = Filter.equals("phase", "open").and(.less("due", .date(tomorrow)))
+        let tagged = Filter.contains("tags", "red").or(.equals("due", .null).negated)
+        let unsent = Filter.differs("syncState", "synced")
+        let page = try await cards.readAll(
+            where: urgent.and(tagged.or(unsent)), orderBy: .descending("due"), limit: 50, in: ScopeID(record: board))
+        #expect(page.map(\.id) == [id])
+        #expect(try await cards.search("milk bre").map(\.model.id) == [id])
+    }
+}
+
+// Compiled, not run: these sequences end with their task.
+
+func look(through cards: Repository<Card>, of board: UUID) async throws {
+    for hit in try await cards.search("milk bre", orderBy: .recency, limit: 20, in: ScopeID(record: board)) {
+        print(hit.model.title, hit.snippet.pieces.filter(\.isMatch).map(\.text))
+    }
+    for try await hits in cards.observeSearch("milk") { print(hits.count) }
+
+    for try await history in cards.history(of: ScopeID(record: board)) {
+        if history.hasOlder, !history.isLoading { try await cards.loadOlder(in: ScopeID(record: board), count: 50) }
+    }
+}

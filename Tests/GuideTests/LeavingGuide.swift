@@ -1,0 +1,29 @@
+import Foundation
+import Testing
+import Tidemark
+
+@Suite struct LeavingGuide {
+    @Test func `who signs out with something pending finds it again`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-guide-\(UUID())")
+        // Nothing is lost when a temporary folder stays behind.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let schema = try GuideSchema.schema()
+        let store = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
+        try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
+        try await makeRoom(in: store)
+
+        let left = try await store.statistics()
+        if left.pending + left.parked > 0 { print("not sent yet: \(left.pending), refused: \(left.parked)") }
+        try await store.signOut(keeping: .pending)
+
+        let again = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
+        #expect(try await again.statistics().pending == 1)
+        try await again.signOut(keeping: .nothing)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["tidemark.install"])
+    }
+}
+
+func makeRoom(in store: SyncStore) async throws {
+    try await store.evict()  // what the cache's policy does not keep, which also happens by itself
+    try await store.clearCache()  // all that can be fetched again
+}

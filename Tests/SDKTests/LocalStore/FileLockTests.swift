@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+/// One store at a time has an account's file.
+@Suite(.timeLimit(.minutes(1))) struct FileLockTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func open(_ account: UserID = Bench.user) async throws -> SyncStore {
+        try await SyncStore.open(account: account, at: folder.url, schema: try TestSchema.schema())
+    }
+
+    @Test func `a second store on a file is refused by name, until the first is closed`() async throws {
+        let first = try await open()
+        let error = await #expect(throws: StoreError.self) { _ = try await open() }
+        #expect(error?.code == .inUse)
+        #expect(error?.message.hasPrefix("this process has \(folder.path(DatabaseFile.name(Bench.user)))") == true)
+        #expect(error?.message.contains("close()") == true)
+        _ = try await open(UserID("bob"))
+        try await first.repository(Room.self).create(Room(people: ["ann"]))
+        try await first.close()
+        #expect(try await open().statistics().pending == 1)
+    }
+
+    @Test func `a store that nobody keeps leaves its file to the next`() async throws {
+        var store: SyncStore? = try await open()
+        try await store?.repository(Room.self).create(Room(people: ["ann"]))
+        store = nil
+        #expect(try await open().statistics().pending == 1)
+    }
+
+    @Test func `whoever only reads needs no lock`() async throws {
+        let store = try await open()
+        try await store.repository(Room.self).create(Room(people: ["ann"]))
+        let inspection = try FileInspection(path: folder.path(DatabaseFile.name(Bench.user)))
+        #expect(try inspection.diagnostics().outbox.count == 1)
+    }
+
+    @Test func `what a dead process left of a lock holds nobody up, and whose it is now can be read`() async throws {
+        let path = folder.path("\(DatabaseFile.name(Bench.user)).lock")
+        try "4194304\n".write(toFile: path, atomically: true, encoding: .utf8)
+        let store = try await open()
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "\(ProcessInfo.processInfo.processIdentifier)\n")
+        try await store.signOut(keeping: .nothing)
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+}

@@ -1,0 +1,118 @@
+import Foundation
+import GRDBSQLite
+import Synchronization
+
+/// A disk with room for so many bytes, under the databases of one folder: what does not fit is refused as a full disk refuses.
+///
+/// It stands between SQLite and the system, for each connection that is opened while it lives. Only writes are counted.
+final class SmallDisk: Sendable {
+    private let folder: String
+    private let room: Mutex<Int>
+
+    /// - Parameter bytes: that all files of the folder together may have.
+    init(under folder: TemporaryFolder, bytes: Int) {
+        self.folder = folder.url.path
+        room = Mutex(bytes)
+        _ = Shim.isInstalled
+        Shim.disks.withLock { $0[self.folder] = Shim.Reference(disk: self) }
+    }
+
+    deinit { _ = Shim.disks.withLock { $0.removeValue(forKey: folder) } }
+
+    /// Gives it another size from now on.
+    func resize(to bytes: Int) { room.withLock { $0 = bytes } }
+
+    /// Bytes of all files, as they are.
+    var usedBytes: Int {
+        get throws {
+            try FileManager.default.contentsOfDirectory(atPath: folder).reduce(0) { sum, name in
+                let size = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(name)")[.size] as? Int
+                return sum + (name.hasSuffix("-shm") ? 0 : size ?? 0)
+            }
+        }
+    }
+
+    fileprivate func hasRoom(for more: Int) -> Bool {
+        guard more > 0 else { return true }
+        // A file that goes away meanwhile needs no room.
+        let used = (try? usedBytes) ?? 0
+        return used + more <= room.withLock { $0 }
+    }
+}
+
+/// The file system that SQLite asks from then on: the one that it had, but for the files of small disks.
+private enum Shim {
+    struct Reference: @unchecked Sendable {  // only read
+        weak var disk: SmallDisk?
+    }
+
+    static let disks = Mutex<[String: Reference]>([:])
+    /// A file of a small disk, and what the system does with it.
+    struct File: @unchecked Sendable {  // the methods are only read
+        var disk: Reference
+        var before: UnsafePointer<sqlite3_io_methods>
+    }
+
+    /// By the address of the file.
+    private static let files = Mutex<[Int: File]>([:])
+    private nonisolated(unsafe) static var original: UnsafeMutablePointer<sqlite3_vfs>?
+    /// Ours by the address of the system's, which has others for a log than for a database. They stay for ever.
+    private static let methods = Mutex<[Int: Int]>([:])
+
+    static let isInstalled: Bool = {
+        guard let system = sqlite3_vfs_find(nil) else { return false }
+        original = system
+        let mine = UnsafeMutablePointer<sqlite3_vfs>.allocate(capacity: 1)
+        mine.initialize(to: system.pointee)
+        mine.pointee.pNext = nil
+        mine.pointee.zName = UnsafePointer(strdup("small-disk"))
+        mine.pointee.xOpen = { _, name, file, flags, outFlags in
+            guard let system = Shim.original else { return SQLITE_MISUSE }
+            let code = system.pointee.xOpen(system, name, file, flags, outFlags)
+            if code == SQLITE_OK, let name, let file { Shim.opened(String(cString: name), file) }
+            return code
+        }
+        return sqlite3_vfs_register(mine, 1) == SQLITE_OK
+    }()
+
+    private static func opened(_ name: String, _ file: UnsafeMutablePointer<sqlite3_file>) {
+        let folder = URL(fileURLWithPath: name).deletingLastPathComponent().path
+        guard let disk = disks.withLock({ $0[folder] }), let before = file.pointee.pMethods else { return }
+        let mine = methods.withLock { methods in
+            let known = methods[Int(bitPattern: before)] ?? Int(bitPattern: counting(before))
+            methods[Int(bitPattern: before)] = known
+            return known
+        }
+        files.withLock { $0[Int(bitPattern: file)] = File(disk: disk, before: before) }
+        file.pointee.pMethods = UnsafePointer(bitPattern: mine)
+    }
+
+    private static func counting(
+        _ before: UnsafePointer<sqlite3_io_methods>
+    ) -> UnsafeMutablePointer<sqlite3_io_methods> {
+        let mine = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
+        mine.initialize(to: before.pointee)
+        mine.pointee.xWrite = { file, bytes, count, offset in
+            guard let file, let known = Shim.file(file) else { return SQLITE_MISUSE }
+            guard Shim.hasRoom(file, known, Int(offset) + Int(count)) else { return SQLITE_FULL }
+            return known.before.pointee.xWrite(file, bytes, count, offset)
+        }
+        mine.pointee.xClose = { file in
+            guard let file, let known = Shim.file(file) else { return SQLITE_MISUSE }
+            _ = Shim.files.withLock { $0.removeValue(forKey: Int(bitPattern: file)) }
+            return known.before.pointee.xClose(file)
+        }
+        return mine
+    }
+
+    private static func file(_ file: UnsafeMutablePointer<sqlite3_file>) -> File? {
+        files.withLock { $0[Int(bitPattern: file)] }
+    }
+
+    private static func hasRoom(_ file: UnsafeMutablePointer<sqlite3_file>, _ known: File, _ end: Int) -> Bool {
+        guard let disk = known.disk.disk else { return true }
+        var size: sqlite3_int64 = 0
+        guard known.before.pointee.xFileSize(file, &size) == SQLITE_OK else { return true }
+        return disk.hasRoom(for: end - Int(size))
+    }
+}
