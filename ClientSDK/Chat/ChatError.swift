@@ -1,7 +1,9 @@
 /// Why the chat refused a call. What the store refuses arrives as `StoreError`.
 public enum ChatError: Error, Hashable, Sendable {
-    /// No creation of that message was refused.
+    /// That message did not fail.
     case notFailed
+    /// The message got no answer: the server may have it, so that it cannot be given up, only sent again.
+    case unanswered
     /// A direct conversation has its two members for ever.
     case direct
     /// The attachment was made of other bytes than are to be sent with it.

@@ -75,6 +75,47 @@ import TidemarkChat
         }
     }
 
+    /// Ann's first message got no answer five times, so that the second one waits behind it.
+    private func withheld() async throws -> (ann: Messenger, room: UUID, messages: [Message]) {
+        let ann = try Messenger("ann")
+        let room = try await ann.chat.conversations.createDirect(with: UserID("bob")).id
+        let database = ann.chat.store.database
+        let sent = try await [ann.chat.messages.send("one", to: room), ann.chat.messages.send("two", to: room)]
+        _ = try database.nextPush(after: 0, maxTransactions: 9, maxBytes: 99_999)
+        // The first transaction is the conversation.
+        try database.withhold(2, reason: "the server closed the connection")
+        return (ann, room, sent)
+    }
+
+    @Test func `a message that got no answer too often has failed, at its place and with the reason`() async throws {
+        let (ann, room, sent) = try await withheld()
+        let page = try await ann.chat.messages.newestPage(of: room, limit: 10)
+        #expect(page.map(\.id) == sent.map(\.id))
+        #expect(page.map(\.status) == [.failed, .failed])
+        #expect(page.allSatisfy { $0.failure == nil && $0.sending?.isWithheld == true && $0.syncState == .failed })
+        #expect(page.first?.failureReason == "the server closed the connection")
+        #expect(page.last?.failureReason == "something written before it got no answer")
+        let id = try #require(sent.first?.id)
+        await #expect(throws: ChatError.unanswered) { try await ann.chat.messages.discard(id) }
+        #expect(
+            try await ann.chat.messages.search("one", in: room, orderBy: .recency, limit: 1).map(\.message.status)
+                == [.failed])
+    }
+
+    @Test func `a message without an answer is sent again by hand, also before the server's word on it`() async throws {
+        try await TestServer.running { server in
+            let (ann, room, sent) = try await withheld()
+            let last = try #require(sent.last)
+            try await ann.chat.messages.retry(last.id)
+            try ann.connect(server)
+            let arrived = try await ann.messages(room) { $0.allSatisfy { $0.status == .sent } }
+            #expect(arrived.map(\.id) == sent.map(\.id))
+            #expect(arrived.allSatisfy { $0.failureReason == nil })
+            await #expect(throws: ChatError.notFailed) { try await ann.chat.messages.retry(last.id) }
+            await ann.disconnect()
+        }
+    }
+
     @Test func `a message that was not sent is there after a restart, with its state`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-chat-\(UUID().uuidString)")
         defer {

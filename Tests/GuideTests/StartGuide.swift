@@ -23,6 +23,14 @@ struct Task: SyncModel {
     var isDone = false
     var serverTime: Date?  // filled by the store, never written
     var syncState: RecordState?
+
+    static let defaults: Fields = ["isDone": false]  // what is read where a record has no value
+}
+
+func nameUndecodable(store: SyncStore) async throws {
+    for record in try await store.repository(Task.self).undecodable() {
+        print(record.collection, record.id, record.field ?? "", record.reason)
+    }
 }
 
 func openStore(schemaFile: URL, folder: URL) async throws -> SyncStore {
@@ -42,6 +50,7 @@ struct Order: SyncModel {
     var listId: UUID
     var price: Int?
     var status: String?
+    var terms: String?
 }
 
 enum GuideSchema {
@@ -58,7 +67,7 @@ enum GuideSchema {
                 "file": {"type": "blob", "required": true}}},
               "orders": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
-                "price": "integer", "status": "string"}}
+                "price": "integer", "status": "string", "terms": {"type": "string", "merge": "manual"}}}
             }}
             """
         return try Schema(json: Array(text.utf8))

@@ -31,7 +31,7 @@ import TidemarkRepairShop
                 try await device.order(order.id) { $0.diagnosis == "glass and battery" }
                 var found: [HistoryEntry] = []
                 for try await entries in device.store.observeHistory(of: order.id, in: "orders")
-                where entries.first?.author != nil {
+                where entries.first?.device != nil {
                     found = entries
                     break
                 }

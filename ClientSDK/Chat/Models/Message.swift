@@ -25,7 +25,8 @@ public struct Message: Hashable, Sendable, Identifiable {
     public let syncState: RecordState
     /// How the sending goes; `nil` when nothing waits.
     public let sending: PendingWrite?
-    /// Why the server refused it; the message stays until it is sent again or discarded.
+    /// Why the server refused it; the message stays until it is sent again or discarded. `nil` also for one that failed
+    /// because it got no answer: see `failureReason`.
     public let failure: Rejection?
     /// Who of the others has received it; whoever has read it has received it too. Earliest first.
     public let deliveredTo: [Receipt]
@@ -36,9 +37,16 @@ public struct Message: Hashable, Sendable, Identifiable {
     /// the status never goes back when members come and go. `deliveredTo` and `readBy` tell more.
     public var status: MessageStatus {
         if failure != nil { return .failed }
-        if serverID == nil { return .sending }
+        if serverID == nil { return sending?.isWithheld == true ? .failed : .sending }
         if !readBy.isEmpty { return .read }
         return deliveredTo.isEmpty ? .sent : .delivered
+    }
+
+    /// Why the status is `failed`, for a person to read; `nil` for any other status.
+    public var failureReason: String? {
+        if let failure { return failure.message }
+        guard status == .failed else { return nil }
+        return sending?.lastError ?? "something written before it got no answer"
     }
 }
 
@@ -49,7 +57,8 @@ public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
     case sent
     case delivered
     case read
-    /// Refused for good; can be retried by hand.
+    /// Refused for good, or sent several times without an answer; stands at its place, and can be retried by hand. One
+    /// without an answer is also tried again with the next connection.
     case failed
 }
 

@@ -32,7 +32,7 @@ struct MessagePage: Sendable {
         let records = try snapshot.models(MessageRecord.self, clause, arguments)
         let tracks = try snapshot.models(ReceiptRecord.self, "WHERE scope = ?", [.id(conversation)])
             .compactMap { ReceiptTrack($0) }
-        let unsent = records.filter { $0.syncState == .pending }.map(\.id)
+        let unsent = records.filter { $0.syncState == .pending || $0.syncState == .failed }.map(\.id)
         let pending = try snapshot.pendingWrites(to: unsent, of: MessageRecord.collection)
         let account = snapshot.account
         // As they are wanted, so that little is left to sort.

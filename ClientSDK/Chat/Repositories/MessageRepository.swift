@@ -59,14 +59,15 @@ public protocol MessageRepository: Sendable {
     /// - Throws: `StoreError` with `notFound` when they were not refused.
     func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws
 
-    /// Sends a message again that the server refused.
+    /// Sends a message again that failed: one that the server refused, or one that got no answer. The latter goes out with
+    /// what was written before it and has none either, and once the server has said that no earlier sending arrived.
     ///
-    /// - Throws: `ChatError.notFailed` when it was not refused.
+    /// - Throws: `ChatError.notFailed` when it did not fail.
     func retry(_ message: UUID) async throws
 
     /// Gives up a message that the server refused.
     ///
-    /// - Throws: `ChatError.notFailed` when it was not refused.
+    /// - Throws: `ChatError.notFailed` when it did not fail, `unanswered` when it was not refused and may have arrived.
     func discard(_ message: UUID) async throws
 
     /// Tells the others that the user has read these messages, and everything before them; one transaction however many

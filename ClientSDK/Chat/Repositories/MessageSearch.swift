@@ -14,6 +14,8 @@ struct MessageSearch: Sendable {
             text, in: MessageRecord.self, orderBy: order == .relevance ? .relevance : .by(.descending("sentAt")),
             limit: limit, in: conversation.map { ScopeID(record: $0) })
         var tracks: [UUID: [ReceiptTrack]] = [:]
+        let pending = try snapshot.pendingWrites(
+            to: hits.filter { $0.model.serverID == nil }.map(\.model.id), of: MessageRecord.collection)
         return try hits.map { hit in
             let room = hit.model.conversationId
             if tracks[room] == nil {
@@ -21,7 +23,9 @@ struct MessageSearch: Sendable {
                     .compactMap { ReceiptTrack($0) }
             }
             return MessageHit(
-                message: Message(hit.model, account: snapshot.account, tracks: tracks[room] ?? []),
+                message: Message(
+                    hit.model, account: snapshot.account, tracks: tracks[room] ?? [],
+                    sending: pending[RecordKey(collection: MessageRecord.collection, id: UniqueID(hit.model.id))]),
                 snippet: hit.snippet)
         }
     }

@@ -122,16 +122,35 @@ final class StoredMessages: MessageRepository {
         }
     }
 
-    func retry(_ message: UUID) async throws { try await refused(message).retry() }
-
-    func discard(_ message: UUID) async throws { try await refused(message).discard() }
-
-    private func refused(_ message: UUID) async throws -> ParkedTransaction {
-        let found = try await store.read { snapshot in
-            try snapshot.refused(MessageRecord.self).first { $0.model.id == message }?.transaction
+    func retry(_ message: UUID) async throws {
+        switch try await failure(of: message) {
+        case .refused(let transaction): try await transaction.retry()
+        case .unanswered: try await store.outbox.retryFailed()
+        case nil: throw ChatError.notFailed
         }
-        guard let found else { throw ChatError.notFailed }
-        return found
+    }
+
+    func discard(_ message: UUID) async throws {
+        switch try await failure(of: message) {
+        case .refused(let transaction): try await transaction.discard()
+        case .unanswered: throw ChatError.unanswered
+        case nil: throw ChatError.notFailed
+        }
+    }
+
+    private enum Failure: Sendable {
+        case refused(ParkedTransaction)
+        case unanswered
+    }
+
+    private func failure(of message: UUID) async throws -> Failure? {
+        try await store.read { snapshot in
+            if let refused = try snapshot.refused(MessageRecord.self).first(where: { $0.model.id == message }) {
+                return .refused(refused.transaction)
+            }
+            let pending = try snapshot.pendingWrites(to: [message], of: MessageRecord.collection)
+            return pending.values.contains { $0.isWithheld } ? .unanswered : nil
+        }
     }
 
     // MARK: Receipts

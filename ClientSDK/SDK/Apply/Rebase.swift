@@ -10,7 +10,7 @@ struct Rebase {
     private var touched: Set<RecordKey> = []
     private var failed: Set<RecordKey> = []
     /// What was committed, in the order of its numbers, by the records that it writes.
-    private var committed: [RecordKey: [OutboxEntry]] = [:]
+    private var committed: [RecordKey: [Mutation]] = [:]
     /// The number of the last of them, by record.
     private var committedAt: [RecordKey: SequenceNumber] = [:]
 
@@ -50,16 +50,18 @@ struct Rebase {
     }
 
     /// The record must be shown anew with a write that the server has settled.
-    mutating func commit(_ key: RecordKey, _ entry: OutboxEntry, at seq: SequenceNumber) {
+    mutating func commit(_ key: RecordKey, _ transaction: Transaction, at seq: SequenceNumber) {
         touched.insert(key)
         committedAt[key] = seq
-        committed[key, default: []].append(entry)
+        committed[key, default: []] += transaction.mutations.filter { $0.key == key }
     }
 
     /// Makes each touched record's row its base plus what is pending, and forgets bases that nothing needs.
     mutating func finish() throws {
         for key in touched.sorted() {
-            if let note = try overwritten(key) { events.append(.conflict(note)) }
+            for note in try [overwritten(key), overwrote(key)] {
+                if let note { events.append(.conflict(note)) }
+            }
             try show(key)
         }
         for key in failed.sorted() { try records.mark(key, failed: true) }
@@ -67,16 +69,32 @@ struct Rebase {
 
     /// Committed values that the server's row no longer has: someone wrote it later.
     private func overwritten(_ key: RecordKey) throws -> ConflictNote? {
-        guard let entries = committed[key], let seq = committedAt[key], seq > 0,
+        guard let mutations = committed[key], let seq = committedAt[key], seq > 0,
             let collection = records.tables[key.collection]?.collection, let base = try records.base(key),
             base.seq > seq, base.existence == .live
         else { return nil }
-        let mutations = try entries.flatMap { try $0.transaction().mutations.filter { $0.key == key } }
-        let later = Set(try records.pending(key).mutations.flatMap(\.patchedFields))
+        let later = Set(try records.pending(key).mutations.flatMap { $0.patches.map(\.field) })
         let lost = base.overwriting(mutations, in: collection).filter { !later.contains($0.field) }
         guard !lost.isEmpty else { return nil }
-        for value in lost { try HistoryTable(db: records.db).note(value, by: base) }
+        for value in lost { try HistoryTable(db: records.db).note(value, in: base, at: base.seq) }
         return ConflictNote(key: key, fields: lost.map(\.field), outcome: .overwritten)
+    }
+
+    /// Values of others that committed writes of this device replaced without having seen them, where the state before is
+    /// known: the server's ledger has all of them.
+    private func overwrote(_ key: RecordKey) throws -> ConflictNote? {
+        guard let mutations = committed[key], let seq = committedAt[key], let before = met[key],
+            before.existence == .live, let collection = records.tables[key.collection]?.collection
+        else { return nil }
+        let found = before.overwritten(by: mutations, in: collection)
+        guard !found.isEmpty, let account = try Meta.account.text(records.db) else { return nil }
+        // The number of a transaction is that of its last write: the record's own is at most that, unless it was written
+        // again since.
+        let base = try records.base(key) ?? before
+        for value in found {
+            try HistoryTable(db: records.db).note(value, in: base, at: min(base.seq, seq), by: UserID(account))
+        }
+        return ConflictNote(key: key, fields: found.map(\.field), outcome: .overwrote)
     }
 
     private mutating func show(_ key: RecordKey) throws {
@@ -103,10 +121,9 @@ struct Rebase {
     /// Notes what came of a record that was changed here and elsewhere; to be asked while the row still is as before.
     private mutating func noteMeeting(_ base: LocalRecord, _ pending: [Mutation]) throws {
         guard let before = met[base.key] else { return }
-        let written = try (committed[base.key] ?? []).flatMap { try $0.transaction().mutations }
         let meeting = MergeDecision.Meeting(
             before: before, now: base, shown: try records.visible(base.key), pending: pending,
-            committed: written.filter { $0.key == base.key })
+            committed: committed[base.key] ?? [])
         if let decision = MergeDecision(meeting) { events.append(.merged(decision)) }
     }
 
@@ -114,8 +131,7 @@ struct Rebase {
     /// a newer one.
     private func base(_ key: RecordKey, in collection: CollectionSchema) throws -> LocalRecord? {
         guard let base = try records.base(key) else { return nil }
-        guard base.seq == 0, let entries = committed[key] else { return base }
-        let mutations = try entries.flatMap { try $0.transaction().mutations.filter { $0.key == key } }
+        guard base.seq == 0, let mutations = committed[key] else { return base }
         let settled = base.folding(mutations, in: collection)
         try records.saveBase(settled)
         return settled

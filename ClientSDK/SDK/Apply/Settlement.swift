@@ -14,6 +14,7 @@ struct Settlement {
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         var committed = 0
+        var isWithdrawn = false
         for entry in try outbox.entries(through: settled.through) {
             let outcome = outcomes[entry.number]
             guard outcome != nil else {
@@ -26,6 +27,7 @@ struct Settlement {
             if entry.state == .withdrawn, outcome?.rejection?.code == .invalid {
                 // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
                 try Withholding(db: db).wait(entry)
+                isWithdrawn = true
                 continue
             }
             if let rejection = outcome?.rejection {
@@ -35,6 +37,9 @@ struct Settlement {
                 committed += 1
             }
             try outbox.delete(entry.number)
+        }
+        if isWithdrawn {
+            for key in try Withholding(db: db).releaseWanted() { rebase.touch(key) }
         }
         if committed > 0 { rebase.note(.committed(transactions: committed)) }
         if settled.through > (try Meta.ackedThrough.integer(db) ?? 0) {
@@ -64,6 +69,7 @@ struct Settlement {
     ) throws {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
-        for key in try OutboxTable(db: db).unlink(entry) { rebase.commit(key, entry, at: seq) }
+        let transaction = try entry.transaction()
+        for key in try OutboxTable(db: db).unlink(entry) { rebase.commit(key, transaction, at: seq) }
     }
 }

@@ -6,6 +6,9 @@ public struct ConflictNote: Hashable, Sendable {
     public enum Outcome: String, Sendable {
         /// They took effect, and someone else wrote over them.
         case overwritten
+        /// They took effect in the place of others' that had not been seen when they were written here. The record's
+        /// history has those.
+        case overwrote
         /// They were refused, and wait for the app's choice.
         case waiting
     }

@@ -17,6 +17,14 @@ struct ConflictTable {
         }
     }
 
+    /// The same for one that is parked already: its records say so from now on.
+    func noteParked(_ transaction: Transaction, _ records: RecordTable) throws {
+        try note(transaction, schema: records.tables)
+        for key in Set(transaction.mutations.map(\.key)) where try holds(key) {
+            try records.mark(key, from: [.synced, .failed], to: .conflict)
+        }
+    }
+
     func isEmpty() throws -> Bool { try !db.exists("SELECT 1 FROM tidemark_conflict LIMIT 1") }
 
     func holds(_ key: RecordKey) throws -> Bool {

@@ -32,7 +32,7 @@ public struct HistoryEntry: Hashable, Sendable, Identifiable {
     public var rule: MergeRule { stored.value.rule }
     /// Who wrote the old value, where that is known.
     public var oldAuthor: UserID? { stored.author == nil ? account : stored.oldAuthor }
-    /// Who wrote the new one; `nil` until the server was asked.
+    /// Who wrote the new one; `nil` until the server was asked, unless it was written here.
     public var author: UserID? { stored.author }
     /// The device that wrote the new one, where that is known.
     public var device: UUID? { stored.client.map { UUID($0) } }

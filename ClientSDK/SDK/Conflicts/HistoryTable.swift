@@ -3,21 +3,31 @@ import TidemarkModel
 
 /// Overwritten values that this device knows of, inside one SQLite transaction.
 ///
-/// Rows without an author are its own finding: a value that it wrote was gone when the server's state came. The server
-/// says who it was, where it knows.
+/// Rows without a client are its own finding: a value that it wrote was gone when the server's state came, and then there
+/// is no author either; or a write of its own took the place of a value that it had not seen. The server says who it was,
+/// where it knows.
 struct HistoryTable {
     let db: Database
 
-    /// Notes that the server's state of a record overwrote a value of this device.
-    func note(_ value: OverwrittenValue, by record: LocalRecord) throws {
+    /// Notes a value that this device wrote and that the server's state of the record no longer has, or that a write of
+    /// this device replaced.
+    ///
+    /// - Parameters:
+    ///   - seq: where the new value stands, as far as that is known.
+    ///   - author: who wrote the new value; `nil` when that is not known.
+    func note(
+        _ value: OverwrittenValue, in record: LocalRecord, at seq: SequenceNumber, by author: UserID? = nil
+    ) throws {
         try db.run(
             """
-            INSERT OR IGNORE INTO tidemark_history (collection, local_id, seq, field, scope, rule, old, new, time)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT OR IGNORE INTO tidemark_history (
+                collection, local_id, seq, field, scope, rule, old, new, author, time
+            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             [
-                record.key.collection, record.key.id.description, record.seq, value.field, record.scope.text,
-                value.rule.rawValue, value.old?.json, value.new?.json, record.updated ?? record.created,
+                record.key.collection, record.key.id.description, seq, value.field, record.scope.text,
+                value.rule.rawValue, value.old?.json, value.new?.json, author?.text,
+                record.updated ?? record.created,
             ])
     }
 
@@ -28,7 +38,7 @@ struct HistoryTable {
             try db.run(
                 """
                 DELETE FROM tidemark_history
-                WHERE collection = ? AND local_id = ? AND field = ? AND old IS ? AND author IS NULL
+                WHERE collection = ? AND local_id = ? AND field = ? AND old IS ? AND client IS NULL
                 """, [key.collection, key.id.description, entry.value.field, entry.value.old?.json])
             try db.run(
                 """

@@ -22,9 +22,21 @@ extension LocalRecord {
     }
 }
 
-extension Mutation {
-    /// Names of the fields that an update writes.
-    var patchedFields: [String] {
-        if case .update(let patches) = action { patches.map(\.field) } else { [] }
+extension LocalRecord {
+    /// Values of this state that writes replaced which had not seen them, as far as it is the state that they met.
+    func overwritten(by mutations: [Mutation], in collection: CollectionSchema) -> [OverwrittenValue] {
+        var (record, found) = (self, [OverwrittenValue]())
+        for mutation in mutations {
+            let next = record.folding([mutation], in: collection)
+            found += RecordMerge.overwritten(
+                by: mutation.patches, from: record.fields, to: next.fields, in: collection)
+            record = next
+        }
+        return found
     }
+}
+
+extension Mutation {
+    /// What an update does to fields; nothing for any other write.
+    var patches: [NamedPatch] { if case .update(let patches) = action { patches } else { [] } }
 }

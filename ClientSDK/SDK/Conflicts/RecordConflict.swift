@@ -47,11 +47,16 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
     }
 
     /// Settles the conflict, or one field of it. The choice is written like any other change, and is a new conflict if the
-    /// value was changed again meanwhile. What else the refused transaction held is written with the last choice.
+    /// value was changed again at the server meanwhile.
+    ///
+    /// What else the refused transaction held is written with the last choice. It says what was seen when it was first
+    /// written: what it takes the place of is in the history of the record, and told as `ConflictNote` with `overwrote`.
     ///
     /// - Parameter field: `nil` for all of them.
     /// - Returns: the receipt; it has no steps when nothing had to be written.
-    /// - Throws: `StoreError` when the record is gone or the value does not fit; the conflict then stays.
+    /// - Throws: `StoreError` when the record is gone or the value does not fit; with `refused(.conflict)` when one of the
+    ///   values of a field is not the one shown here any more: take the conflict from `conflicts()` again. The conflict
+    ///   then stays.
     @discardableResult
     public func resolve(keeping choice: Choice, of field: String? = nil) async throws -> WriteReceipt {
         var choices: [String: FieldPatch?] = [:]
@@ -62,12 +67,11 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
             case .value(let value): choices[conflict.name] = value.map { .set($0) } ?? .unset
             }
         }
-        let (database, key) = (store.database, stored.key)
         let (id, time) = (store.environment.newID(), store.environment.now())
-        _ = try await store.enqueue(isWritten: { $0 }) { [choices] db in
-            try database.resolve(key, choices, id: id, at: time, db)
+        _ = try await store.enqueue(isWritten: { $0 }) { [choices, stored, database = store.database] db in
+            try database.resolve(stored, choices, id: id, at: time, db)
         }
-        return WriteReceipt(id, database)
+        return WriteReceipt(id, store.database)
     }
 
     public static func == (left: RecordConflict, right: RecordConflict) -> Bool { left.stored == right.stored }

@@ -12,39 +12,50 @@ struct StoredConflict: Hashable, Sendable {
 
     var key: RecordKey
     var fields: [Field]
+
+    func field(_ name: String) -> Field? { fields.first { $0.name == name } }
 }
 
 extension LocalDatabase {
     /// All conflicts that wait for the app, by record.
     func conflicts(_ db: Database) throws -> [StoredConflict] {
-        let table = ConflictTable(db: db)
+        try ConflictTable(db: db).records().compactMap { try conflict(of: $0, db) }
+    }
+
+    /// What of one record waits for the app; `nil` when nothing does.
+    private func conflict(of key: RecordKey, _ db: Database) throws -> StoredConflict? {
+        guard let collection = tables[key.collection]?.collection else { return nil }
         let records = RecordTable(db, self)
-        return try table.records().compactMap { key in
-            guard let collection = tables[key.collection]?.collection else { return nil }
-            var mine: [String: FieldPatch] = [:]
-            for transaction in try table.transactions(of: key) {
-                for mutation in transaction.mutations where mutation.key == key {
-                    for named in mutation.manualPatches(in: collection) { mine[named.field] = named.patch }
-                }
+        var mine: [String: FieldPatch] = [:]
+        for transaction in try ConflictTable(db: db).transactions(of: key) {
+            for mutation in transaction.mutations where mutation.key == key {
+                for named in mutation.manualPatches(in: collection) { mine[named.field] = named.patch }
             }
-            let theirs = try (records.base(key) ?? records.visible(key))?.fields
-            let fields = mine.sorted { $0.key < $1.key }.map { name, patch in
-                StoredConflict.Field(name: name, mine: patch.replacement, theirs: theirs?[name])
-            }
-            return fields.isEmpty ? nil : StoredConflict(key: key, fields: fields)
         }
+        let theirs = try (records.base(key) ?? records.visible(key))?.fields
+        let fields = mine.sorted { $0.key < $1.key }.map { name, patch in
+            StoredConflict.Field(name: name, mine: patch.replacement, theirs: theirs?[name])
+        }
+        return fields.isEmpty ? nil : StoredConflict(key: key, fields: fields)
     }
 
     /// Settles fields of a record's conflict: writes the chosen values over what the record shows now, together with
-    /// whatever else the refused transactions held, once nothing in them is left to choose.
+    /// whatever else the refused transactions held, once nothing in them is left to choose. What was not chosen goes out
+    /// with the marks of its first writing: nobody has seen since what it may meet.
     ///
-    /// - Parameter choices: by field, what to write; `nil` leaves the server's value.
+    /// - Parameters:
+    ///   - conflict: as the app saw it.
+    ///   - choices: by field, what to write; `nil` leaves the server's value.
     /// - Returns: false when there was nothing to write.
-    /// - Throws: `StoreError` with `refused` when the record is gone, or a value does not fit; nothing is then changed.
+    /// - Throws: `StoreError` with `refused` when the record is gone, a value does not fit, or one of the two values to
+    ///   choose from is another one by now; nothing is then changed.
     func resolve(
-        _ key: RecordKey, _ choices: [String: FieldPatch?], id: TransactionID, at time: Milliseconds, _ db: Database
+        _ conflict: StoredConflict, _ choices: [String: FieldPatch?], id: TransactionID, at time: Milliseconds,
+        _ db: Database
     ) throws -> Bool {
+        let key = conflict.key
         let collection = try table(key.collection).collection
+        try check(choices, of: conflict, db)
         let conflicts = ConflictTable(db: db)
         let parking = Parking(db: db)
         var rest: [Mutation] = []
@@ -68,6 +79,21 @@ extension LocalDatabase {
         for mutation in rest { try draft.stage(mutation) }
         _ = try draft.enqueue(id)
         return true
+    }
+
+    /// A choice stands between the two values that were shown. Who keeps the other's gives up an own one and replaces
+    /// nothing, so that only the own one has to be what was shown; once all is chosen, nothing is left to give up.
+    private func check(_ choices: [String: FieldPatch?], of conflict: StoredConflict, _ db: Database) throws {
+        let now = try self.conflict(of: conflict.key, db)
+        for (name, patch) in choices.sorted(by: { $0.key < $1.key }) {
+            let (shown, current) = (conflict.field(name), now?.field(name))
+            let isShown = patch == nil ? current == nil || current?.mine == shown?.mine : current == shown
+            guard isShown else {
+                throw StoreError(
+                    Rejection(
+                        .conflict, "\(conflict.key).\(name): changed since the conflict was read; read it again"))
+            }
+        }
     }
 }
 

@@ -7,7 +7,15 @@ extension SyncStore {
     ///
     /// - Throws: GRDB's `DatabaseError` when the file cannot be read; `StoreError` when it holds what no SDK wrote.
     public func diagnostics() async throws -> Diagnostics {
-        try await database.writer.read { db in try DiagnosticsReader(db: db).read() }
+        try await database.writer.read { [database] db in
+            var diagnostics = try DiagnosticsReader(db: db).read()
+            diagnostics.undecodable = try database.undecodable.current(database, db).map { record in
+                Diagnostics.UndecodableState(
+                    collection: record.collection, id: record.key.id.description, model: record.model,
+                    field: record.field, problem: record.problem)
+            }
+            return diagnostics
+        }
     }
 
     /// Why this device sees a record as it does.

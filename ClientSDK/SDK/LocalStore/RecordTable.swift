@@ -34,15 +34,21 @@ struct RecordTable {
 
     /// Marks a row whose last write was refused, or takes the mark off; pending rows stay pending.
     func mark(_ key: RecordKey, failed: Bool) throws {
+        if failed { try mark(key, from: [.synced], to: .failed) } else { try mark(key, from: [.failed], to: .synced) }
+    }
+
+    /// Changes the state of a row without pending writes.
+    func mark(_ key: RecordKey, from states: [RecordState], to state: RecordState) throws {
         guard tables[key.collection] != nil else { return }
-        let (from, to) = failed ? (RecordState.synced, RecordState.failed) : (.failed, .synced)
-        try db.run(
-            """
+        let sql = """
             UPDATE \(CollectionTable.quoted(key.collection)) SET state = ?
             WHERE local_id = ? AND state = ? AND NOT EXISTS (
                 SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = ?
             )
-            """, [to.rawValue, key.id.description, from.rawValue, key.collection, key.id.description])
+            """
+        for old in states {
+            try db.run(sql, [state.rawValue, key.id.description, old.rawValue, key.collection, key.id.description])
+        }
     }
 
     // MARK: The server's last state under pending writes

@@ -57,7 +57,7 @@ struct SchemaMigration {
     }
 
     /// Values of the fields that came before the app knew them move from `extra` to their columns: reading a row finds
-    /// them there, writing it puts them where they now belong.
+    /// them there, under whichever name they came, and writing it puts them where they now belong. The rest stays.
     private func add(_ fields: [FieldSchema], to collection: CollectionSchema) throws {
         guard !fields.isEmpty else { return }
         let table = CollectionTable.quoted(collection.name)
@@ -69,7 +69,8 @@ struct SchemaMigration {
         let rows = CollectionTable(collection)
         for id in try db.all("SELECT local_id FROM \(table) WHERE extra IS NOT NULL") {
             guard let row = try db.first(rows.selectSQL, [try id.text(0)]) else { continue }
-            let (record, state) = try rows.record(row)
+            var (record, state) = try rows.record(row)
+            record.fields = record.fields.renamed(collection.renames)
             try rows.put(record, state: state, db)
         }
     }

@@ -9,7 +9,9 @@ extension LocalDatabase {
 
     /// Sends a parked transaction's payload again.
     ///
-    /// One whose number still awaits the server's word goes back to its place; any other is written anew under `newID`.
+    /// One whose number still awaits the server's word goes back to its place; any other is written anew under `newID`,
+    /// with the marks of its first writing: what it may overwrite was not seen. Where that would be a value of a `manual`
+    /// field it stays parked, as a conflict that waits for the app's choice.
     ///
     /// - Returns: the id whose receipt tells how it goes on.
     /// - Throws: `StoreError` with `notFound`, or `refused` when the payload no longer applies; it then stays parked.
@@ -22,9 +24,16 @@ extension LocalDatabase {
         let parking = Parking(db: db)
         let transaction = try parking.parked(id).transaction
         let records = RecordTable(db, self)
+        let entry = try OutboxTable(db: db).entry(id)
+        let isHeld = entry?.state == .held
+        if !isHeld, let rejection = try unseen(by: transaction, records) {
+            try parking.rewrite(id, rejection)
+            try ConflictTable(db: db).noteParked(transaction, records)
+            return id
+        }
         for key in Set(transaction.mutations.map(\.key)) { try records.mark(key, failed: false) }
         try parking.delete(id)
-        if let entry = try OutboxTable(db: db).entry(id), entry.state == .held {
+        if isHeld, let entry {
             try restore(entry, transaction, records)
             return id
         }
@@ -32,6 +41,24 @@ extension LocalDatabase {
         for mutation in transaction.mutations { try draft.stage(mutation) }
         _ = try draft.enqueue(newID, ifSeq: transaction.ifSeq)
         return newID
+    }
+
+    /// Why the payload may not be written again as it is: a `manual` field shows a value that its writer had not seen.
+    private func unseen(by transaction: Transaction, _ records: RecordTable) throws -> Rejection? {
+        var shown: [RecordKey: LocalRecord] = [:]
+        for mutation in transaction.mutations {
+            guard let collection = tables[mutation.key.collection]?.collection,
+                let record = try shown[mutation.key] ?? records.visible(mutation.key)
+            else { continue }
+            for named in mutation.manualPatches(in: collection) {
+                guard let field = collection.field(named.field) else { continue }
+                let mark = ValueMark(record.fields[field.name], of: field)
+                guard (named.seen ?? .absent) != mark else { continue }
+                return Rejection(.conflict, "\(collection.name).\(field.name): changed since the writer saw it")
+            }
+            shown[mutation.key] = record.folding([mutation], in: collection)
+        }
+        return nil
     }
 
     /// Gives a parked transaction up.

@@ -14,11 +14,14 @@ extension LocalDatabase {
     }
 
     /// Lets everything withheld be sent again, in its order; what the server has yet to say a word on stays withheld.
-    package func releaseWithheld() throws {
-        try change { db in try releaseWithheld(db) }
+    ///
+    /// - Parameter isAsked: the app wants it: what stays withheld follows with that word.
+    package func releaseWithheld(isAsked: Bool = false) throws {
+        try change { db in try releaseWithheld(isAsked: isAsked, db) }
     }
 
-    func releaseWithheld(_ db: Database) throws {
+    func releaseWithheld(isAsked: Bool, _ db: Database) throws {
+        if isAsked { try Withholding(db: db).want() }
         var rebase = Rebase(records: RecordTable(db, self))
         for key in try Withholding(db: db).release() { rebase.touch(key) }
         try rebase.finish()

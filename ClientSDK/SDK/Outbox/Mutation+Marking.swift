@@ -2,10 +2,14 @@ import TidemarkModel
 
 extension Mutation {
     /// The same with a mark of what the record shows in each field that is replaced (CONFLICTS.md).
+    ///
+    /// A patch that has a mark keeps it: it was written earlier, and its writer saw what stood there then.
     func marked(_ shown: Fields, in collection: CollectionSchema) -> Mutation {
         guard case .update(let patches) = action else { return self }
         let marked = patches.map { named in
-            guard let field = collection.field(named.field), field.merge.replacesValues else { return named }
+            guard named.seen == nil, let field = collection.field(named.field), field.merge.replacesValues else {
+                return named
+            }
             switch named.patch {
             case .set, .unset:
                 return NamedPatch(named.field, named.patch, seen: ValueMark(shown[field.name], of: field))
@@ -13,5 +17,27 @@ extension Mutation {
             }
         }
         return Mutation(key: key, action: .update(marked))
+    }
+}
+
+extension [Mutation] {
+    /// The same with the marks of an earlier version of the write, for fields that it replaced as well.
+    func keepingMarks(of written: [Mutation]) -> [Mutation] {
+        var marks: [RecordKey: [String: ValueMark]] = [:]
+        for mutation in written {
+            // Of two patches of one field, only the first saw what stood there before the transaction.
+            for named in mutation.patches {
+                guard let seen = named.seen, marks[mutation.key]?[named.field] == nil else { continue }
+                marks[mutation.key, default: [:]][named.field] = seen
+            }
+        }
+        return map { mutation in
+            guard case .update(let patches) = mutation.action else { return mutation }
+            let kept = patches.map { named in
+                let mark = marks[mutation.key]?.removeValue(forKey: named.field)
+                return NamedPatch(named.field, named.patch, seen: named.seen ?? mark)
+            }
+            return Mutation(key: mutation.key, action: .update(kept))
+        }
     }
 }

@@ -35,6 +35,14 @@ struct Parking {
             [OutboxEntry.text(transaction), transaction.id.description])
     }
 
+    /// A parked transaction waits for another reason from now on.
+    func rewrite(_ id: TransactionID, _ rejection: Rejection) throws {
+        try db.run(
+            "UPDATE tidemark_parked SET code = ?, message = ? WHERE id = ?",
+            [rejection.code.rawValue, rejection.message, id.description])
+        try ReceiptTable(db: db).park(id, rejection)
+    }
+
     func delete(_ id: TransactionID) throws {
         try ConflictTable(db: db).forget(id)
         try db.run("DELETE FROM tidemark_parked WHERE id = ?", [id.description])

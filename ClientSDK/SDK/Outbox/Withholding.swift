@@ -27,6 +27,8 @@ struct Withholding {
             guard try entry.number == number || isBehind(entry.number, mutations) else { continue }
             try outbox.set(.withdrawn, entry.number)
             try Meta.withholding.set(1, db)
+            // The app asked for the last attempt, not for every one.
+            try Meta.releaseWanted.set(0, db)
             for mutation in mutations { keys.insert(mutation.key) }
         }
         try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE n = ?", [reason, number])
@@ -73,6 +75,20 @@ struct Withholding {
             try Meta.withholding.set(0, db)
         }
         return keys.sorted()
+    }
+
+    /// Notes that the app wants it to be sent again: what is withdrawn follows once the server has had its word on it.
+    func want() throws {
+        let isWithdrawn = try db.exists("SELECT 1 FROM tidemark_outbox WHERE state = 'withdrawn' LIMIT 1")
+        try Meta.releaseWanted.set(isWithdrawn ? 1 : 0, db)
+    }
+
+    /// The same as `release`, if the app asked for it when the server still had to have its word.
+    func releaseWanted() throws -> [RecordKey] {
+        guard try Meta.releaseWanted.integer(db) == 1 else { return [] }
+        let keys = try release()
+        try want()
+        return keys
     }
 
     private func isBehind(_ number: Int64, _ mutations: [Mutation]) throws -> Bool {

@@ -13,15 +13,15 @@ struct ModelReader<Model: SyncModel>: Sendable {
         table = try database.table(Model.collection)
     }
 
-    /// The models of the records that a clause selects.
+    /// The models of the records that a clause selects; those that do not decode are set aside.
     ///
     /// - Parameter clause: what follows the name of the collection's table.
     func models(_ clause: String, _ arguments: [DatabaseValue], _ db: Database) throws -> [Model] {
         var image: RowImage?
-        return try read(clause, arguments, db, &image)
+        return try told(read(clause, arguments, db, &image))
     }
 
-    /// The models of the records that a query means.
+    /// The models of the records that a query means; those that do not decode are set aside.
     func models(_ query: RecordQuery, _ db: Database) throws -> [Model] {
         try models(query.clause, query.arguments, db)
     }
@@ -29,44 +29,78 @@ struct ModelReader<Model: SyncModel>: Sendable {
     /// The same with what is needed to see later whether anything changed.
     func page(_ query: RecordQuery, _ db: Database) throws -> ModelPage<Model> {
         var image: RowImage? = RowImage()
-        let models = try read(query.clause, query.arguments, db, &image)
+        let models = try told(read(query.clause, query.arguments, db, &image))
         return ModelPage(models: models, image: image ?? RowImage())
+    }
+
+    /// The record of that id.
+    ///
+    /// - Throws: `StoreError` with `coding` when it does not decode.
+    func model(_ id: UniqueID, _ db: Database) throws -> Model? {
+        var image: RowImage?
+        let query = RecordQuery(id)
+        let reading = try read(query.clause, query.arguments, db, &image)
+        if let record = reading.undecodable.first { throw Undecodable(record: record).named }
+        return reading.models.first
+    }
+
+    /// Records that a query means and that do not decode.
+    func undecodable(_ query: RecordQuery, _ db: Database) throws -> [UndecodableRecord] {
+        var image: RowImage?
+        return try read(query.clause, query.arguments, db, &image).undecodable
+    }
+
+    /// What came of one query.
+    private struct Reading {
+        var models: [Model] = []
+        var undecodable: [UndecodableRecord] = []
+    }
+
+    private func told(_ reading: Reading) -> [Model] {
+        if !reading.undecodable.isEmpty { database.undecodable.note(reading.undecodable, of: Model.self) }
+        return reading.models
     }
 
     private func read(
         _ clause: String, _ arguments: [DatabaseValue], _ db: Database, _ image: inout RowImage?
-    ) throws -> [Model] {
+    ) throws -> Reading {
         // Each further turn has more columns than the last.
         while true {
             let plan = database.plans.plan(Model.self, table)
             let sql = "SELECT \(plan.columnsSQL) FROM \(table.quotedName) \(clause)"
             let rows = try RowCursor(try db.reading(sql), arguments)
             defer { rows.close() }
-            let source = RecordSource(table, plan, rows.statement)
+            let absent = AbsentValues(Model.self, in: table.collection)
+            let source = RecordSource(table, plan, absent, rows.statement)
             defer { source.close() }
-            if let models = try all(rows, source, &image) { return models }
+            if let reading = try all(rows, source, &image) { return reading }
             database.plans.widen(Model.self, by: source.missed, table)
         }
     }
 
     /// `nil` when the models ask for more than the plan has.
-    private func all(_ rows: RowCursor, _ source: RecordSource, _ image: inout RowImage?) throws -> [Model]? {
+    private func all(_ rows: RowCursor, _ source: RecordSource, _ image: inout RowImage?) throws -> Reading? {
         var models = ModelBuffer<Model>()
+        var undecodable: [UndecodableRecord] = []
         var reader = RecordReader(source: source)
         image?.clear()
         do {
             while try rows.step() {
                 try source.advance()
                 image?.add(rows.statement)
-                models.append(try model(&reader, source))
+                do {
+                    models.append(try model(&reader, source))
+                } catch let failure as Undecodable {
+                    undecodable.append(failure.record)
+                }
             }
         } catch is NarrowPlan {
             return nil
         }
-        return models.take()
+        return Reading(models: models.take(), undecodable: undecodable)
     }
 
-    /// - Throws: `NarrowPlan` when what was read does not count.
+    /// - Throws: `NarrowPlan` when what was read does not count, `Undecodable` when the model cannot hold the record.
     @inline(__always)
     private func model(_ reader: inout RecordReader, _ source: RecordSource) throws -> Model {
         do {
@@ -76,7 +110,7 @@ struct ModelReader<Model: SyncModel>: Sendable {
         } catch {
             if source.needsMore || error is NarrowPlan { throw NarrowPlan() }
             if let corruption = source.corruption { throw corruption }
-            throw StoreError(.coding, "\(try source.key()): \(ModelCoding<Model>.reason(error))")
+            throw Undecodable(record: UndecodableRecord(try source.key(), as: Model.self, error))
         }
     }
 }

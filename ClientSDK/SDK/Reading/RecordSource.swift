@@ -15,6 +15,7 @@ final class RecordSource {
     private let plan: ReadPlan
     private let slots: [RecordSlot]
     private let addresses: [UInt]
+    private let absent: AbsentValues
     private var statement: SQLiteStatement?
     // One thread has the source, and no property is used while it is being changed; checking that for each field of each
     // row would cost as much as the reading.
@@ -31,14 +32,15 @@ final class RecordSource {
     @exclusivity(unchecked) private(set) var isSound = true
 
     /// True when a failure may only be that of a plan that is too narrow.
-    var needsMore: Bool { plan.asked != nil && !missed.isEmpty }
+    var needsMore: Bool { !missed.isEmpty }
 
     /// How many names a plan has at most besides those with a column.
     private static let slotsMax = 256
 
-    init(_ table: CollectionTable, _ plan: ReadPlan, _ statement: SQLiteStatement) {
+    init(_ table: CollectionTable, _ plan: ReadPlan, _ absent: AbsentValues, _ statement: SQLiteStatement) {
         self.table = table
         self.plan = plan
+        self.absent = absent
         slots = plan.slots
         addresses = plan.addresses
         self.statement = statement
@@ -93,7 +95,7 @@ final class RecordSource {
     @inline(never)
     func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value {
         let name = FieldName(name(place))
-        guard let value = try value(place) else {
+        guard let value = try value(place) ?? absent[name.stringValue] else {
             throw DecodingError.keyNotFound(name, .init(codingPath: [], debugDescription: "the field is not set"))
         }
         return try FieldDecoder(value: value, codingPath: [name]).decode(Value.self)

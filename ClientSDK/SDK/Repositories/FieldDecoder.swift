@@ -4,10 +4,14 @@ import TidemarkModel
 struct FieldDecoder: Decoder {
     let value: FieldValue
     var codingPath: [any CodingKey] = []
+    /// Of a record, and not of what is nested in it.
+    var absent: AbsentValues?
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    static func decode<Value: Decodable>(_ type: Value.Type, from value: FieldValue) throws -> Value {
-        try FieldDecoder(value: value).decode(type)
+    static func decode<Value: Decodable>(
+        _ type: Value.Type, from value: FieldValue, absent: AbsentValues? = nil
+    ) throws -> Value {
+        try FieldDecoder(value: value, absent: absent).decode(type)
     }
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
@@ -18,7 +22,7 @@ struct FieldDecoder: Decoder {
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         guard case .object(let fields) = value else { throw mismatch("an object") }
-        return KeyedDecodingContainer(FieldDecodingMembers(fields: fields, codingPath: codingPath))
+        return KeyedDecodingContainer(FieldDecodingMembers(fields: fields, codingPath: codingPath, absent: absent))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -42,11 +46,17 @@ extension FieldDecoder: SingleValueDecodingContainer {
 private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let fields: Fields
     let codingPath: [any CodingKey]
+    let absent: AbsentValues?
 
     var allKeys: [Key] { fields.entries.compactMap { Key(stringValue: $0.name) } }
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try decoder(key).decode(type) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        if fields[key.stringValue] == nil, let value = absent?[key.stringValue] {
+            return try FieldDecoder(value: value, codingPath: codingPath + [key]).decode(type)
+        }
+        return try decoder(key).decode(type)
+    }
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }

@@ -6,14 +6,24 @@ struct ModelCoding<Model: SyncModel> {
 
     /// - Throws: `StoreError` with `coding` when the model cannot hold the record, e.g. lacks a value that it requires.
     func model(_ record: LocalRecord, _ state: RecordState) throws -> Model {
+        do throws(Undecodable) {
+            return try decoded(record, state)
+        } catch {
+            throw error.named
+        }
+    }
+
+    /// For lists, which go on without a record that the model cannot hold.
+    func decoded(_ record: LocalRecord, _ state: RecordState) throws(Undecodable) -> Model {
         var fields = record.fields
         for column in EnvelopeColumn.allCases where collection.field(column.rawValue) == nil {
             fields[column.rawValue] = column.value(record, state)
         }
         do {
-            return try FieldDecoder.decode(Model.self, from: .object(fields))
+            let absent = AbsentValues(Model.self, in: collection)
+            return try FieldDecoder.decode(Model.self, from: .object(fields), absent: absent)
         } catch {
-            throw StoreError(.coding, "\(record.key): \(Self.reason(error))")
+            throw Undecodable(record: UndecodableRecord(record.key, as: Model.self, error))
         }
     }
 

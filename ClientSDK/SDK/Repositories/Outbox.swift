@@ -26,9 +26,10 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends them again, in their order. The same happens by itself with each new connection.
+    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. The
+    /// same happens by itself with each new connection.
     public func retryFailed() async throws {
-        try await store.enqueue { [database = store.database] db in try database.releaseWithheld(db) }
+        try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
     /// Transactions that were refused, oldest first.
@@ -58,8 +59,11 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     /// When this device learned of it.
     public var parked: Date { Date(timeIntervalSince1970: Double(stored.parked) / 1_000) }
 
-    /// Writes the payload again.
+    /// Writes the payload again. It says what was seen when it was first written: what it takes the place of is in the
+    /// history of the record, and told as `ConflictNote` with `overwrote`.
     ///
+    /// One that would replace a value of a `manual` field that was not seen is not sent: it stays parked with `conflict`,
+    /// as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
     /// - Throws: `StoreError` when it no longer applies to the records as they are; it then stays parked.
     @discardableResult
     public func retry() async throws -> WriteReceipt {
@@ -69,7 +73,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         return WriteReceipt(written, database)
     }
 
-    /// Writes the payload again as changed by the app: what the refusal objects to, a smaller text, another target.
+    /// Writes the payload again as changed by the app: what the refusal objects to, a smaller text, another target. What
+    /// was seen stays what it was for the fields that the first version wrote as well.
     ///
     ///     try await parked.edit { mutations in mutations.removeLast() }
     ///
@@ -80,7 +85,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         try change(&mutations)
         let database = store.database
         let transaction = Transaction(
-            id: store.environment.newID(), mutations: mutations, clientTime: store.environment.now())
+            id: store.environment.newID(), mutations: mutations.keepingMarks(of: stored.transaction.mutations),
+            clientTime: store.environment.now())
         try await store.enqueue { [id = stored.transaction.id] db in
             try database.discardParked(id, db)
             var draft = try WriteDraft(database, db, time: transaction.clientTime)

@@ -15,12 +15,13 @@ public struct StoreSnapshot {
     /// Whose records these are.
     public var account: UserID { store.account }
 
-    /// The record of that id.
+    /// The record of that id; `nil` also when the model cannot hold it, see `Repository.undecodable()`.
     public func read<Model: SyncModel>(_ model: Model.Type, _ id: UUID) throws -> Model? {
         try ModelReader<Model>(store.database).models(RecordQuery(UniqueID(id)), db).first
     }
 
-    /// The records that an SQL clause selects.
+    /// The records that an SQL clause selects; one that the model cannot hold is set aside, see
+    /// `Repository.undecodable()`.
     ///
     ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
     ///
@@ -56,7 +57,8 @@ public struct StoreSnapshot {
     }
 
     /// Records of a collection whose creation was refused and that are in no table: as they were written, with the state
-    /// `failed`, and the transaction that waits to be retried or discarded.
+    /// `failed`, and the transaction that waits to be retried or discarded. One that the model cannot hold is left out: it
+    /// stands in `parked()`.
     public func refused<Model: SyncModel>(
         _ model: Model.Type
     ) throws -> [(model: Model, transaction: ParkedTransaction)] {
@@ -71,7 +73,11 @@ public struct StoreSnapshot {
                     absent: mutation.key, scope: try coding.collection.scope(of: mutation.key.id, fields: fields),
                     author: store.account, created: transaction.written)
                 record.fields = fields
-                refused.append((try coding.model(record, .failed), transaction))
+                do throws(Undecodable) {
+                    refused.append((try coding.decoded(record, .failed), transaction))
+                } catch {
+                    continue
+                }
             }
         }
         return refused
@@ -113,6 +119,7 @@ public struct StoreSnapshot {
             writes[try row.key(0)] = PendingWrite(
                 written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
                 attempts: Int(try row.integer(3)), isSending: try row.text(4) == OutboxEntry.State.sending.rawValue,
+                isWithheld: OutboxEntry.State(rawValue: try row.text(4))?.isWithheld ?? false,
                 lastAttempt: try row.optionalInteger(6).map { Date(timeIntervalSince1970: Double($0) / 1_000) },
                 lastError: try row.optionalText(5))
         }
@@ -132,6 +139,9 @@ public struct PendingWrite: Hashable, Sendable {
     public var attempts: Int
     /// It is on its way: the server may have it.
     public var isSending: Bool
+    /// It got no answer too often, or stands behind one that did: it is sent again with the next connection, or after
+    /// `Outbox.retryFailed()`.
+    public var isWithheld: Bool
     /// When it was last given out for sending, by the device's clock.
     public var lastAttempt: Date?
     /// Why it did not arrive, for a person to read.

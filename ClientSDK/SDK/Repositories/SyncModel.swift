@@ -1,4 +1,5 @@
 public import Foundation
+public import TidemarkModel
 
 /// A record as an app's struct: its stored properties are the fields of a collection.
 ///
@@ -21,6 +22,18 @@ public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
     /// The collection's name in the schema.
     static var collection: String { get }
 
+    /// What properties that are not optional read where a record has no value: one that another app wrote, a backend, or
+    /// an earlier version of this app.
+    ///
+    ///     var isDone = false
+    ///     static let defaults: Fields = ["isDone": false]
+    ///
+    /// Swift's own decoding does not know the initial value beside a property. A set or a counter needs no entry: one
+    /// that has no value is empty, or 0. A record that lacks any other value which the model requires is set aside, see
+    /// `Repository.undecodable()`. Filters and SQL see what is stored: `.equals("isDone", false)` does not find a record
+    /// without the field, `.differs("isDone", true)` does.
+    static var defaults: Fields { get }
+
     /// Reads the record; `Decodable` does it unless the model does.
     ///
     /// Decoding asks a coder for each property. A model that is read a thousand at a time can name its fields itself and is
@@ -42,5 +55,8 @@ public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
 }
 
 extension SyncModel {
+    /// None: a field that a record has not is absent.
+    public static var defaults: Fields { Fields() }
+
     public init(reading record: inout RecordReader) throws { try self.init(from: record.decoder) }
 }

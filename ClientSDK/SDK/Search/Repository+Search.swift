@@ -20,7 +20,7 @@ extension Repository {
         let coding = try store.database.coding(Model.self)
         let query = try query(text, filter, order, limit, scope)
         let found = try await store.database.writer.read { db in try query.fetch(db) }
-        return try found.map { try coding.hit($0) }
+        return coding.hits(found, store.database)
     }
 
     /// What `search` finds, now and after each change.
@@ -31,10 +31,7 @@ extension Repository {
         let database = store.database
         return LiveValues(
             database, fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
-            map: { found in
-                let coding = try database.coding(Model.self)
-                return try found.map { try coding.hit($0) }
-            })
+            map: { found in try database.coding(Model.self).hits(found, database) })
     }
 
     private func query(
@@ -67,13 +64,24 @@ extension StoreSnapshot {
         let query = try SearchQuery(
             try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
             in: scope)
-        return try query.fetch(db).map { try coding.hit($0) }
+        return coding.hits(try query.fetch(db), store.database)
     }
 }
 
 extension ModelCoding {
-    fileprivate func hit(_ found: SearchQuery.Found) throws -> SearchHit<Model> {
-        SearchHit(
-            model: try model(found.row.record, found.row.state), snippet: SearchSnippet(marked: found.snippet))
+    /// What was found; a record that the model cannot hold is set aside.
+    fileprivate func hits(_ found: [SearchQuery.Found], _ database: LocalDatabase) -> [SearchHit<Model>] {
+        var undecodable: [UndecodableRecord] = []
+        let hits = found.compactMap { found -> SearchHit<Model>? in
+            do throws(Undecodable) {
+                let model = try decoded(found.row.record, found.row.state)
+                return SearchHit(model: model, snippet: SearchSnippet(marked: found.snippet))
+            } catch {
+                undecodable.append(error.record)
+                return nil
+            }
+        }
+        if !undecodable.isEmpty { database.undecodable.note(undecodable, of: Model.self) }
+        return hits
     }
 }

@@ -30,9 +30,74 @@ import TidemarkWire
             fields: ["room": "lobby", "color": "red", "list": ["b", "a"], "on": true])
         try old.apply(change)
         #expect(try old.string("SELECT extra FROM notes") == #"{"color":"red","list":["b","a"],"on":true}"#)
+        try old.database.close()
         let new = try reopen(folder, Self.schema(#","color": "string", "list": "json", "on": "boolean""#))
         let row = try new.writer.read { try Row.fetchOne($0, sql: "SELECT color, list, \"on\", extra, seq FROM notes") }
         #expect(row == ["color": "red", "list": #"["b","a"]"#, "on": 1, "extra": nil, "seq": 5])
+    }
+
+    /// A note as a server sends it that knows more fields than this version of the app.
+    private func note(_ fields: Fields) -> Change {
+        var fields = fields
+        fields["room"] = "lobby"
+        return Change(
+            key: .note(1), scope: ScopeID("lobby"), seq: 5, born: 5, isDeleted: false, author: UserID("bob"),
+            created: 1, updated: 2, fields: fields)
+    }
+
+    @Test func `what no version knows yet outlasts every change of the tables`() throws {
+        let folder = try TemporaryFolder()
+        let unknown: Fields = [
+            "color": "red", "deep": .object(["a": .array([1, .null, .double(1.5)])]), "size": .double(2), "zoom": -3,
+        ]
+        let tasks =
+            #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
+        let versions = [
+            // A field more that takes one of the values, another name for it, none at all, a collection more, all of them.
+            (#","color": "string""#, "", "color"), (#","tone": {"type": "string", "was": "color"}"#, "", "tone"),
+            ("", "", "tone"), (#","title": "string""#, tasks, "tone"),
+            (#","tone": "string","deep": "json", "size": "double", "zoom": "integer", "title": "string""#, "", "tone"),
+        ]
+        let first = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
+        try first.join(ScopeID("lobby"))
+        try first.apply(note(unknown))
+        try first.database.close()
+        for (fields, more, name) in versions {
+            let bench = try Bench(path: folder.path("a.sqlite"), Self.schema(fields, more))
+            var expected: Fields = ["room": "lobby", "deep": unknown["deep"] ?? .null, "size": .double(2), "zoom": -3]
+            expected[name] = "red"
+            #expect(try bench.fields(.note(1)) == expected, "\(fields)")
+            try bench.database.close()
+        }
+        let last = try Bench(path: folder.path("a.sqlite"), Self.schema(versions[4].0))
+        #expect(try last.string("SELECT tone || zoom || size FROM notes WHERE extra IS NULL") == "red-32.0")
+    }
+
+    @Test func `what no version knows yet stays under a pending write and with the rest of the record`() throws {
+        let folder = try TemporaryFolder()
+        let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","text": "string""#))
+        try old.join(ScopeID("lobby"))
+        try old.apply(note(["text": "a", "color": "red", "zoom": 3]))
+        try old.write(1, .set(.note(1), "text", "mine"))
+        try old.database.close()
+        let new = try Bench(path: folder.path("a.sqlite"), Self.schema(#","text": "string", "color": "string""#))
+        #expect(try new.fields(.note(1)) == ["room": "lobby", "text": "mine", "color": "red", "zoom": 3])
+        #expect(try new.string("SELECT extra FROM notes") == #"{"zoom":3}"#)
+        try new.write(2, .set(.note(1), "color", "blue"))
+        try new.apply(from: "c1", to: "c2", settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid)]))
+        #expect(try new.fields(.note(1)) == ["room": "lobby", "text": "a", "color": "red", "zoom": 3])
+        #expect(try new.string("SELECT color || extra FROM notes") == #"red{"zoom":3}"#)
+    }
+
+    @Test func `a value that came under a field's first name is found under its new one`() throws {
+        let folder = try TemporaryFolder()
+        let old = try Bench(path: folder.path("a.sqlite"), Self.schema(""))
+        try old.join(ScopeID("lobby"))
+        try old.apply(note(["color": "red", "zoom": 3]))
+        try old.database.close()
+        let new = try Bench(path: folder.path("a.sqlite"), Self.schema(#","tone": {"type": "string", "was": "color"}"#))
+        #expect(try new.fields(.note(1)) == ["room": "lobby", "tone": "red", "zoom": 3])
+        #expect(try new.string("SELECT tone || extra FROM notes") == #"red{"zoom":3}"#)
     }
 
     @Test func `a new collection reopens the scopes that may hold it`() throws {
@@ -43,6 +108,7 @@ import TidemarkWire
         #expect(try old.database.nextPages(limit: 9).isEmpty)
         let tasks =
             #","tasks": {"scope": "room", "fields": {"room": {"type": "string", "required": true, "merge": "immutable"}}}"#
+        try old.database.close()
         let new = try reopen(folder, Self.schema("", tasks))
         #expect(try new.nextPages(limit: 9).map(\.collection) == ["tasks"])
         #expect(try new.writer.read { try $0.tableExists("tasks") })
@@ -78,6 +144,7 @@ import TidemarkWire
         let folder = try TemporaryFolder()
         let database = try reopen(folder, Self.schema(""))
         try database.writer.write { try Meta.format.set(99, $0) }
+        try database.close()
         let error = #expect(throws: StoreError.self) { try reopen(folder, Self.schema("")) }
         #expect(error?.code == .formatTooNew)
     }

@@ -71,6 +71,29 @@ import TidemarkWire
         #expect(try push(after: 3).map { $0.1 } == [1, 3, 4].map { .transaction($0) })
     }
 
+    @Test func `what the app wants sent again follows the server's word on the withdrawal`() throws {
+        try bench.database.releaseWithheld(isAsked: true)
+        #expect(try push().map { $0.2 } == [true, false, true])
+        #expect(try bench.state(.note(1)) == "failed")
+        try withdrawn()
+        #expect(try push(after: 3).map { $0.1 } == [1, 3].map { .transaction($0) })
+        #expect(try bench.state(.note(1)) == "pending")
+        // One wish is one attempt.
+        try bench.database.withhold(4, reason: "no answer")
+        try bench.apply(from: "c1", to: "c2", settled: .outcomes([(4, 1, .invalid), (5, 3, .invalid)]))
+        #expect(try push(after: 5).isEmpty)
+        #expect(try bench.state(.note(1)) == "failed")
+    }
+
+    @Test func `a wish without anything to wait for is over at once`() throws {
+        try withdrawn()
+        try bench.database.releaseWithheld(isAsked: true)
+        #expect(try push(after: 3).map { $0.1 } == [1, 3].map { .transaction($0) })
+        try bench.database.withhold(4, reason: "no answer")
+        try bench.apply(from: "c1", to: "c2", settled: .outcomes([(4, 1, .invalid), (5, 3, .invalid)]))
+        #expect(try push(after: 5).isEmpty)
+    }
+
     @Test func `an earlier sending that arrived after all counts once`() throws {
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
         guard case .committed = try bench.database.step(of: .transaction(1)) else {

@@ -38,7 +38,9 @@ extension Device {
                 guard sent != id else { return }
                 watch.released(id)
                 transaction.id = sent
-                world.oracle(wrote: try database.written(sent) ?? transaction, by: owner, after: position)
+                let again = try database.written(sent) ?? transaction
+                checkMarks(of: again, as: [stored.transaction])
+                world.oracle(wrote: again, by: owner, after: position)
                 watch.wrote(sent)
             }
             log("deals with parked \(id)")
@@ -55,15 +57,17 @@ extension Device {
         let position = position()
         do {
             try transact { database in
-                let before = Set(try database.parked().map(\.transaction.id))
-                let isWritten = try database.writer.write { [clock] db in
-                    guard let conflict = try database.conflicts(db).first else { return false }
+                let before = try database.parked().map(\.transaction)
+                let resolved: RecordKey? = try database.writer.write { [clock] db in
+                    guard let conflict = try database.conflicts(db).first else { return nil }
                     var choices: [String: FieldPatch?] = [:]
                     for field in conflict.fields { choices.updateValue(choose(field), forKey: field.name) }
-                    return try database.resolve(conflict.key, choices, id: newID, at: clock, db)
+                    return try database.resolve(conflict, choices, id: newID, at: clock, db) ? conflict.key : nil
                 }
-                for id in before.subtracting(try database.parked().map(\.transaction.id)) { watch.released(id) }
-                guard isWritten, let written = try database.written(newID) else { return }
+                let left = Set(try database.parked().map(\.transaction.id))
+                for transaction in before where !left.contains(transaction.id) { watch.released(transaction.id) }
+                guard let resolved, let written = try database.written(newID) else { return }
+                checkMarks(of: written, as: before, besides: resolved)
                 world.oracle(wrote: written, by: owner, after: position)
                 watch.wrote(newID)
             }
@@ -76,11 +80,30 @@ extension Device {
         }
     }
 
+    /// What was refused and is sent again says what its writer saw then, not what stands there now.
+    ///
+    /// - Parameter chosen: a record whose manual fields the app has just chosen: of these the present value was seen.
+    private func checkMarks(of sent: Transaction, as written: [Transaction], besides chosen: RecordKey? = nil) {
+        for mutation in sent.mutations {
+            for patch in mutation.patches {
+                let isChosen =
+                    mutation.key == chosen
+                    && world.schema.collection(mutation.key.collection)?.field(patch.field)?.merge == .manual
+                let before = written.flatMap(\.mutations).filter { $0.key == mutation.key }.flatMap(\.patches)
+                    .filter { $0.field == patch.field && $0.patch == patch.patch }
+                guard !isChosen, !before.isEmpty else { continue }
+                world.require(
+                    before.contains { $0.seen == patch.seen }, .sight,
+                    "d\(number) sends \(mutation.key).\(patch.field) again as if it had seen another value")
+            }
+        }
+    }
+
     /// Sends what is withheld again, by hand.
     func retryFailed() {
         guard machine != nil else { return }
         do {
-            try transact { try $0.releaseWithheld() }
+            try transact { try $0.releaseWithheld(isAsked: true) }
             feed(.wrote)
         } catch is Killed {
             kill()

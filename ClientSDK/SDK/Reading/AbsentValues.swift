@@ -1,0 +1,27 @@
+import TidemarkModel
+
+/// What a property that is not optional reads where the record has no value.
+struct AbsentValues: Sendable {
+    /// The model's own word.
+    private let defaults: Fields
+    private let collection: CollectionSchema
+
+    init<Model: SyncModel>(_ model: Model.Type, in collection: CollectionSchema) {
+        defaults = Model.defaults
+        self.collection = collection
+    }
+
+    /// `nil` for a value that the model cannot do without.
+    subscript(_ name: String) -> FieldValue? { defaults[name] ?? collection.field(name)?.empty }
+}
+
+extension FieldSchema {
+    /// What the field's rule itself takes an absent value for.
+    fileprivate var empty: FieldValue? {
+        switch merge {
+        case .set, .elements: .array([])
+        case .counter: type == .integer ? .integer(0) : .double(0)
+        case .lww, .immutable, .max, .manual, .server: nil
+        }
+    }
+}
