@@ -104,7 +104,8 @@ extension Session {
                     cursor: sent.cursor, kept: standing.kept, purged: standing.purged, added: standing.added,
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits,
-                    ephemerals: takesEphemerals ? context.limits.ephemeral : nil)), into: &effects)
+                    ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
+                    schema: context.schema)), into: &effects)
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))

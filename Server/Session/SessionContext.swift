@@ -25,6 +25,7 @@ package struct Identity: Hashable, Sendable {
 /// What all sessions of a process share.
 package final class SessionContext: Sendable {
     package let serverName: String
+    package let schema: SchemaLabel
     package let limits: WireLimits
     package let timing: SessionTiming
     package let admission: Admission
@@ -40,6 +41,7 @@ package final class SessionContext: Sendable {
         verify: @escaping @Sendable (String, Milliseconds) -> Identity?
     ) {
         self.serverName = serverName
+        self.schema = SchemaLabel(schema)
         self.limits = limits
         self.timing = timing
         self.sequencing = sequencing

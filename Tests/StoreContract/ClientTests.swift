@@ -113,7 +113,7 @@ import TidemarkStore
             _ = try await under.store.follow(under.workspace, node: 99, now: 1_000)
             let removal = try await under.commit { $0.remove(.numbered(1)) }
             let tail = try await under.store.tail(after: removal.low - 1, limit: 9, in: under.workspace)
-            #expect(tail.map(\.batch?.removals) == [[.numbered(1)]])
+            #expect(tail.batches.map(\.batch?.removals) == [[.numbered(1)]])
         }
     }
 

@@ -10,6 +10,7 @@ import TidemarkWire
     /// it said that it knows them, and members that a peer ignores which does not know them.
     static let lockedExtensions: [String: UInt64] = [
         "eph": 4_225_397_441_822_079_617, "blob_bytes": 18_072_539_843_657_000_088,
+        "user": 17_226_888_752_001_173_619,
     ]
 
     @Test func `client messages have their locked bytes and read back`() throws {
@@ -20,7 +21,8 @@ import TidemarkWire
     }
 
     @Test func `server messages have their locked bytes and read back`() throws {
-        for (message, text) in GoldenFrames.server + GoldenFrames.ephemeralServer + GoldenFrames.blobServer {
+        let later = GoldenFrames.ephemeralServer + GoldenFrames.blobServer + GoldenFrames.tellingServer
+        for (message, text) in GoldenFrames.server + later {
             #expect(String(decoding: message.encode(), as: UTF8.self) == text)
             #expect(try ServerMessage.decode(Array(text.utf8)) == message)
         }
@@ -34,7 +36,11 @@ import TidemarkWire
     @Test func `bytes of an extension change only under another name`() {
         let ephemeral =
             GoldenFrames.ephemeralClient.map { $0.0.encode() } + GoldenFrames.ephemeralServer.map { $0.0.encode() }
-        for (name, frames) in ["eph": ephemeral, "blob_bytes": GoldenFrames.blobServer.map { $0.0.encode() }] {
+        let extensions = [
+            "eph": ephemeral, "blob_bytes": GoldenFrames.blobServer.map { $0.0.encode() },
+            "user": GoldenFrames.tellingServer.map { $0.0.encode() },
+        ]
+        for (name, frames) in extensions {
             let sum = checksum(frames)
             #expect(
                 Self.lockedExtensions[name] == sum, "\(name): name it anew and lock the changed bytes as \(sum)")
@@ -68,6 +74,16 @@ import TidemarkWire
                 return
             }
             #expect(welcome.limits.blobBytesMax == bytes)
+        }
+    }
+
+    @Test func `a server that does not tell user and schema is read as one that does not tell`() throws {
+        for (frame, user) in [(GoldenFrames.server[0], nil), (GoldenFrames.tellingServer[0], UserID("ann"))] {
+            guard case .welcome(let welcome) = try ServerMessage.decode(Array(frame.1.utf8)) else {
+                Issue.record("no welcome")
+                return
+            }
+            #expect(welcome.user == user && (welcome.schema == nil) == (user == nil))
         }
     }
 

@@ -137,6 +137,22 @@ enum GoldenFrames {
         )
     ]
 
+    /// What a server says that tells who it takes the client for, and what it stores.
+    static let tellingServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))),
+            #"{"t":"welcome","v":1,"server":"node","user":"ann","schema":{"name":"notes","version":2},"epoch":1,"#
+                + #""state":"none","cur":"cur","keep":[],"purge":[],"new":[],"lmid":0,"now":20,"exp":30,"hb":25000,"#
+                + #""limits":{"message_bytes":1048576,"push":200,"pushes":10,"page":200,"pages":4,"scopes":2000,"#
+                + #""window_bytes":1048576,"window_frames":1000,"rate":100,"burst":1000,"record_bytes":262144,"#
+                + #""transaction_bytes":262144,"mutations":64}}"#
+        )
+    ]
+
     private static var keepingBlobs: WireLimits {
         var limits = WireLimits()
         limits.blobBytesMax = WireLimits.blobBytesDefault

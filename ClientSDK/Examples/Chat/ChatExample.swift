@@ -46,7 +46,9 @@ import TidemarkTestKit
             if follow {
                 for try await page in chat.messages.observe(conversation.id, newest: 20) { show(page) }
             } else {
-                switch try await chat.store.syncNow().activity {
+                let status = try await chat.store.syncNow()
+                if case .refused(let reason) = status.phase { throw ExampleFailure(reason: "not sent: \(reason)") }
+                switch status.activity {
                 case .offline, .error: throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.phase)")
                 case .idle, .syncing, .completed: break
                 }

@@ -84,11 +84,13 @@ package struct ConnectionStart: Hashable, Sendable {
     package var cursor: String?
     package var scopes: [HeldScope]
     package var ackedThrough: Int64
+    package var owner: StoreOwner
 
     package init(
         client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
-        ackedThrough: Int64
+        ackedThrough: Int64, owner: StoreOwner
     ) {
+        self.owner = owner
         self.client = client
         self.isNewClient = isNewClient
         self.connection = connection

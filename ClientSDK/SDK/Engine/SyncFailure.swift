@@ -27,6 +27,11 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case unauthenticated
         /// The token does not open this workspace.
         case forbidden
+        /// The token is another user's than the store's account: nothing was applied or sent. Give the account's token, or
+        /// open a store for the user.
+        case otherAccount = "other_account"
+        /// The server stores another app's schema: nothing was applied or sent. Connect to the app's own server.
+        case otherSchema = "other_schema"
         /// The server does not speak this app's version any more.
         case versionUnsupported = "version_unsupported"
         /// The same client id is connected elsewhere.
@@ -84,8 +89,9 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     var isOffline: Bool {
         switch code {
         case .unreachable, .connectionLost, .serverSilent: true
-        case .unanswered, .tlsFailed, .notASyncServer, .tokenFailed, .unauthenticated, .forbidden, .versionUnsupported,
-            .connectedElsewhere, .clientReplaced, .rateLimited, .unavailable, .goingAway, .timedOut,
+        case .unanswered, .tlsFailed, .notASyncServer, .tokenFailed, .unauthenticated, .forbidden, .otherAccount,
+            .otherSchema, .versionUnsupported, .connectedElsewhere, .clientReplaced, .rateLimited, .unavailable,
+            .goingAway, .timedOut,
             .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed:
             false
         }

@@ -8,12 +8,14 @@ public enum SyncPhase: Hashable, Sendable {
     case catchingUp
     /// Connected and up to date; changes arrive as they happen.
     case live
-    /// Something else than the network is in the way; the reason says what. The next attempt is at this time, in milliseconds since 1970.
+    /// Something else than the network is in the way; the reason says what. The next attempt is at this time, in
+    /// milliseconds since 1970.
     case waiting(until: Int64, reason: SyncFailure)
     /// The server cannot be reached; the next attempt is at this time, in milliseconds since 1970, or when the network
     /// comes back.
     case offline(until: Int64, reason: SyncFailure)
-    /// The server refuses this app or user until something changes: a new sign-in, a new version.
+    /// The server refuses this app or user, or is not this store's, until something changes: a new sign-in, a new version,
+    /// another address.
     case refused(reason: SyncFailure)
 
     /// The same with times that are so much later.

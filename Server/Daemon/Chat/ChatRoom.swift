@@ -43,17 +43,33 @@ struct ChatRoom: Sendable {
         return lines
     }
 
-    /// Sends again what was refused here, and what got no answer.
+    /// Tries again what was refused here, and what got no answer.
+    ///
+    /// - Returns: a sentence that says what happens next.
     func retry() async throws -> String {
         let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
             .filter { $0.status == .failed }
+        let unanswered = chat.store.currentStatus.failed
         for message in refused { try await chat.messages.retry(message.id) }
         try await chat.store.outbox.retryFailed()
         let here = ScopeID(record: conversation)
+        var files = 0
         for blob in try await chat.store.blobs.unsent() where blob.failure != nil && blob.scope == here {
             try await chat.store.blobs.retry(blob.digest, in: here)
+            files += 1
         }
-        return refused.isEmpty ? "Nothing was refused." : "Sending \(refused.count) again."
+        let connection = ConnectionLine(chat.store.currentStatus)
+        return Self.retried(messages: refused.count + unanswered, files: files, isOnline: connection.isOnline)
+    }
+
+    /// What happens next to what is tried again.
+    static func retried(messages: Int, files: Int, isOnline: Bool) -> String {
+        let counts = [(messages, "message"), (files, "file")].filter { $0.0 > 0 }.map { $0.counted($1) }
+        guard !counts.isEmpty else { return "Nothing was refused; what waits is sent by itself." }
+        let what = counts.joined(separator: " and ")
+        return isOnline
+            ? "Sending \(what) again: ✓ when the server takes it, ✗ and the reason when not."
+            : "\(what) will be sent again as soon as the server can be reached."
     }
 
     /// Tells the others that these messages were seen.

@@ -37,11 +37,14 @@ struct PlainChat: Sendable {
                 return .goesOn
             }
             group.addTask {
-                var shown = ConnectionLine()
+                var told: String?
                 for await status in room.chat.store.status {
                     let line = ConnectionLine(status)
-                    if let banner = line.banner, banner != shown.banner { Self.complain(banner) }
-                    shown = line
+                    if line.isOnline { told = nil }
+                    // That the next try failed as well is no news.
+                    guard let banner = line.banner, banner != told else { continue }
+                    Self.complain([banner, line.nextTry(in: room.zone)].compactMap { $0 }.joined(separator: " "))
+                    told = banner
                 }
                 return .goesOn
             }
@@ -70,8 +73,12 @@ struct PlainChat: Sendable {
             printer.show(lines)
             return false
         }
-        if tooLong > 0 { return "\(tooLong) lines were longer than \(LineEditor.bytesMax) bytes and were not sent" }
-        return waiting > 0 ? "kept here and not sent yet: \(waiting)" : nil
+        if tooLong > 0 {
+            let lines = tooLong == 1 ? "1 line was" : "\(tooLong) lines were"
+            return "\(lines) longer than \(LineEditor.bytesMax) bytes and not sent; send long texts in parts"
+        }
+        guard waiting > 0 else { return nil }
+        return "\(waiting.counted("write")) kept here and not sent yet; run the command again when the server is there"
     }
 
     /// - Returns: false for the end.
@@ -94,8 +101,7 @@ struct PlainChat: Sendable {
         case .who: for line in try await room.who() { Self.show(SafeText.line(line)) }
         case .older: Self.complain("the newest \(Self.windowMax) messages were printed; /search finds older ones")
         case .search(let text):
-            let hits = try await MessageSearch.hits(text, in: room)
-            for hit in hits.reversed() { Self.show(SafeText.line(hit)) }
+            for line in try await MessageSearch.lines(text, in: room) { Self.show(SafeText.line(line)) }
         case .retry: Self.show(try await room.retry())
         case .files: for line in try await room.fileLines() { Self.show(line) }
         case .attach(let path, let words): try await complaining { try await room.attach(path, words: words) }

@@ -174,8 +174,7 @@ actor ScreenChat {
             case .who: _ = on(.notice(try await room.who()))
             case .older: widen()
             case .search(let text):
-                let hits = try await MessageSearch.hits(text, in: room)
-                _ = on(.notice(hits.isEmpty ? ["Nothing here contains \"\(text)\"."] : hits.reversed()))
+                _ = on(.notice(try await MessageSearch.lines(text, in: room)))
             case .retry: _ = on(.notice([try await room.retry()]))
             case .files: _ = on(.notice(try await room.fileLines()))
             case .attach(let path, let words): try await room.attach(path, words: words)

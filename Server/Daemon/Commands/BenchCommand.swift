@@ -7,8 +7,8 @@ struct BenchCommand: AsyncParsableCommand {
         commandName: "bench",
         abstract: "Measure a server over its real wire: writes, fan-out, catch-up, idle connections.",
         discussion: """
-            The load generator is one thread of this process with sockets of its own; it starts a server process on a new
-            database unless --server names one. Build with '-c release' before you believe a figure.
+            The load generator is one thread of this process with sockets of its own; it starts a server process on a \
+            new database unless --server names one. Build with '-c release' before you believe a figure.
 
             EXAMPLES
               tidemark bench writes --writers 256 --seconds 10
@@ -26,18 +26,20 @@ struct BenchCommand: AsyncParsableCommand {
 /// Which server a benchmark runs against, and how it tells the outcome.
 struct BenchTargetOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Measure this server instead of starting one: http://host:port.",
-            discussion: "Tokens are then signed with the secret of --secret-file, or of the environment."))
+        help: """
+            Measure this server instead of starting one: http://host:port. Tokens are then signed with the secret of \
+            --secret-file, or of the environment.
+            """)
     var server: String?
 
     @Option(help: ArgumentHelp("The process id of that server, to read its memory.", valueName: "pid"))
     var serverProcess: Int32?
 
     @Option(
-        help: ArgumentHelp(
-            "What the started server stores in: sqlite:PATH or postgres://….",
-            discussion: "Default: a new SQLite file in a temporary folder."))
+        help: """
+            What the started server stores in: sqlite:PATH or postgres://…. (default: a new SQLite file in a temporary \
+            folder)
+            """)
     var database: String?
 
     @Flag(help: "End with one line that holds the figures as a JSON object.")
@@ -106,8 +108,8 @@ struct BenchFanOut: AsyncParsableCommand {
         commandName: "fanout",
         abstract: "Deliveries to many subscribers of one conversation: as many as possible, or their age at a rate.",
         discussion: """
-            Ages run from the server's stamp, which it takes before the commit, so the time on disk is in them; and from the
-            writer's push. With --server on another machine the first is no better than the two clocks agree.
+            Ages run from the server's stamp, which it takes before the commit, so the time on disk is in them; and \
+            from the writer's push. With --server on another machine the first is no better than the two clocks agree.
             """)
 
     @Option(help: "Connections that read.")

@@ -7,23 +7,24 @@ struct DemoCommand: AsyncParsableCommand {
         commandName: "demo",
         abstract: "Play real chat through several devices while the server is killed, and judge what arrived.",
         discussion: """
-            Starts a server of its own, opens devices with a SQLite file each, plays recorded chat through them (a day is a
-            conversation, joins and leaves are its members), takes devices off the network and back, kills the server with
-            SIGKILL and starts it again. At the end every device's file is compared with the server's rows. Exit status 0
-            only if nothing was lost, duplicated, out of order or different.
+            Starts a server of its own, opens devices with a SQLite file each, plays recorded chat through them (a day \
+            is a conversation, joins and leaves are its members), takes devices off the network and back, kills the \
+            server with SIGKILL and starts it again. At the end every device's file is compared with the server's rows. \
+            Exit status 0 only if nothing was lost, duplicated, out of order or different.
 
             EXAMPLES
               tidemark demo
               tidemark demo --messages 20000 --clients 16 --kills 10 --seed 7
-              tidemark demo --from chat.jsonl --folder /tmp/look     then: sqlite3 /tmp/look/device-1/…
+              tidemark demo --from chat.jsonl --folder /tmp/look
               tidemark demo --database postgres://tidemark@localhost/tidemark --nodes 2
             """)
 
     @Option(
         help: ArgumentHelp(
-            "Recorded chat to play: a line is {\"day\",\"time\",\"kind\",\"nick\",\"text\"}; a kind is message, join or leave.",
-            discussion: "Default: a slice of #ubuntu that is built in; with other days and names when it is too short.",
-            valueName: "file"))
+            """
+            Recorded chat to play: a line is {"day","time","kind","nick","text"}; a kind is message, join or leave. \
+            (default: a slice of #ubuntu that is built in; with other days and names when it is too short)
+            """, valueName: "file"))
     var from: String?
 
     @Option(help: "Messages to play.")
@@ -39,16 +40,17 @@ struct DemoCommand: AsyncParsableCommand {
     var kills = 6
 
     @Option(
-        help: ArgumentHelp(
-            "What the server stores in: sqlite:PATH or postgres://….",
-            discussion: "Environment: TIDEMARK_DATABASE. Default: a new SQLite file in the demo's folder."))
+        help: """
+            What the server stores in: sqlite:PATH or postgres://…. (environment: TIDEMARK_DATABASE; default: a new \
+            SQLite file in the demo's folder)
+            """)
     var database: String?
 
     @Option(
-        help: "Decides who plays whom, when devices go offline and when servers die. Default: another one each time.")
+        help: "Decides who plays whom, when devices go offline and when servers die. (default: another one each time)")
     var seed: UInt64?
 
-    @Option(help: "Keep the devices' databases in this folder. Default: a temporary one.")
+    @Option(help: "Keep the devices' databases in this folder. (default: a temporary one)")
     var folder: String?
 
     func validate() throws {
@@ -73,7 +75,8 @@ struct DemoCommand: AsyncParsableCommand {
             messages: messages, devices: clients, kills: kills, nodes: nodes, seed: seed, database: storage,
             folder: folder)
         progress.say(
-            "playing \(messages) messages of \(from ?? "#ubuntu") on \(clients) devices, \(kills) kills of "
+            "playing \(messages.counted("message")) of \(from ?? "#ubuntu") on \(clients.counted("device")), "
+                + "\(kills.counted("kill")) of "
                 + "\(nodes == 1 ? "the server" : "\(nodes) servers"), seed \(seed)")
         let result = try await DemoRun(
             plan: plan, script: try ChatScript(recording, messages: messages), progress: progress
@@ -87,9 +90,9 @@ struct DemoCommand: AsyncParsableCommand {
         let latencies = result.latencies.percentiles([0.5, 0.99])
         let seconds = Double(result.elapsed.components.seconds) + Double(result.elapsed.components.attoseconds) / 1e18
         for (label, value) in [
-            ("messages", "\(verdict.messages) in \(result.conversations) conversations"),
+            ("messages", "\(verdict.messages) in \(result.conversations.counted("conversation"))"),
             ("deliveries", "\(verdict.deliveries)"),
-            ("server killed", "\(result.kills) times"),
+            ("server killed", result.kills.counted("time")),
             ("lost", "\(verdict.lost)"),
             ("duplicated", "\(verdict.duplicated)"),
             ("out of order", "\(verdict.outOfOrder)"),

@@ -14,7 +14,8 @@ struct InspectCommand: ParsableCommand {
             EXAMPLES
               tidemark inspect ann-1f2e.sqlite
               tidemark inspect ann-1f2e.sqlite --json > report.json
-              tidemark inspect ann-1f2e.sqlite record messages 018f3a2b-0000-7000-8000-000000000002
+              tidemark inspect ann-1f2e.sqlite \\
+                  record messages 018f3a2b-0000-7000-8000-000000000002
             """)
 
     @Argument(help: "The device's SQLite file.")

@@ -22,7 +22,8 @@ struct SchemaCommand: ParsableCommand {
                 EXAMPLES
                   tidemark schema check app.schema.json
                   tidemark schema check app.schema.json --against released.schema.json
-                  tidemark schema check app.schema.json && tidemark serve --schema app.schema.json
+                  tidemark schema check app.schema.json && \\
+                      tidemark serve --dev --schema app.schema.json
                 """)
 
         @Argument(help: "The schema document, JSON.")

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkGateway
 
 /// `tidemark serve`: the server.
 struct ServeCommand: AsyncParsableCommand {
@@ -7,13 +8,14 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve devices until SIGTERM or Ctrl-C.",
         discussion: """
-            Each setting has an environment variable; an option counts more. Prints one line with its address once it
+            Each setting has an environment variable; an option counts more. Prints one line with its address once it \
             listens; its log goes to standard error.
 
             EXAMPLES
               tidemark serve --dev
               tidemark serve --secret-file token_secret --listen 0.0.0.0:8080
-              TIDEMARK_DATABASE=postgres://tidemark@db/tidemark tidemark serve --secret-file token_secret
+              tidemark serve --secret-file token_secret \\
+                  --database postgres://tidemark@db/tidemark
               tidemark serve --dev --schema app.schema.json --limit BURST=5000
 
             LIMITS (--limit NAME=VALUE, or the variable TIDEMARK_LIMIT_NAME)
@@ -24,56 +26,68 @@ struct ServeCommand: AsyncParsableCommand {
     static let defaultDatabase = "sqlite:./tidemark-data/tidemark.sqlite"
 
     @Option(
-        help: ArgumentHelp(
-            "Where the records are: sqlite:PATH or postgres://user@host/name.",
-            discussion: "Environment: TIDEMARK_DATABASE. Default: \(defaultDatabase)."))
+        help: """
+            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
+            \(defaultDatabase))
+            """)
     var database: String?
 
     @Option(
         help: ArgumentHelp(
-            "Where to listen; port 0 lets the system choose.",
-            discussion: "Environment: TIDEMARK_LISTEN. Default: 127.0.0.1:8080.", valueName: "host:port"))
+            """
+            Where to listen; port 0 lets the system choose. (environment: TIDEMARK_LISTEN; default: 127.0.0.1:8080)
+            """, valueName: "host:port"))
     var listen: String?
 
     @Option(
         help: ArgumentHelp(
-            "The schema of what apps store, JSON.",
-            discussion: "Environment: TIDEMARK_SCHEMA. Default: the chat schema.", valueName: "file"))
+            "The schema of what apps store, JSON. (environment: TIDEMARK_SCHEMA; default: the chat schema)",
+            valueName: "file"))
     var schema: String?
 
     @Option(
         help: ArgumentHelp(
-            "The file that holds the secret which tokens are signed with, at least 32 bytes.",
-            discussion: "Environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET.",
-            valueName: "file"))
+            """
+            The file that holds the secret which tokens are signed with, at least \(TokenSecret.bytesMin) bytes. \
+            (environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET)
+            """, valueName: "file"))
     var secretFile: String?
 
     @Flag(
-        help: ArgumentHelp(
-            "Try things out: use a secret that everybody knows, and print a ready token.",
-            discussion: "Environment: TIDEMARK_DEV=1."))
+        help: """
+            Try things out: use a secret that everybody knows, unless one is given, and say how to get a token. \
+            (environment: TIDEMARK_DEV=1)
+            """)
     var dev = false
 
     @Option(
         help: ArgumentHelp(
-            "trace, debug, info, notice, warning, error or critical.",
-            discussion: "Environment: TIDEMARK_LOG_LEVEL. Default: info.", valueName: "level"))
+            """
+            trace, debug, info, notice, warning, error or critical. (environment: TIDEMARK_LOG_LEVEL; default: info)
+            """, valueName: "level"))
     var logLevel: String?
 
     @Option(
-        help: ArgumentHelp(
-            "Transactions a second that one client may sustain.", discussion: "Environment: TIDEMARK_LIMIT_RATE.",
-            valueName: "number"))
-    var rate: Int?
+        help: ArgumentHelp("The same as --limit RATE=NUMBER. (environment: TIDEMARK_LIMIT_RATE)", valueName: "number"))
+    var rate: String?
 
     @Option(
         help: ArgumentHelp(
-            "Days that a value which was overwritten unseen is kept.",
-            discussion: "Environment: TIDEMARK_LIMIT_LEDGER_DAYS. Default: 30.", valueName: "number"))
-    var ledgerDays: Int?
+            "The same as --limit LEDGER_DAYS=NUMBER. (environment: TIDEMARK_LIMIT_LEDGER_DAYS)", valueName: "number"))
+    var ledgerDays: String?
 
-    @Option(help: ArgumentHelp("Moves a limit; see below. May be given several times.", valueName: "name=value"))
+    @Option(
+        help: ArgumentHelp("Moves a limit of those above. May be given several times.", valueName: "name=value"))
     var limit: [String] = []
+
+    /// Here, so that the usage which is shown is that of this command.
+    func validate() throws {
+        do {
+            _ = try configuration(ProcessInfo.processInfo.environment)
+        } catch is CommandFailure {
+            // What the environment lacks is told by `run`: an option that does not exist comes first.
+        }
+    }
 
     func run() async throws {
         let configuration = try configuration(ProcessInfo.processInfo.environment)
@@ -98,10 +112,12 @@ struct ServeCommand: AsyncParsableCommand {
         ].compactMap { $0 }
         for (option, text) in limit.map({ ("--limit", $0) }) + own {
             let parts = text.split(separator: "=", maxSplits: 1)
-            guard parts.count == 2 else { throw ValidationError("--limit takes NAME=VALUE, not '\(text)'.") }
+            guard parts.count == 2 else {
+                throw ValidationError("--limit takes NAME=VALUE, such as RATE=200, and not '\(text)'.")
+            }
             let variable = LimitSetting.prefix + parts[0].uppercased()
             environment[variable] = String(parts[1])
-            given[variable] = option
+            given[variable] = option == "--limit" ? "--limit \(text)" : "\(option) \(parts[1])"
         }
         var overrides: [Setting: String] = [:]
         for (setting, option, value) in [
@@ -123,11 +139,14 @@ struct ServeCommand: AsyncParsableCommand {
 }
 
 extension LimitSetting {
-    /// A line for each limit, for the help.
+    /// A line for each limit, for the help; longer ones go on below.
     fileprivate static var table: String {
-        all.map { setting in
-            let name = String(setting.variable.dropFirst(prefix.count))
-            return "  \(name)\(String(repeating: " ", count: max(1, 22 - name.count)))\(setting.meaning)"
+        let start = 2 + (all.map(\.name.count).max() ?? 0) + 1
+        return all.map { setting in
+            let name = "  " + setting.name
+            let words = TextFlow.lines("\(setting.meaning) (default: \(setting.usual))", width: 78 - start)
+            let gap = String(repeating: " ", count: start)
+            return name + gap.dropFirst(name.count) + words.joined(separator: "\n" + gap)
         }.joined(separator: "\n")
     }
 }

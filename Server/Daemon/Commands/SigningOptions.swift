@@ -4,11 +4,15 @@ import TidemarkGateway
 
 /// Where the secret comes from that tokens are signed with. Never the command line itself: everybody on a machine can read that.
 struct SigningOptions: ParsableArguments {
+    /// The workspace of whoever names none: one for all commands, so that they meet.
+    static let workspace = "default"
+
     @Option(
         help: ArgumentHelp(
-            "The file that holds the signing secret in its first line, at least \(TokenSecret.bytesMin) bytes.",
-            discussion: "Environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET.",
-            valueName: "file"))
+            """
+            The file that holds the signing secret in its first line, at least \(TokenSecret.bytesMin) bytes. \
+            (environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET)
+            """, valueName: "file"))
     var secretFile: String?
 
     @Flag(help: "Sign with the development secret that 'serve --dev' accepts.")

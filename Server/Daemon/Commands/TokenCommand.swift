@@ -7,19 +7,21 @@ struct TokenCommand: ParsableCommand {
         commandName: "token",
         abstract: "Print a signed token for a user or for a program of yours.",
         discussion: """
-            The token opens one workspace for one user. Whoever has the secret can make any token: keep it on the server.
+            The token opens one workspace for one user. Whoever has the secret can make any token: keep it on the \
+            server.
 
             EXAMPLES
               tidemark token --user ann --secret-file secret
               tidemark token --user backup --service --ttl 10m --workspace acme
-              curl -H "Authorization: Bearer $(tidemark token --user ann --dev)" http://127.0.0.1:8080/v1/info
+              curl --header "Authorization: Bearer $(tidemark token --user ann --dev)" \\
+                  http://127.0.0.1:8080/v1/info
             """)
 
     @Option(help: "The user whom the token is for: its \"sub\".")
     var user: String
 
     @Option(help: "The workspace that the token opens: its \"ws\".")
-    var workspace = "default"
+    var workspace = SigningOptions.workspace
 
     @Option(help: "How long the token lives, at most 24h: a number with s, m or h.")
     var ttl = TimeSpan(.seconds(24 * 3_600))

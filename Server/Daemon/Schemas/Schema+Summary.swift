@@ -3,7 +3,7 @@ import TidemarkModel
 extension Schema {
     /// The schema in words: a block a collection, a line a field.
     var summary: String {
-        (["\(name), version \(version): \(collections.count) collections"] + collections.map(\.summary))
+        (["\(name), version \(version): \(collections.count.counted("collection"))"] + collections.map(\.summary))
             .joined(separator: "\n\n")
     }
 }

@@ -9,8 +9,10 @@ package struct ServerConfiguration: Sendable {
     package var listen: ListenAddress
     package var schema: Schema
     package var secret: ServerSecret
-    /// Started for trying things out: prints a token that opens workspace `dev`.
+    /// Started for trying things out: says how to get a token.
     package var isDevelopment: Bool
+    /// Tokens are signed with the secret that everybody knows.
+    package var usesDevelopmentSecret: Bool
     package var logLevel: Logger.Level
     package var limits: ServerLimits
     package var nodeID: UInt64
@@ -29,6 +31,7 @@ package struct ServerConfiguration: Sendable {
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
         schema = try values.schema()
         secret = try values.secret(isDevelopment: isDevelopment)
+        usesDevelopmentSecret = isDevelopment && values[.secretFile] == nil && values[.secret] == nil
         let level = values[.logLevel] ?? "info"
         guard let logLevel = Logger.Level(rawValue: level.lowercased()) else {
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")

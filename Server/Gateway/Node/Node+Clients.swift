@@ -44,7 +44,7 @@ extension Node {
         }
         guard let batch else { return false }
         if let feed = feeds[workspace], feed.committed(batch) {
-            await feed.readOn(from: store, beside: commits, limit: limits.tailBatchesMax, logger: logger)
+            await feed.readOn(from: TailReader(parts, commits))
         }
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
         return true

@@ -5,18 +5,16 @@ package struct ServerProfile: Hashable, Sendable {
     /// Names the server process.
     package var server: String
     package var versions: [Int64]
-    package var schemaName: String
-    package var schemaVersion: Int64
+    package var schema: SchemaLabel
     package var limits: WireLimits
 
     package init(
-        server: String, versions: [Int64] = WireVersion.supported, schemaName: String, schemaVersion: Int64,
+        server: String, versions: [Int64] = WireVersion.supported, schema: SchemaLabel,
         limits: WireLimits
     ) {
         self.server = server
         self.versions = versions
-        self.schemaName = schemaName
-        self.schemaVersion = schemaVersion
+        self.schema = schema
         self.limits = limits
     }
 
@@ -26,11 +24,9 @@ package struct ServerProfile: Hashable, Sendable {
         writer.string(server)
         writer.literal(",\"versions\":")
         writer.array(versions) { $0.integer($1) }
-        writer.literal(",\"schema\":{\"name\":")
-        writer.string(schemaName)
-        writer.literal(",\"version\":")
-        writer.integer(schemaVersion)
-        writer.literal("},\"limits\":")
+        writer.literal(",\"schema\":")
+        schema.write(to: &writer)
+        writer.literal(",\"limits\":")
         limits.write(to: &writer)
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes

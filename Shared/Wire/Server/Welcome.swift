@@ -15,6 +15,10 @@ package struct Welcome: Hashable, Sendable {
     package var version: Int64
     /// Names the server process, for logs.
     package var server: String
+    /// Whose token it was; `nil` from a server that does not tell.
+    package var user: UserID?
+    /// What the server stores; `nil` from a server that does not tell.
+    package var schema: SchemaLabel?
     package var epoch: Epoch
     package var cursorState: CursorState
     /// Where the stream of `changes` begins: the client's own cursor, or the head when it had none.
@@ -40,10 +44,13 @@ package struct Welcome: Hashable, Sendable {
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
-        heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil
+        heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
+        schema: SchemaLabel? = nil
     ) {
         version = WireVersion.current
         self.server = server
+        self.user = user
+        self.schema = schema
         self.epoch = epoch
         self.cursorState = cursorState
         self.cursor = cursor
@@ -64,6 +71,14 @@ package struct Welcome: Hashable, Sendable {
         writer.integer(version)
         writer.literal(",\"server\":")
         writer.string(server)
+        if let user {
+            writer.literal(",\"user\":")
+            writer.string(user.text)
+        }
+        if let schema {
+            writer.literal(",\"schema\":")
+            schema.write(to: &writer)
+        }
         writer.literal(",\"epoch\":")
         writer.integer(epoch)
         writer.literal(",\"state\":")
@@ -100,6 +115,8 @@ package struct Welcome: Hashable, Sendable {
             switch key {
             case "v": welcome.version = try MessageReader.count(&reader)
             case "server": welcome.server = try reader.string()
+            case "user": welcome.user = try MessageReader.name(&reader, UserID.self)
+            case "schema": welcome.schema = try SchemaLabel.read(&reader)
             case "epoch": welcome.epoch = try MessageReader.count(&reader)
             case "state":
                 guard let state = CursorState(rawValue: try reader.string()) else {

@@ -70,7 +70,8 @@ import TidemarkTestKit
         let target = "\(folder.path)/b.bin"
         let why = try await kit.whileRunning { try await refusal { _ = try await bob.save(1, to: target) } }
         #expect(why == "the server does not have it, or not yet: the sender's device sends it when it can")
-        #expect(try await ann.retry() == "Nothing was refused.")
+        #expect(
+            try await ann.retry() == "Sending 1 file again: ✓ when the server takes it, ✗ and the reason when not.")
         try await kit.settle()
         kit.clients[1].goOffline()
         await kit.advance(by: .seconds(1))

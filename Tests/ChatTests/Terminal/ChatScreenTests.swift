@@ -50,6 +50,15 @@ import TidemarkModel
         _ = screen.on(.status(status(.offline(until: 1, reason: SyncFailure(.unreachable, "x")), pending: 2)))
         #expect(texts[0].hasSuffix("offline · 2 waiting "))
         #expect(texts[1].hasPrefix("Offline: what you write is"))
+        screen.zone = .gmt
+        _ = screen.on(.resized(ScreenSize(columns: 90, rows: 8)))
+        _ = screen.on(.status(status(.offline(until: 50_712_000, reason: SyncFailure(.unreachable, "x")))))
+        #expect(texts[1] == "Offline: what you write is kept here and sent by itself. Next try at 14:05:12.")
+        _ = screen.on(.status(status(.waiting(until: 50_712_000, reason: SyncFailure(.unavailable, "busy")))))
+        #expect(texts[1] == "The server does not answer well: busy. Next try at 14:05:12.")
+        _ = screen.on(.status(status(.refused(reason: SyncFailure(.otherAccount, "it is Bob's")))))
+        #expect(texts[1] == "Nothing is sent or taken: it is Bob's. What you write is kept here.")
+        _ = screen.on(.resized(ScreenSize(columns: 30, rows: 8)))
         _ = screen.on(.status(status(.refused(reason: SyncFailure(.forbidden, "bad\u{1b}[2J token")))))
         #expect(texts[1].contains("bad␛[2J"))
         _ = screen.on(.status(status(.live, parked: 1)))
@@ -127,7 +136,7 @@ import TidemarkModel
         _ = screen.on(.messages((1...20).map { line($0, "number \($0)") }))
         #expect(texts.dropLast().last == "14:05 bob: number 20")
         #expect(screen.on(.key(.up)) == nil)
-        #expect(texts.suffix(3) == ["14:05 bob: number 19", "↓ 1 more lines, Page Down", "> "])
+        #expect(texts.suffix(3) == ["14:05 bob: number 19", "↓ 1 more line, Page Down", "> "])
         var asked: ChatInstruction?
         for _ in 0..<9 where asked == nil { asked = screen.on(.key(.pageUp)) }
         #expect(asked == .older)

@@ -24,7 +24,7 @@ import TidemarkTestKit
         let lines = InspectionText.overview(diagnostics, now: now).split(separator: "\n").map(String.init)
         let start = try #require(lines.firstIndex(of: "blobs      1 held, 4 KiB; 1 not sent"))
         #expect(
-            lines[start + 1] == "  \(digest.text.prefix(12))  2 MiB, 0 s old, 1 attempts, refused: quota, in \(scope)")
+            lines[start + 1] == "  \(digest.text.prefix(12))  2 MiB, 0 s old, 1 attempt, refused: quota, in \(scope)")
         #expect(lines[start + 2].hasPrefix("     last error: 507"))
         #expect(try String(decoding: await ann.store.exportReport(), as: UTF8.self).contains("\"quota\""))
     }

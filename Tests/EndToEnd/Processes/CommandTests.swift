@@ -6,7 +6,8 @@ import TidemarkGateway
 
 /// The program as a person meets it.
 @Suite struct CommandTests {
-    @Test(arguments: [
+    /// Each command, and what its help must name.
+    private static let helps = [
         [
             "serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
             "--ledger-days",
@@ -29,12 +30,65 @@ import TidemarkGateway
         ["bench idle", "--connections", "--server-process", "--json"],
         ["bench local", "--messages", "--conversations", "--rounds", "--strict", "--json"],
         ["bench sdk", "--writes", "--records", "--bytes", "--json"],
-    ])
+    ]
+
+    @Test(arguments: helps)
     func `the help of a command names each of its options`(_ words: [String]) async throws {
         let command = words[0].split(separator: " ").map(String.init)
         let help = try await Binary.run(command + ["--help"])
         #expect(help.status == 0)
         for option in words.dropFirst() { #expect(help.text.contains(option), "\(option) is not in\n\(help.text)") }
+    }
+
+    @Test(arguments: helps + [[""], ["bench"], ["schema"]])
+    func `help fits a terminal of 80 columns, and breaks no line twice`(_ words: [String]) async throws {
+        let command = words[0].split(separator: " ").map(String.init) + ["--help"]
+        func lines(_ columns: Int) async throws -> [String] {
+            let help = try await Binary.run(command, environment: ["COLUMNS": "\(columns)"]).text
+            // What says how it is called is one line however wide the terminal is.
+            return help.components(separatedBy: "\n").filter { !$0.hasPrefix("USAGE: ") }
+        }
+        let (narrow, wide) = (try await lines(80), try await lines(1_000))
+        for line in narrow { #expect(line.count <= 80, "\(line)") }
+        let text = wide.prefix { $0 != "OPTIONS:" && $0 != "ARGUMENTS:" }
+        for line in text where line.hasPrefix(" ") { #expect(narrow.contains(line), "broken at 80 columns: \(line)") }
+        for line in text where !line.isEmpty && !line.hasPrefix(" ") && line != "EXAMPLES" && !line.hasPrefix("LIMITS")
+        {
+            #expect(line.hasSuffix("."), "broken by hand: \(line)")
+        }
+    }
+
+    @Test func `the version is told`() async throws {
+        let told = try await Binary.run(["--version"])
+        #expect(told.status == 0 && told.text == "tidemark \(TidemarkCommand.version), protocol version 1")
+    }
+
+    @Test func `the help of serve tells the default of each limit`() async throws {
+        let help = try await Binary.run(["serve", "--help"], environment: ["COLUMNS": "1000"]).text
+            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        for setting in LimitSetting.all { #expect(help.contains("(default: \(setting.usual))"), "\(setting.name)") }
+        #expect(help.contains("RATE transactions a second that one client may sustain (default: 100)"))
+        #expect(help.contains("default: 127.0.0.1:8080"))
+    }
+
+    @Test(arguments: [
+        (
+            ["--limit", "RATE=abc"],
+            "--limit RATE=abc: RATE must be a whole number from 1 to 1000000: transactions a second"
+        ),
+        (["--rate", "abc"], "--rate abc: RATE must be a whole number from 1 to 1000000"),
+        (["--ledger-days", "-1"], "--ledger-days"),
+        (["--limit", "burst=0"], "--limit burst=0: BURST must be"),
+        (["--limit", "NONE=1"], "there is no limit NONE; those"),
+    ])
+    func `a limit that is refused is named, with what it takes and its default`(
+        _ options: [String], _ words: String
+    ) async throws {
+        let outcome = try await Binary.run(["serve", "--dev"] + options)
+        #expect(outcome.status == 64 && outcome.text.contains(words), "\(outcome.text)")
+        #expect(outcome.text.contains("Usage: tidemark serve"), "\(outcome.text)")
+        let variable = try await Binary.run(["serve", "--dev"], environment: ["TIDEMARK_LIMIT_RATE": "abc"])
+        #expect(variable.status == 1 && variable.text.contains("100 by default"), "\(variable.text)")
     }
 
     @Test func `the help of serve names the environment variable of each of its settings`() async throws {

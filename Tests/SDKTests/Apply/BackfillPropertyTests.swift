@@ -25,6 +25,7 @@ import TidemarkWire
             cursor = server.head
         }
 
+        #expect(try bench.page(server.room, "rooms"))
         for _ in 0..<400 {
             switch dice.below(6) {
             case 0:
@@ -57,7 +58,6 @@ import TidemarkWire
             let record = server.records[key]
             #expect(try bench.row(key) == (record?.existence == .live ? record : nil), "seed \(seed), \(key)")
         }
-        #expect(try bench.page(server.room, "rooms"))
         #expect(try bench.count("tidemark_tombstone") == 0)
     }
 }

@@ -101,6 +101,7 @@ import TidemarkWire
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.apply(
             from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]), settled: .refused(1, 1, .conflict))
+        try bench.database.close()
         bench = try reopened()
         #expect(try bench.state(.note(1)) == "conflict")
         let conflicts = try bench.database.writer.read { [database = bench.database] in try database.conflicts($0) }

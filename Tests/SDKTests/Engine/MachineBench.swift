@@ -25,6 +25,7 @@ struct MachineBench {
     private(set) var releases = 0
     private(set) var wake: Milliseconds?
     private(set) var heard: [Ephemeral] = []
+    private(set) var applied = 0
     private var tokenEnd: Milliseconds = 0
 
     init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
@@ -42,9 +43,12 @@ struct MachineBench {
                         events.append(.received(ServerMessage.authOK(AuthOK(expires: tokenEnd)).encode()))
                     }
                 case .applyPage(_, let request):
+                    applied += 1
                     unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
                     events.append(.applied)
-                case .applyWelcome, .applyChanges, .applyHistory, .fork: events.append(.applied)
+                case .applyWelcome, .applyChanges, .applyHistory, .fork:
+                    applied += 1
+                    events.append(.applied)
                 case .loadPush(let after, let limits):
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
                 case .loadPages(let count, let first):
@@ -79,18 +83,21 @@ struct MachineBench {
         now = end
     }
 
+    /// Of a new store of Ann's.
+    static let start = ConnectionStart(
+        client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0,
+        owner: StoreOwner(account: Bench.user, schema: "test"))
+
     // MARK: The server's side
 
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
-        ephemerals: EphemeralLimits? = nil
+        ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil
     ) {
-        on(
-            .opened(
-                token: "t",
-                start: ConnectionStart(
-                    client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
+        on(.opened(token: "t", start: Self.start))
         var welcome = Welcome.make(settledThrough: settledThrough)
+        welcome.user = user
+        welcome.schema = schema
         welcome.ephemerals = ephemerals
         welcome.heartbeat = 25_000
         welcome.now = now + serverAhead

@@ -88,11 +88,7 @@ import TidemarkWire
             return
         }
         bench.pass(2_000)
-        bench.on(
-            .opened(
-                token: "t",
-                start: .init(
-                    client: Bench.client, isNewClient: true, connection: 1, cursor: nil, scopes: [], ackedThrough: 0)))
+        bench.on(.opened(token: "t", start: MachineBench.start))
         bench.on(.closed(code: CloseCode.workspaceForbidden.rawValue, reason: "gone"))
         #expect(bench.phases.last == .refused(reason: SyncFailure(.forbidden, "gone")))
         bench.on(.sync(round: 1))

@@ -85,6 +85,7 @@ import TidemarkWire
         try first.join()
         try first.write(1, .room(1))
         try first.apply(settled: .accepted(1, 1))
+        try first.database.close()
         let second = try Bench(path: folder.path("a"))
         #expect(try second.write(2, .room(2)) == 2)
         #expect(try second.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))

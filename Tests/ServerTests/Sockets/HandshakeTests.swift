@@ -21,6 +21,14 @@ import TidemarkWire
         }
     }
 
+    @Test func `a welcome tells whose token it was, and which schema the server stores`() async throws {
+        try await TestServer.running { server in
+            let welcome = try await TestClient.greeting(server, as: "ann", 1).welcome()
+            #expect(welcome.user == UserID("ann"))
+            #expect(welcome.schema == SchemaLabel(name: "chat", version: 2))
+        }
+    }
+
     @Test func `a token that is missing, wrong or of another kind is 4401`() async throws {
         try await TestServer.running { server in
             for token in [nil, "", "x", try server.token("ann") + "x"] {

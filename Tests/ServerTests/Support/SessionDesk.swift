@@ -58,7 +58,7 @@ struct SessionDesk {
     mutating func settles(_ transactions: [Transaction], from first: Int64) -> Bool {
         guard pushes(transactions, from: first) else { return false }
         var effects: [SessionEffect] = []
-        session.settled(.settled(through: first, results: []), isLast: true, into: &effects)
+        session.settled(.settled(through: first, results: []), pushEnd: first, into: &effects)
         return true
     }
 

@@ -57,6 +57,7 @@ struct LocalGround {
                     groups: groups.map { Changes.Group(scope: $0.key, changes: $0.value) }), now: wallClock())
         }
         try complete(scopes, database)
+        try database.close()
     }
 
     /// Nothing older is to come of any collection.

@@ -62,7 +62,8 @@ enum ChatInstruction: Hashable, Sendable {
     /// What there is, a line each.
     static let legend = [
         "/who            who is here, and who has read how far", "/older          more of the past; also Page Up",
-        "/search WORDS   messages of this device that contain them", "/retry          send again what was refused",
+        "/search WORDS   messages of this device that contain them",
+        "/retry          send again what was refused or not answered",
         "/attach PATH WORDS   send a file; \"PATH\" when it has spaces",
         "/files          the files here, by number", "/save N PATH    write file N to the disk",
         "/quit           also Ctrl-C, and Ctrl-D on an empty line",

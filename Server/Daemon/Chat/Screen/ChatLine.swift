@@ -52,6 +52,15 @@ extension ChatLine {
         return (day, "\(digits(parts.hour, 2)):\(digits(parts.minute, 2))")
     }
 
+    /// `14:05:12`.
+    static func time(ofMilliseconds time: Int64, in zone: TimeZone) -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let date = Date(timeIntervalSince1970: Double(time) / 1_000)
+        let parts = calendar.dateComponents([.hour, .minute, .second], from: date)
+        return "\(digits(parts.hour, 2)):\(digits(parts.minute, 2)):\(digits(parts.second, 2))"
+    }
+
     private static func digits(_ number: Int?, _ count: Int) -> String {
         let text = String(number ?? 0)
         return String(repeating: "0", count: max(0, count - text.count)) + text

@@ -35,14 +35,19 @@ extension ChatScreen {
         let name = TextFlow.clipped(" " + title, width: room)
         let gap = String(repeating: " ", count: max(1, size.columns - CellWidth.of(name) - CellWidth.of(right)))
         let bar = StyledLine(name + gap + right, .bar)
-        return [bar] + (connection.banner.map { [StyledLine($0, connection.look)] } ?? [])
+        guard let banner = connection.banner else { return [bar] }
+        let sentences = [banner, connection.nextTry(in: zone)].compactMap { $0 }.joined(separator: " ")
+        return [bar, StyledLine(sentences, connection.look)]
     }
 
     private var foot: [StyledLine] {
         // Half of the screen stays for the conversation.
         let told = notice.flatMap { TextFlow.lines($0, width: size.columns) }
         var lines = told.suffix(max(1, size.rows / 2)).map { StyledLine($0, .dim) }
-        if scrolled > 0 { lines.append(StyledLine("↓ \(scrolled) more lines, Page Down", .warning)) }
+        if scrolled > 0 {
+            let more = scrolled == 1 ? "1 more line" : "\(scrolled) more lines"
+            lines.append(StyledLine("↓ \(more), Page Down", .warning))
+        }
         return lines + (connection.isOnline ? presence : []).prefix(2).map { StyledLine($0, .dim) }
     }
 

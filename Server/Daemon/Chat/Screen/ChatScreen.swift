@@ -1,5 +1,6 @@
 import Foundation
 import Tidemark
+import TidemarkModel
 
 /// A conversation on a terminal as a value: events go in, instructions come out, and `frame` is what is to be seen.
 struct ChatScreen: Sendable {
@@ -21,6 +22,7 @@ struct ChatScreen: Sendable {
 
     var size: ScreenSize
     var title: String
+    var zone = TimeZone.current
     private(set) var messages: [ChatLine] = []
     private(set) var presence: [String] = []
     private(set) var notice: [String] = []
@@ -99,6 +101,8 @@ struct ConnectionLine: Hashable, Sendable {
     var isOnline = false
     /// A sentence of its own while nothing can be sent.
     var banner: String?
+    /// When the next attempt is made by itself.
+    private var next: Milliseconds?
     var pending = 0
     var refused = 0
 
@@ -111,19 +115,25 @@ struct ConnectionLine: Hashable, Sendable {
         case .live: (word, look, isOnline) = ("online", .good, true)
         case .connecting, .catchingUp: (word, look) = ("connecting", .warning)
         case .stopped: (word, look) = ("not connected", .warning)
-        case .offline:
-            (word, look) = ("offline", .bad)
-            banner = "Offline: what you write is kept and sent when the server can be reached."
-        case .waiting(_, let reason):
-            (word, look) = ("trying again", .warning)
-            banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail))"
+        case .offline(let until, _):
+            (word, look, next) = ("offline", .bad, until)
+            banner = "Offline: what you write is kept here and sent by itself."
+        case .waiting(let until, let reason):
+            (word, look, next) = ("trying again", .warning, until)
+            banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail))."
         case .refused(let reason):
             (word, look) = ("refused", .bad)
-            banner = "The server refuses: \(SafeText.line(reason.detail))"
+            banner = "\(Self.sentence(reason.code)): \(SafeText.line(reason.detail)). What you write is kept here."
         }
         if let pause = status.pushPause, banner == nil {
-            banner = "The server asks to wait: \(pause.reason.rawValue)"
+            next = pause.until
+            banner = "The server asks to wait (\(pause.reason.rawValue)): what you write is kept and sent by itself."
         }
+    }
+
+    /// `Next try at 14:05:12.`; `nil` when none is made by itself.
+    func nextTry(in zone: TimeZone) -> String? {
+        next.map { "Next try at \(ChatLine.time(ofMilliseconds: $0, in: zone))." }
     }
 
     private static func sentence(_ code: SyncFailure.Code) -> String {
@@ -135,8 +145,10 @@ struct ConnectionLine: Hashable, Sendable {
         case .diskFull: "There is no room on the disk"
         case .databaseFailed: "The local database failed"
         case .connectedElsewhere: "This device's database is in use elsewhere"
-        case .unreachable, .connectionLost, .serverSilent, .unanswered, .forbidden, .versionUnsupported,
-            .clientReplaced, .rateLimited, .unavailable, .goingAway, .timedOut, .protocolViolation, .tooLarge,
+        case .forbidden, .versionUnsupported: "The server refuses"
+        case .otherAccount, .otherSchema: "Nothing is sent or taken"
+        case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
+            .goingAway, .timedOut, .protocolViolation, .tooLarge,
             .writesWithheld:
             "The server does not answer well"
         }

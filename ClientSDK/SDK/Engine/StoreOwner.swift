@@ -1,0 +1,31 @@
+package import TidemarkModel
+import TidemarkWire
+
+/// Whose a store is, and what it holds. A server that says otherwise would fill the store with what belongs to somebody
+/// else, or to another app, and refuse what is written here.
+package struct StoreOwner: Hashable, Sendable {
+    package var account: UserID
+    /// The name of the schema.
+    package var schema: String
+
+    package init(account: UserID, schema: String) {
+        self.account = account
+        self.schema = schema
+    }
+
+    /// Why the server is not this store's; `nil` for the right one, and for an older one, which does not tell.
+    func mismatch(_ welcome: Welcome) -> SyncFailure? {
+        if let user = welcome.user, user != account {
+            return SyncFailure(
+                .otherAccount,
+                "the token is for the user \(user), and the store belongs to \(account): give a token for \(account)")
+        }
+        if let name = welcome.schema?.name, name != schema {
+            return SyncFailure(
+                .otherSchema,
+                "the server stores the schema \"\(name)\", and the app's is \"\(schema)\": connect to the app's own server"
+            )
+        }
+        return nil
+    }
+}
