@@ -14,6 +14,8 @@ package final class FileLock: Sendable {
     private static let moves = NSCondition()
     /// Seconds that are waited for that.
     private static let patience: TimeInterval = 1
+    /// Seconds between two looks meanwhile.
+    private static let glance: TimeInterval = 0.02
 
     /// - Throws: `StoreError` with `inUse`, which names the process that has it; this one counts too.
     package init(of database: String) throws {
@@ -28,9 +30,11 @@ package final class FileLock: Sendable {
                 return
             case .gone: continue
             case .taken(let holder):
-                guard holder == getpid(), Self.moves.wait(until: deadline) else {
+                guard holder == getpid(), Date() < deadline else {
                     throw StoreError(.inUse, Self.refusal(database, holder))
                 }
+                // A release wakes it. A process that is being started holds what this one had, for a moment, and wakes nobody.
+                _ = Self.moves.wait(until: min(deadline, Date(timeIntervalSinceNow: Self.glance)))
             }
         }
     }
