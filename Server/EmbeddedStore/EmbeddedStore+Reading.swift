@@ -6,10 +6,12 @@ package import TidemarkStore
 extension EmbeddedStore {
     /// One read transaction on a reading connection.
     package func session(
-        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
         try await onReader { db in
-            var snapshot = SessionSnapshot(head: try FeedQuery(db: db, workspace: workspace).head())
+            let feed = FeedQuery(db: db, workspace: workspace)
+            var snapshot = SessionSnapshot(head: try feed.head())
+            if let seq, seq > 0 { snapshot.lineage = try feed.batch(holding: seq) }
             if let client {
                 let stored = try StepReads(db: db, workspace: workspace).client(client)
                 if let stored, stored.row.user == user {

@@ -38,7 +38,7 @@ extension FanOut {
         for (id, groups) in touched {
             let note = withSession(id) { session -> Session.IndexNote? in
                 guard session.isLive else { return nil }
-                session.deliver(batch, groups: groups, shared: &shared, now: now, into: &effects)
+                session.deliver(batch, after: tail, groups: groups, shared: &shared, now: now, into: &effects)
                 return session.takeIndexNote()
             }
             if case .some(.some(let note)) = note { take(note, of: id, in: workspace) }
@@ -79,7 +79,7 @@ extension FanOut {
         tides[workspace]?.attendance.forgetDepartures(limits: limits)
         for id in sessions.keys.sorted() where sessions[id]?.identity?.workspace == workspace {
             update(id, into: &effects) { session, _, effects in
-                session.close(.goingAway, "the server's database went back; connect again", into: &effects)
+                session.closeRewound(into: &effects)
             }
         }
     }

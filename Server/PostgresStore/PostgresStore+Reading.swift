@@ -5,17 +5,19 @@ package import TidemarkStore
 extension PostgresStore {
     /// See `Store.session`: one round trip.
     package func session(
-        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
         var statements = [
             Statement(ReadingSQL.head, workspace),
             Statement(ReadingSQL.grants, workspace) { $0.add(text: user.text) },
+            Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq ?? 0) },
         ]
         if let client { statements.append(Statement(ReadingSQL.client, workspace) { $0.add(client) }) }
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
         snapshot.grants = try results[1].all { try $0.grant() }
-        if client != nil, let stored = try results[2].first({ try $0.storedClient() }), stored.row.user == user {
+        if let seq, seq > 0 { snapshot.lineage = try results[2].first { try $0.head() } }
+        if client != nil, let stored = try results[3].first({ try $0.storedClient() }), stored.row.user == user {
             snapshot.client = stored.row
             snapshot.results = stored.kept
         }

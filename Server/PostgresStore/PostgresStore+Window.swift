@@ -20,33 +20,40 @@ extension PostgresStore {
                 $0.add(Int64(rowsMax) + 1)
                 $0.add(Int64(options.limits.readBytesMax))
             },
+            Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq) },
         ])
         let head = try results[0].first { try $0.head() } ?? .start
         let through = try results[1].first { try $0.head() } ?? head
         let rows = try results[2].all { try $0.record() }
+        let ground = seq > 0 ? try results[3].first { try $0.head() } : nil
+        let window = Window(records: rows, through: through, head: head, ground: ground)
         let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
-        guard count < rows.count else { return Window(records: rows, through: through, head: head) }
-        return try await cut(rows, at: count, head: head, in: workspace)
+        return count < rows.count ? try await cut(window, at: count, in: workspace) : window
     }
 
     /// Ends the window at the last batch that is wholly inside, or, when not even the first one is, within it.
     ///
-    /// Batches never change, so that looking them up in a later snapshot gives the same answer.
+    /// Batches never change, so that looking them up in a later snapshot gives the same answer, unless the database went
+    /// back in between.
     private func cut(
-        _ rows: [StoredRecord], at count: Int, head: Head, in workspace: WorkspaceID
+        _ window: Window, at count: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {
+        let rows = window.records
         let beyond = rows[count].seq
         let results = try await read([
             Statement(ReadingSQL.batchBefore, workspace) { $0.add(beyond) },
             Statement(ReadingSQL.batchHolding, workspace) { $0.add(beyond) },
+            Statement(ReadingSQL.batchHolding, workspace) { $0.add(window.head.seq) },
         ])
+        guard window.head.isOfHistory(holding: try results[2].first { try $0.head() }) else { throw .wentBack }
         if let end = try results[0].first({ try $0.head() }), end.seq >= rows[0].seq {
-            return Window(records: Array(rows.prefix { $0.seq <= end.seq }), through: end, head: head)
+            let records = Array(rows.prefix { $0.seq <= end.seq })
+            return Window(records: records, through: end, head: window.head, ground: window.ground)
         }
         guard var end = try results[1].first({ try $0.head() }) else {
             throw StoreError(.invariant, "a record has a number that no batch holds")
         }
         end.seq = rows[count - 1].seq
-        return Window(records: Array(rows.prefix(count)), through: end, head: head)
+        return Window(records: Array(rows.prefix(count)), through: end, head: window.head, ground: window.ground)
     }
 }

@@ -23,8 +23,11 @@ package struct PullFrames: Sendable {
     }
 
     /// Adds what a window holds; false when it did not get further.
-    package mutating func add(_ window: Window) -> Bool {
+    ///
+    /// - Throws: kind `unavailable` when the window is of another history than what was added before.
+    package mutating func add(_ window: Window) throws(StoreError) -> Bool {
         guard window.through.seq > position.seq else { return false }
+        guard position.isOfHistory(holding: window.ground) else { throw .wentBack }
         position = window.through
         lookedThrough = max(lookedThrough, window.head.seq)
         guard !window.records.isEmpty else { return true }
@@ -38,7 +41,10 @@ package struct PullFrames: Sendable {
     }
 
     /// Adds the frame that ends at the snapshot. True when the client then has a state that the server was in.
-    package mutating func finish(_ snapshot: SessionSnapshot) -> Bool {
+    ///
+    /// - Throws: kind `unavailable` when the snapshot is of another history than what was added before.
+    package mutating func finish(_ snapshot: SessionSnapshot) throws(StoreError) -> Bool {
+        guard position.seq < snapshot.head.seq || position.nonce == snapshot.head.nonce else { throw .wentBack }
         let cursor = context.seal.cursor(snapshot.head, workspace: workspace.text)
         let isConsistent = lookedThrough <= snapshot.head.seq
         var splice = ChangesSplice(

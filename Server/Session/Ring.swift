@@ -9,8 +9,13 @@ package struct Ring: Sendable {
     package private(set) var bytes = 0
     /// The end of the last batch that this process knows of.
     package private(set) var tail: Head
+    /// The end of the batch before the first that is held.
+    private var ground: Head
 
-    package init(tail: Head) { self.tail = tail }
+    package init(tail: Head) {
+        self.tail = tail
+        ground = tail
+    }
 
     /// Batches that are held.
     package var count: Int { batches.count - first }
@@ -39,6 +44,7 @@ package struct Ring: Sendable {
 
     private mutating func dropOldest() {
         bytes -= batches[first].byteCount
+        ground = batches[first].head
         first += 1
     }
 
@@ -58,17 +64,31 @@ package struct Ring: Sendable {
         first = 0
         bytes = 0
         self.tail = tail
+        ground = tail
+    }
+
+    /// Whether a place is of the history that is held here; `nil` for one that lies before all of it, or behind it.
+    package func isOfHistory(_ place: Head) -> Bool? {
+        guard place.seq >= ground.seq, place.seq <= tail.seq else { return nil }
+        if place.seq == ground.seq { return place.isOfHistory(holding: ground) }
+        return place.isOfHistory(holding: batches[self.place(after: place.seq - 1)].head)
     }
 
     /// The batch that begins right after `seq`, if it is still held.
     package func batch(after seq: SequenceNumber) -> DeliveryBatch? {
+        let place = place(after: seq)
+        guard place < batches.count, batches[place].low == seq + 1 else { return nil }
+        return batches[place]
+    }
+
+    /// The place of the first batch that ends behind `seq`.
+    private func place(after seq: SequenceNumber) -> Int {
         var low = first
         var high = batches.count
         while low < high {
             let middle = (low + high) / 2
-            if batches[middle].low <= seq { low = middle + 1 } else { high = middle }
+            if batches[middle].head.seq <= seq { low = middle + 1 } else { high = middle }
         }
-        guard low < batches.count, batches[low].low == seq + 1 else { return nil }
-        return batches[low]
+        return low
     }
 }

@@ -8,7 +8,7 @@ extension Session {
         guard let identity, !isLoading else { return }
         guard let catchUp else {
             // Fell behind the ring: start over from a new snapshot, keeping the position.
-            return requestLoad(registers: false, lineage: nil, into: &effects)
+            return requestLoad(registers: false, lineage: position.seq, into: &effects)
         }
         isLoading = true
         effects.append(
@@ -24,6 +24,7 @@ extension Session {
         _ snapshot: SessionSnapshot, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
         guard snapshot.head.seq >= position.seq else { return pump(ring, now: now, into: &effects) }
+        guard position.isOfHistory(holding: snapshot.lineage) else { return closeRewound(into: &effects) }
         // The new snapshot says it again.
         heldSettled = nil
         let current = held(snapshot.grants)
@@ -54,6 +55,7 @@ extension Session {
         guard phase == .streaming, var catchUp, read.through.seq > position.seq else {
             return pump(ring, now: now, into: &effects)
         }
+        guard position.isOfHistory(holding: read.ground) else { return closeRewound(into: &effects) }
         readThrough = max(readThrough, read.head.seq)
         let groups = DeliveryBatch.groups(read.records.filter { catchUp.isDue($0.scope, at: $0.seq) })
         let bytes = groups.reduce(0) { $0 + $1.rows.count }

@@ -1,15 +1,16 @@
 package import TidemarkModel
-import TidemarkStore
+package import TidemarkStore
 import TidemarkWire
 
 extension Session {
     /// A batch was committed while the session is live, that is, at the batch's beginning.
     ///
     /// - Parameters:
+    ///   - tail: the end of the batch before it.
     ///   - groups: the indices of the batch's groups that this session sees.
     ///   - shared: the frame that the previous session got for the same batch, used again when it is the same.
     package mutating func deliver(
-        _ batch: DeliveryBatch, groups: [Int], shared: inout SharedFrame?, now: Milliseconds,
+        _ batch: DeliveryBatch, after tail: Head, groups: [Int], shared: inout SharedFrame?, now: Milliseconds,
         into effects: inout [SessionEffect]
     ) {
         let settled = batch.settled(of: client)
@@ -26,7 +27,7 @@ extension Session {
         guard !outbound.isFull, window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
             // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
             isLive = false
-            position = Head(seq: batch.low - 1, nonce: 0, time: 0, epoch: batch.head.epoch)
+            position = tail
             return
         }
         apply(changes)
@@ -35,10 +36,14 @@ extension Session {
     }
 
     /// Serves a session that is not live: from the ring while it reaches back far enough, else from the store.
+    ///
+    /// The database may have gone back, and this process not know it yet, or only the read that is behind this session. So
+    /// each step goes on from a place in the history that the step is of.
     package mutating func pump(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard phase == .streaming, !isLive, !isLoading else { return }
         guard window.isHalfFree(limits: context.limits) else { return }
         while phase == .streaming, !outbound.isFull {
+            if ring.isOfHistory(position) == false { return closeRewound(into: &effects) }
             if let catchUp, position.seq >= catchUp.target.seq || catchUp.scopes.isEmpty {
                 guard arrive(catchUp, ring, now: now, into: &effects) else { return }
                 continue
@@ -100,6 +105,10 @@ extension Session {
     private mutating func arrive(
         _ arrived: CatchUp, _ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]
     ) -> Bool {
+        if position.seq == arrived.target.seq, position.nonce != arrived.target.nonce {
+            closeRewound(into: &effects)
+            return false
+        }
         let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
         let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
         var splice = ChangesSplice(

@@ -8,13 +8,10 @@ package struct LoadAnswer: Sendable {
     package var snapshot: SessionSnapshot
     /// The answer to the registration that was asked for.
     package var registration: Registration?
-    /// The batch that holds the asked number.
-    package var lineage: Head?
 
-    package init(snapshot: SessionSnapshot, registration: Registration? = nil, lineage: Head? = nil) {
+    package init(snapshot: SessionSnapshot, registration: Registration? = nil) {
         self.snapshot = snapshot
         self.registration = registration
-        self.lineage = lineage
     }
 }
 
@@ -91,8 +88,7 @@ extension Session {
             return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
         }
         let standing = Standpoint(
-            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, lineage: answer.lineage,
-            workspace: identity.workspace, context: context)
+            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, workspace: identity.workspace, context: context)
         position = standing.position
         adopt(standing.grants)
         sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)

@@ -173,6 +173,11 @@ package struct Session: Sendable {
         effects.append(.close(id, code, reason))
     }
 
+    /// Ends the session because what is stored is not the history that it told: the client must show where it stands.
+    package mutating func closeRewound(into effects: inout [SessionEffect]) {
+        close(.goingAway, "the server's database went back; connect again", into: &effects)
+    }
+
     /// The connection is gone.
     package mutating func lost() { phase = .closed }
 

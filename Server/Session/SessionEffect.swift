@@ -32,7 +32,7 @@ package struct LoadRequest: Hashable, Sendable {
     package var client: ClientID
     /// The client says that its id is new: register it.
     package var registers: Bool
-    /// Look up the batch that holds this number, to prove that a cursor belongs to this history.
+    /// Look up the batch that holds this number, to prove that what the client has is of this history.
     package var lineage: SequenceNumber?
 }
 

@@ -19,15 +19,16 @@ package struct Standpoint: Hashable, Sendable {
     /// - Parameters:
     ///   - cursor: as the client sent it; `nil` for an empty copy.
     ///   - held: what the client says that it holds.
-    ///   - lineage: the batch that holds the cursor's number, read no later than the snapshot.
+    ///   - snapshot: with the batch that holds the cursor's number.
     package init(
-        cursor: String?, held scopes: [HeldScope], snapshot: SessionSnapshot, lineage: Head?, workspace: WorkspaceID,
+        cursor: String?, held scopes: [HeldScope], snapshot: SessionSnapshot, workspace: WorkspaceID,
         context: SessionContext
     ) {
         let place = context.place(of: cursor, in: workspace)
         if cursor == nil {
             state = .none
-        } else if let place, Self.isOnLine(place, lineage, snapshot.head) {
+        } else if let place, place.seq <= snapshot.head.seq, place.isOfHistory(holding: snapshot.lineage) {
+            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning.
             state = .ok
         } else {
             state = .resync
@@ -51,14 +52,6 @@ package struct Standpoint: Hashable, Sendable {
         self.kept = kept
         self.purged = purged
         self.grants = grants
-    }
-
-    /// the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning.
-    private static func isOnLine(_ place: Head, _ lineage: Head?, _ head: Head) -> Bool {
-        if place.seq == 0 { return true }
-        guard let lineage, place.seq <= head.seq else { return false }
-        // The place may lie inside the batch: a window is cut there when the batch is larger than a read.
-        return lineage.nonce == place.nonce
     }
 }
 

@@ -18,4 +18,9 @@ package struct Head: Hashable, Sendable {
 
     /// Before the first batch.
     package static let start = Head(seq: 0, nonce: 0, time: 0, epoch: 1)
+
+    /// True if this place is of the same history as the batch that holds its number there, or before all batches.
+    ///
+    /// The place may lie inside the batch: a window is cut there when the batch is larger than a read.
+    package func isOfHistory(holding batch: Head?) -> Bool { seq == 0 || batch?.nonce == nonce }
 }

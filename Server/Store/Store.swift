@@ -36,9 +36,9 @@ package protocol Store: Sendable {
         _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Set<ClientID>
 
-    /// Head, grants and client row of one user, from one snapshot.
+    /// Head, grants and client row of one user, and the batch that holds `seq`, from one snapshot.
     func session(
-        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot
 
     /// The batch that holds `seq`, or `nil` when the history does not reach it.
@@ -50,7 +50,7 @@ package protocol Store: Sendable {
     ) async throws(StoreError) -> [ScopeID]
 
     /// The current states with a number after `seq` and up to the end of a batch at least `span` further (or the
-    /// head), in the scopes, ordered by number. One snapshot.
+    /// head), in the scopes, ordered by number, and the batch that holds `seq`. One snapshot.
     func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window
@@ -81,6 +81,13 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    /// The same without a place in the order.
+    package func session(
+        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        try await session(for: user, client: client, holding: nil, in: workspace)
+    }
+
     /// A step that begins when no other of this node is under way in the workspace.
     package func sequence(
         _ workspace: WorkspaceID, reading reads: ReadSet,
@@ -99,12 +106,17 @@ package struct SessionSnapshot: Hashable, Sendable {
     package var results: [ResultRow]
     /// The user's memberships, newest first; shared scopes are not among them.
     package var grants: [Grant]
+    /// The end of the batch that holds the number asked for; `nil` when the order does not reach it, and for 0.
+    package var lineage: Head?
 
-    package init(head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = []) {
+    package init(
+        head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = [], lineage: Head? = nil
+    ) {
         self.head = head
         self.client = client
         self.results = results
         self.grants = grants
+        self.lineage = lineage
     }
 }
 
@@ -116,11 +128,14 @@ package struct Window: Hashable, Sendable {
     package var through: Head
     /// The head of the snapshot that it was read in.
     package var head: Head
+    /// The end of the batch that holds the number which it begins after; `nil` when the order does not reach it, and for 0.
+    package var ground: Head?
 
-    package init(records: [StoredRecord], through: Head, head: Head) {
+    package init(records: [StoredRecord], through: Head, head: Head, ground: Head?) {
         self.records = records
         self.through = through
         self.head = head
+        self.ground = ground
     }
 }
 

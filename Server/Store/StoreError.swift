@@ -39,6 +39,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A step ahead that has nothing to stand on, or no longer.
     package static let overtaken = StoreError(.overtaken, "the step before has not ended as expected")
 
+    /// Two reads belong to different histories: the database went back between them, or behind this process's back.
+    package static let wentBack = StoreError(.unavailable, "the order of the workspace went back")
+
     package var description: String { "\(kind.rawValue): \(reason)" }
 }
 

@@ -117,10 +117,11 @@ struct Eviction {
         _ collection: CollectionSchema, _ scope: ScopeID, to floor: SequenceNumber
     ) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
+        // A row with the number 0 waits for the server's word, which is being fetched: it would come back at once.
         try db.run(
             """
             DELETE FROM \(table)
-            WHERE scope = ? AND server_id < ? AND state = 'synced'
+            WHERE scope = ? AND server_id < ? AND state = 'synced' AND seq > 0
                 AND local_id NOT IN (SELECT value FROM json_each(?))
                 AND NOT EXISTS (
                     SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id

@@ -134,9 +134,9 @@ struct ServerMachines: Sendable {
             let registration =
                 request.registers
                 ? tables.register(request.client, for: request.user, in: Self.workspace, now: now) : nil
-            let snapshot = tables.session(for: request.user, client: request.client, in: Self.workspace)
-            let lineage = request.lineage.flatMap { tables.batch(holding: $0, in: Self.workspace) }
-            let answer = LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+            let snapshot = tables.session(
+                for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
+            let answer = LoadAnswer(snapshot: snapshot, registration: registration)
             fanOut.loaded(id, answer, now: now, into: &effects)
         case .readWindow(let id, let request):
             let window = tables.window(

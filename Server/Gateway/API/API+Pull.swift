@@ -40,11 +40,9 @@ extension API {
 
     private func read(_ body: PullCall, _ identity: Identity) async throws -> Pulled {
         let (store, workspace, context) = (node.store, identity.workspace, node.context)
-        var lineage: Head?
-        if let place = context.place(of: body.cursor, in: workspace) {
-            lineage = try await store.batch(holding: place.seq, in: workspace)
-        }
-        let snapshot = try await store.session(for: identity.principal.user, client: body.client, in: workspace)
+        let snapshot = try await store.session(
+            for: identity.principal.user, client: body.client,
+            holding: context.place(of: body.cursor, in: workspace)?.seq, in: workspace)
         if body.client != nil, snapshot.client?.user != identity.principal.user {
             throw APIError.clientUnknown
         }
@@ -52,11 +50,10 @@ extension API {
             node.sightings.note(.init(workspace: workspace, client: client), now: node.now())
         }
         let standing = Standpoint(
-            cursor: body.cursor, held: body.scopes, snapshot: snapshot, lineage: lineage, workspace: workspace,
-            context: context)
+            cursor: body.cursor, held: body.scopes, snapshot: snapshot, workspace: workspace, context: context)
         var frames = PullFrames(from: standing.position, in: workspace, context: context)
         let isWhole = try await fill(&frames, standing, upTo: snapshot.head, in: workspace)
-        let isConsistent = isWhole ? frames.finish(snapshot) : false
+        let isConsistent = isWhole ? try frames.finish(snapshot) : false
         let hasNews =
             snapshot.head.seq > standing.position.seq
             && (frames.rows > 0 || snapshot.results.contains { $0.seq >= standing.position.seq })
@@ -84,7 +81,7 @@ extension API {
             let window = try await node.store.window(
                 scopes: scopes, after: frames.position.seq, span: min(span, target.seq - frames.position.seq),
                 in: workspace)
-            guard frames.add(window) else { return false }
+            guard try frames.add(window) else { return false }
             // The store bounds the bytes of a window, so that the span may grow without a care.
             span = min(span * 2, 1 << 20)
         }

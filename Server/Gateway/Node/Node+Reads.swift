@@ -48,18 +48,16 @@ extension Node {
         if request.registers {
             registration = try await register(request.client, for: request.user, in: request.workspace)
         }
-        var lineage: Head?
-        if let seq = request.lineage { lineage = try await store.batch(holding: seq, in: request.workspace) }
         let snapshot = try await store.session(
-            for: request.user, client: request.client, in: request.workspace)
+            for: request.user, client: request.client, holding: request.lineage, in: request.workspace)
         let feed = feeds[request.workspace]
         if let head, snapshot.head.seq < head.seq {
             // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
             await feed?.readOn(from: TailReader(parts, commits))
-            throw StoreError(.unavailable, "the order of the workspace went back")
+            throw .wentBack
         }
         feed?.saw(snapshot.head.seq)
-        return LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+        return LoadAnswer(snapshot: snapshot, registration: registration)
     }
 
     func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: LoopInbox) {

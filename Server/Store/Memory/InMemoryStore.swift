@@ -47,9 +47,9 @@ package final class InMemoryStore: Store {
     }
 
     package func session(
-        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
-        tables.withLock { $0.session(for: user, client: client, in: workspace) }
+        tables.withLock { $0.session(for: user, client: client, holding: seq, in: workspace) }
     }
 
     package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {

@@ -54,8 +54,10 @@ package struct MemoryTables: Sendable {
     }
 
     /// See `Store.session`.
-    package func session(for user: UserID, client: ClientID?, in workspace: WorkspaceID) -> SessionSnapshot {
-        workspaces[workspace]?.session(for: user, client: client) ?? SessionSnapshot(head: .start)
+    package func session(
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber? = nil, in workspace: WorkspaceID
+    ) -> SessionSnapshot {
+        workspaces[workspace]?.session(for: user, client: client, holding: seq) ?? SessionSnapshot(head: .start)
     }
 
     /// See `Store.batch(holding:in:)`.
@@ -75,7 +77,7 @@ package struct MemoryTables: Sendable {
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) -> Window {
         workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
-            ?? Window(records: [], through: .start, head: .start)
+            ?? Window(records: [], through: .start, head: .start, ground: nil)
     }
 
     /// See `Store.page`.

@@ -75,8 +75,8 @@ struct WorkspaceTables: Sendable {
         clientCounts[row.user, default: 1] -= 1
     }
 
-    func session(for user: UserID, client: ClientID?) -> SessionSnapshot {
-        var snapshot = SessionSnapshot(head: head)
+    func session(for user: UserID, client: ClientID?, holding seq: SequenceNumber?) -> SessionSnapshot {
+        var snapshot = SessionSnapshot(head: head, lineage: seq.flatMap(batch(holding:)))
         if let client, let stored = clients[client], stored.row.user == user {
             snapshot.client = stored.row
             snapshot.results = stored.kept

@@ -61,7 +61,7 @@ package enum MutationCoding {
         var kind: String?
         var collection: String?
         var id: LocalID?
-        var fields = Fields()
+        var fields: Fields?
         var parts = PatchParts([])
         try reader.object { reader, key in
             switch key {
@@ -81,11 +81,18 @@ package enum MutationCoding {
         }
         guard let kind, let collection, let id else { throw Rejection(.invalid, "a mutation needs o, c and i") }
         let key = RecordKey(collection: collection, id: id)
+        // What a kind does not carry asks for something that would not be done.
+        if fields != nil, kind == "patch" || kind == "del" {
+            throw Rejection(.unknownOperation, "a \(kind) has no member \"f\"")
+        }
+        if !parts.isEmpty, kind != "patch" {
+            throw Rejection(.unknownOperation, "only a patch has set, unset, inc, add, rem, max and was")
+        }
         switch kind {
-        case "put": return Mutation(key: key, action: .create(fields))
+        case "put": return Mutation(key: key, action: .create(fields ?? Fields()))
         case "patch": return Mutation(key: key, action: .update(try parts.patches()))
         case "del": return Mutation(key: key, action: .delete)
-        case "undel": return Mutation(key: key, action: .undelete(fields))
+        case "undel": return Mutation(key: key, action: .undelete(fields ?? Fields()))
         default: throw Rejection(.unknownOperation, "no mutation is called \"\(kind.excerpt())\"")
         }
     }
@@ -114,6 +121,10 @@ private struct PatchParts {
     var max = Fields()
     /// Marks by field, as numbers.
     var seen = Fields()
+
+    var isEmpty: Bool {
+        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && seen.isEmpty && self.set.isEmpty
+    }
 
     init(_ patches: [NamedPatch]) {
         for named in patches {

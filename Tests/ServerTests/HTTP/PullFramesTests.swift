@@ -24,17 +24,23 @@ import TidemarkWire
             born: seq, isDeleted: false, author: UserID("ann"), created: 0, updated: 0, body: Array("{}".utf8))
     }
 
+    private func window(
+        _ records: [StoredRecord], after seq: SequenceNumber, through: SequenceNumber, state: SequenceNumber = 9
+    ) -> Window {
+        Window(records: records, through: head(through), head: head(state), ground: head(seq))
+    }
+
     @Test func `windows follow one another and empty ones leave no frame`() throws {
         let context = try context()
         var frames = PullFrames(from: head(1), in: workspace, context: context)
         let windows = [
-            Window(records: [record(3)], through: head(4), head: head(9)),
-            Window(records: [], through: head(6), head: head(9)),
-            Window(records: [record(8)], through: head(9), head: head(9)),
+            window([record(3)], after: 1, through: 4),
+            window([], after: 4, through: 6),
+            window([record(8)], after: 6, through: 9),
         ]
-        let gotFurther = windows.map { frames.add($0) }
+        let gotFurther = try windows.map { try frames.add($0) }
         #expect(gotFurther == [true, true, true])
-        let isConsistent = frames.finish(SessionSnapshot(head: head(9)))
+        let isConsistent = try frames.finish(SessionSnapshot(head: head(9)))
         #expect(isConsistent)
         let changes = try decoded(frames)
         #expect(changes.map(\.isConsistent) == [false, false, true])
@@ -48,9 +54,22 @@ import TidemarkWire
     @Test func `a window of a later state leaves the end inconsistent`() throws {
         var frames = PullFrames(from: head(1), in: workspace, context: try context())
         // Record 3 may have gone to number 10 between the snapshot and this read: it is missing here.
-        let gotFurther = frames.add(Window(records: [], through: head(9), head: head(10)))
-        let isConsistent = frames.finish(SessionSnapshot(head: head(9)))
+        let gotFurther = try frames.add(window([], after: 1, through: 9, state: 10))
+        let isConsistent = try frames.finish(SessionSnapshot(head: head(9)))
         #expect(gotFurther && !isConsistent)
+    }
+
+    @Test func `what is read of another history ends the pull, before it and at its end`() throws {
+        var frames = PullFrames(from: head(5), in: workspace, context: try context())
+        var lost = window([record(8)], after: 5, through: 9)
+        lost.ground?.nonce = 55
+        #expect(throws: StoreError.wentBack) { try frames.add(lost) }
+        lost.ground = nil
+        #expect(throws: StoreError.wentBack) { try frames.add(lost) }
+        _ = try frames.add(window([record(8)], after: 5, through: 9))
+        let other = SessionSnapshot(head: Head(seq: 9, nonce: 99, time: 9, epoch: 1))
+        #expect(throws: StoreError.wentBack) { try frames.finish(other) }
+        #expect(frames.frames.count == 1 && frames.position == head(9))
     }
 
     /// A snapshot in which the client's third transaction is settled.
@@ -64,9 +83,9 @@ import TidemarkWire
 
     @Test func `what is settled is told behind the rows, in the last frame`() throws {
         var frames = PullFrames(from: head(1), in: workspace, context: try context())
-        _ = frames.add(Window(records: [record(3)], through: head(4), head: head(9)))
-        _ = frames.add(Window(records: [record(8)], through: head(9), head: head(9)))
-        let isConsistent = frames.finish(settledSnapshot())
+        _ = try frames.add(window([record(3)], after: 1, through: 4))
+        _ = try frames.add(window([record(8)], after: 4, through: 9))
+        let isConsistent = try frames.finish(settledSnapshot())
         let changes = try decoded(frames)
         #expect(isConsistent && changes.map(\.settled?.through) == [nil, nil, 3])
         #expect(changes.last?.settled?.outcomes.map(\.number) == [3])
@@ -75,8 +94,8 @@ import TidemarkWire
     @Test func `what is settled is not told while a row of it may be missing`() throws {
         var frames = PullFrames(from: head(1), in: workspace, context: try context())
         // The client's record went from number 8 to 10 before this read.
-        _ = frames.add(Window(records: [record(3)], through: head(9), head: head(10)))
-        let isConsistent = frames.finish(settledSnapshot())
+        _ = try frames.add(window([record(3)], after: 1, through: 9, state: 10))
+        let isConsistent = try frames.finish(settledSnapshot())
         let changes = try decoded(frames)
         #expect(!isConsistent && changes.map(\.settled) == [nil, nil])
         #expect(changes.map(\.isConsistent) == [false, false])
@@ -91,7 +110,7 @@ import TidemarkWire
 
     @Test func `a window that does not get further ends the pull`() throws {
         var frames = PullFrames(from: head(5), in: workspace, context: try context())
-        let gotFurther = frames.add(Window(records: [], through: head(5), head: head(9)))
+        let gotFurther = try frames.add(window([], after: 5, through: 5))
         #expect(!gotFurther && frames.frames.isEmpty)
     }
 }

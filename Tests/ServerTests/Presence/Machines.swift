@@ -142,12 +142,13 @@ struct Machines {
                 guard let session = machines[machine].session(id), session.isStreaming else { continue }
                 let grants = Array(session.grants.values.filter { $0.since > 0 })
                 let row = ClientRow(id: request.client, user: request.user)
-                let snapshot = SessionSnapshot(head: head, client: row, grants: grants)
+                let snapshot = SessionSnapshot(head: head, client: row, grants: grants, lineage: head)
                 run(machine) { $0.loaded(id, LoadAnswer(snapshot: snapshot), now: $1, into: &$2) }
                 say(id, .ack(Ack(frames: 2)))
             case .readWindow(let id, _):
-                run(machine) { [head] in
-                    $0.windowRead(id, Window(records: [], through: head, head: head), now: $1, into: &$2)
+                let window = Window(records: [], through: head, head: head, ground: head)
+                run(machine) {
+                    $0.windowRead(id, window, now: $1, into: &$2)
                 }
             case .close, .readPage, .readHistory, .submit: break
             }

@@ -84,8 +84,7 @@ struct OneSession {
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(
                 head: Self.head(snapshot), client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
-                results: results),
-            lineage: cursor.map { Self.head($0) })
+                results: results, lineage: cursor.map { Self.head($0) }))
         run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
     }
 
@@ -95,7 +94,7 @@ struct OneSession {
 
     /// The store answers the read of a stretch of the order.
     mutating func answer(_ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber) {
-        let window = Window(records: records, through: Self.head(through), head: Self.head(state))
+        let window = Window(records: records, through: Self.head(through), head: Self.head(state), ground: windows.last.map { Self.head($0.after) })
         run { $0.windowRead(Self.id, window, now: $1, into: &$2) }
     }
 

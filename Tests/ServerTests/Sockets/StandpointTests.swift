@@ -28,7 +28,7 @@ import TidemarkWire
         let cursor = context.seal.cursor(self.head(5, 55), workspace: Self.workspace.text)
         return Standpoint(
             cursor: cursor, held: [HeldScope(scope: ScopeID("directory"), since: 0)],
-            snapshot: SessionSnapshot(head: head ?? self.head(9, 99)), lineage: lineage, workspace: Self.workspace,
+            snapshot: SessionSnapshot(head: head ?? self.head(9, 99), lineage: lineage), workspace: Self.workspace,
             context: context
         ).state
     }

@@ -125,10 +125,10 @@ final class FaultyStore: Store {
     }
 
     func session(
-        for user: UserID, client: ClientID?, in workspace: WorkspaceID
+        for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
         if faults.withLock({ take(&$0.sessionsLost) }) { throw StoreError(.unavailable, "switched off") }
-        return try await inner.session(for: user, client: client, in: workspace)
+        return try await inner.session(for: user, client: client, holding: seq, in: workspace)
     }
 
     /// Counts a read, and lets happen what is to happen before it.

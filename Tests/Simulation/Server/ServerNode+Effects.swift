@@ -73,33 +73,29 @@ extension ServerNode {
         guard tail != nil else { return whenFollowed.append { self.load(id, request) } }
         let lease = lease
         var registration: Registration?
-        // Three calls, each with a state of its own, as over a pool of connections.
-        let finish = { (lineage: Head?) in
+        // Two calls, each with a state of its own, as over a pool of connections.
+        let finish = {
             self.world.database.call(
                 lease,
-                { $0.session(for: request.user, client: request.client, in: request.workspace) }
+                {
+                    $0.session(
+                        for: request.user, client: request.client, holding: request.lineage, in: request.workspace)
+                }
             ) { snapshot in
                 guard let snapshot else { return self.loadFailed(id) }
                 self.tail?.saw(snapshot.head.seq)
-                let answer = LoadAnswer(snapshot: snapshot, registration: registration, lineage: lineage)
+                let answer = LoadAnswer(snapshot: snapshot, registration: registration)
                 self.advance { [clock = self.clock] in $0.loaded(id, answer, now: clock, into: &$1) }
             }
         }
-        let trace = {
-            guard let seq = request.lineage else { return finish(nil) }
-            self.world.database.call(lease, { $0.batch(holding: seq, in: request.workspace) }) { lineage in
-                guard let lineage else { return self.loadFailed(id) }
-                finish(lineage)
-            }
-        }
-        guard request.registers else { return trace() }
+        guard request.registers else { return finish() }
         let now = clock
         world.database.call(
             lease, { $0.register(request.client, for: request.user, in: request.workspace, now: now) }
         ) { answer in
             guard let answer else { return self.loadFailed(id) }
             registration = answer
-            trace()
+            finish()
         }
     }
 
