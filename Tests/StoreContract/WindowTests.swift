@@ -32,6 +32,23 @@ import TidemarkStore
         }
     }
 
+    @Test(arguments: StoreKind.available)
+    func `windows and snapshots say which batch holds the number that they go on from`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let (batches, store, workspace) = (try await fill(under), under.store, under.workspace)
+            for (seq, head) in [
+                (0, nil), (1, batches[0].head), (3, batches[0].head), (4, batches[1].head), (30, batches[9].head),
+                (31, nil), (.max, nil),
+            ] as [(SequenceNumber, Head?)] {
+                let window = try await store.window(scopes: [.a], after: seq, span: 3, in: workspace)
+                let snapshot = try await store.session(for: .ann, client: nil, holding: seq, in: workspace)
+                #expect(window.ground == head && snapshot.lineage == head, "number \(seq)")
+                #expect(snapshot.head == batches[9].head)
+            }
+            #expect(try await store.session(for: .ann, client: nil, in: workspace).lineage == nil)
+        }
+    }
+
     @Test(arguments: StoreKind.available, [1, 4, 7, 100] as [Int64])
     func `windows put together give every record once, in order`(_ kind: StoreKind, _ span: Int64) async throws {
         try await kind.withStore { under in

@@ -17,6 +17,7 @@ struct OneSession {
     private(set) var now: Milliseconds = 1_760_000_000_000
     private(set) var sent: [ServerMessage] = []
     private(set) var windows: [WindowRequest] = []
+    private(set) var loads: [LoadRequest] = []
     private(set) var closed: CloseCode?
     private var machine: FanOut
     private var head: Head
@@ -72,8 +73,11 @@ struct OneSession {
     // MARK: What happens
 
     /// Says hello from a cursor, holding the wall; the store's snapshot is of this state.
+    ///
+    /// - Parameter end: the head of the snapshot, where it is of another history.
     mutating func connect(
-        from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [ResultRow] = []
+        from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [ResultRow] = [],
+        end: Head? = nil
     ) {
         run { $0.opened(Self.id, headerToken: nil, now: $1, into: &$2) }
         say(
@@ -83,7 +87,7 @@ struct OneSession {
                     cursor: cursor.map { self.cursor($0) }, scopes: [HeldScope(scope: Self.wall, since: 0)])))
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(
-                head: Self.head(snapshot), client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
+                head: end ?? Self.head(snapshot), client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
                 results: results, lineage: cursor.map { Self.head($0) }))
         run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
     }
@@ -93,9 +97,31 @@ struct OneSession {
     }
 
     /// The store answers the read of a stretch of the order.
-    mutating func answer(_ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber) {
-        let window = Window(records: records, through: Self.head(through), head: Self.head(state), ground: windows.last.map { Self.head($0.after) })
+    ///
+    /// - Parameters:
+    ///   - ground: what the stretch stands on, where that is of another history.
+    ///   - end: where it ends, likewise.
+    mutating func answer(
+        _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, ground: Head? = nil, end: Head? = nil
+    ) {
+        let window = Window(
+            records: records, through: end ?? Self.head(through), head: Self.head(state),
+            ground: ground ?? windows.last.map { Self.head($0.after) })
         run { $0.windowRead(Self.id, window, now: $1, into: &$2) }
+    }
+
+    /// The store answers the session that fell behind.
+    mutating func answerAgain(snapshot: SequenceNumber, lineage: Head?) {
+        let row = ClientRow(id: Self.client, user: Self.user)
+        let answer = LoadAnswer(
+            snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage))
+        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+    }
+
+    /// The bodies of batches up to here are not kept.
+    mutating func miss(upTo seq: SequenceNumber) {
+        head = Self.head(seq)
+        run { [head] in $0.missed(upTo: head, in: Self.workspace, now: $1, into: &$2) }
     }
 
     /// The order moves on.
@@ -142,7 +168,8 @@ struct OneSession {
             case .close(_, let code, _): closed = code
             case .awaitRoom: run { $0.writabilityChanged(Self.id, isWritable: true, now: $1, into: &$2) }
             case .readWindow(_, let request): windows.append(request)
-            case .load, .readPage, .readHistory, .submit, .tell: break
+            case .load(_, let request): loads.append(request)
+            case .readPage, .readHistory, .submit, .tell: break
             }
         }
     }

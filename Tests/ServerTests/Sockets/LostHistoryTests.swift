@@ -1,0 +1,56 @@
+import Testing
+import TidemarkModel
+import TidemarkSession
+import TidemarkStore
+import TidemarkWire
+
+/// The database went back while a session was on its way, and this process does not know it yet, or the read does not.
+@Suite struct LostHistoryTests {
+    /// The end of a batch in the history that another one took the place of.
+    private func lost(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: 999, time: seq, epoch: 1) }
+
+    @Test func `a stretch that stands on another history ends the connection, and nothing of it is told`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 10, snapshot: 20)
+        one.answer([OneSession.post(12)], through: 15, state: 20, ground: lost(10))
+        #expect(one.closed == .goingAway && one.story.isEmpty)
+    }
+
+    @Test func `a second stretch must stand on the first`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 10, snapshot: 20)
+        one.answer([OneSession.post(12)], through: 15, state: 20)
+        #expect(one.windows.map(\.after) == [10, 15] && one.closed == nil)
+        one.answer([OneSession.post(18)], through: 20, state: 20, ground: lost(15))
+        #expect(one.closed == .goingAway && one.story == ["15+12"])
+    }
+
+    @Test func `stretches that end elsewhere than the snapshot are not called whole, and settle nothing`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 10, snapshot: 20, settled: 3, results: OneSession.results(3, at: 18))
+        one.answer([OneSession.post(12)], through: 20, state: 20, end: lost(20))
+        #expect(one.closed == .goingAway && one.story == ["20+12"])
+    }
+
+    @Test func `a snapshot of another history than the one that is delivered here ends the connection`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: nil, snapshot: 20, end: lost(20))
+        #expect(one.closed == .goingAway && one.story.isEmpty)
+        var ahead = try OneSession(tail: 20)
+        ahead.connect(from: nil, snapshot: 21, end: lost(21))
+        #expect(ahead.closed == nil, "what is delivered here has not come so far")
+        ahead.commit([OneSession.post(21)], to: 21)
+        #expect(ahead.closed == .goingAway)
+    }
+
+    @Test func `who fell behind goes on from a snapshot of its own history only`() throws {
+        for (lineage, closed) in [(OneSession.head(20), nil), (lost(20), CloseCode.goingAway), (nil, .goingAway)] {
+            var one = try OneSession(tail: 20)
+            one.connect(from: 20, snapshot: 20)
+            one.miss(upTo: 25)
+            #expect(one.loads.last?.lineage == 20)
+            one.answerAgain(snapshot: 25, lineage: lineage)
+            #expect(one.closed == closed)
+        }
+    }
+}
