@@ -52,6 +52,27 @@ import TidemarkWire
         #expect(one.story == ["20", "25 done you 3"])
     }
 
+    @Test func `a frame that ends at the tail is not whole while the reads before it saw a later state`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 10, snapshot: 20)
+        one.answer([OneSession.post(12)], through: 20, state: 25)
+        one.commit([OneSession.post(22)], to: 22)
+        #expect(one.story == ["20+12", "20", "22+22"])
+        one.commit([OneSession.post(25)], to: 25)
+        #expect(one.story.last == "25+25 done you 0")
+    }
+
+    @Test func `who had no room for a batch goes on behind the last one that was sent`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 20, snapshot: 20)
+        for seq in 21...1_100 as ClosedRange<SequenceNumber> { one.commit([OneSession.post(seq)], to: seq) }
+        #expect(one.story.count == 1_000 && one.story.last == "1019+1019 done")
+        one.say(.ack(Ack(frames: 1_000)))
+        #expect(one.closed == nil && one.story.count == 1_081)
+        #expect(one.story.last == "1100+1100 done")
+        #expect(zip(one.frames, one.frames.dropFirst()).allSatisfy { $0.cursor == $1.from })
+    }
+
     // MARK: Quiet connections
 
     @Test func `a quiet connection hears how far the order has moved, every ten seconds`() throws {
