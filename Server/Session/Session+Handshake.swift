@@ -88,7 +88,8 @@ extension Session {
             return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
         }
         let standing = Standpoint(
-            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, workspace: identity.workspace, context: context)
+            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, workspace: identity.workspace,
+            context: context)
         position = standing.position
         adopt(standing.grants)
         sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)

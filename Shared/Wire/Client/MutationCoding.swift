@@ -123,7 +123,8 @@ private struct PatchParts {
     var seen = Fields()
 
     var isEmpty: Bool {
-        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && seen.isEmpty && self.set.isEmpty
+        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && seen.isEmpty
+            && self.set.isEmpty
     }
 
     init(_ patches: [NamedPatch]) {

@@ -87,7 +87,8 @@ struct OneSession {
                     cursor: cursor.map { self.cursor($0) }, scopes: [HeldScope(scope: Self.wall, since: 0)])))
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(
-                head: end ?? Self.head(snapshot), client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
+                head: end ?? Self.head(snapshot),
+                client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
                 results: results, lineage: cursor.map { Self.head($0) }))
         run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
     }
