@@ -32,8 +32,5 @@ struct DiskReserve {
         if held > 0 { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    private var held: Int {
-        // What is not there holds nothing.
-        (try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int) ?? 0
-    }
+    private var held: Int { DiskFile.bytes(of: path) }
 }

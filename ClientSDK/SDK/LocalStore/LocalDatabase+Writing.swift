@@ -43,17 +43,12 @@ extension LocalDatabase {
         guard let path else { return false }
         let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
         // Unchanged: nothing was freed, as where there is no log.
-        let before = Self.bytes(of: "\(path)-wal")
+        let before = DiskFile.bytes(of: "\(path)-wal")
         reserve.release()
         // A log that cannot be copied stays as it is.
         _ = try? db.checkpoint(.truncate)
         reserve.take()
-        return Self.bytes(of: "\(path)-wal") < before
-    }
-
-    private static func bytes(of file: String) -> Int {
-        // What is not there has none.
-        (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
+        return DiskFile.bytes(of: "\(path)-wal") < before
     }
 
     private func durably<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {

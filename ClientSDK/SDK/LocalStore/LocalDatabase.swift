@@ -78,6 +78,8 @@ package final class LocalDatabase: Sendable {
         var configuration = configuration(limits)
         // So that no commit waits until the log is copied.
         configuration.prepareDatabase { db in checkpointer.watch(db) }
+        // What another process left there; opening begins one where there is none.
+        let log = DiskFile.bytes(of: "\(path)-wal")
         let pool = try DatabasePool(path: path, configuration: configuration)
         try pool.writeWithoutTransaction { db in
             // A commit itself waits for no disk: `change` does, after it.
@@ -91,8 +93,8 @@ package final class LocalDatabase: Sendable {
         }
         let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
         func prepared() throws -> LocalDatabase {
-            // What another process left in the log. While somebody reads, or without room, it stays there for now.
-            _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+            // While somebody reads, or without room, the log stays as it is for now.
+            if log > 0 { _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) } }
             return try LocalDatabase(
                 pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
                 checkpointer: checkpointer, lock: lock)

@@ -118,6 +118,8 @@ struct CopyWatch {
     private mutating func checkSolo(_ device: Device) throws {
         guard let solo else { return }
         guard let revision = device.revision(of: solo) else { return soloRevision = 0 }
+        // It may be of a lost order: it is shown until its scope is filled again.
+        if wasAstray, device.awaitsItsPage(solo) { return soloRevision = 0 }
         guard revision != soloRevision else { return }
         let parked = try device.database.writer.unsafeRead { db in try Parking(db: db).parked() }
         let isRefused = parked.contains { $0.transaction.mutations.contains { $0.key.id == solo } }

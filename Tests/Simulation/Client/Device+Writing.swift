@@ -132,6 +132,12 @@ extension Device {
         let sql = "SELECT rev FROM notes WHERE local_id = ?"
         return look { try Int64.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) }.flatMap { $0 }
     }
+
+    /// True for a record that was held before a resync and that no page has brought again.
+    func awaitsItsPage(_ solo: LocalID) -> Bool {
+        let sql = "SELECT seq = 0 AND state = 'synced' FROM notes WHERE local_id = ?"
+        return look { try Bool.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) } == .some(true)
+    }
 }
 
 extension LocalDatabase {
