@@ -24,7 +24,7 @@ extension Session {
             frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes)
             if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
         }
-        guard !outbound.isFull, window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
+        guard !outbound.isFull(context.limits), window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
             // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
             isLive = false
             position = tail
@@ -42,7 +42,7 @@ extension Session {
     package mutating func pump(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard phase == .streaming, !isLive, !isLoading else { return }
         guard window.isHalfFree(limits: context.limits) else { return }
-        while phase == .streaming, !outbound.isFull {
+        while phase == .streaming, !outbound.isFull(context.limits) {
             if ring.isOfHistory(position) == false { return closeRewound(into: &effects) }
             if let catchUp, position.seq >= catchUp.target.seq || catchUp.scopes.isEmpty {
                 guard arrive(catchUp, ring, now: now, into: &effects) else { return }
@@ -142,7 +142,8 @@ extension Session {
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
         let frame = Frame(splice.finish(settled: heldSettled))
-        guard !outbound.isFull, window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return }
+        guard !outbound.isFull(context.limits), window.hasRoom(for: frame.bytes.count, limits: context.limits)
+        else { return }
         position = head
         emit(frame, heldSettled, cursor: cursor, seq: head.seq, isConsistent: true, now: now, into: &effects)
         heldSettled = nil

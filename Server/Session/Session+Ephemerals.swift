@@ -35,7 +35,7 @@ extension Session {
     /// Something was said in a scope. False when this client does not get it: it did not ask for such messages, does not
     /// hold the scope, or is behind; these messages wait for nobody and are not counted by the window.
     package mutating func hear(_ frame: Frame, in scope: ScopeID, into effects: inout [SessionEffect]) -> Bool {
-        guard takesEphemerals, isLive, !outbound.isFull, grants[scope] != nil,
+        guard takesEphemerals, isLive, !outbound.isFull(context.limits), grants[scope] != nil,
             window.hasRoom(for: frame.bytes.count, limits: context.limits)
         else { return false }
         give(frame, into: &effects)

@@ -118,7 +118,7 @@ extension Session {
     package mutating func releasePages(upTo tail: SequenceNumber? = nil, into effects: inout [SessionEffect]) {
         guard !heldAnswers.isEmpty else { return }
         let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
-        while !outbound.isFull, let index = heldAnswers.firstIndex(where: { $0.at <= reached }) {
+        while !outbound.isFull(context.limits), let index = heldAnswers.firstIndex(where: { $0.at <= reached }) {
             let answer = heldAnswers.remove(at: index)
             pagesInFlight -= 1
             let request = answer.request

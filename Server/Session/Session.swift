@@ -53,7 +53,7 @@ package struct Session: Sendable {
 
     // Bounds.
     var window = SendWindow()
-    var outbound: Outbound
+    var outbound = Outbound()
     var bucket: TokenBucket
     var ephemeralBucket: TokenBucket
     /// The numbers that pushes end with which are being settled, in the order of their coming.
@@ -72,7 +72,6 @@ package struct Session: Sendable {
         self.context = context
         self.headerToken = headerToken
         phase = .opened(deadline: now + context.timing.handshakeMax)
-        outbound = Outbound(bytesMax: context.limits.outboundBytesMax)
         bucket = TokenBucket(
             perSecond: context.limits.transactionsPerSecond, burst: context.limits.transactionsBurst, now: now)
         let rate = context.limits.ephemeral.perSecond
@@ -197,7 +196,7 @@ package struct Session: Sendable {
     /// Gives a frame to the socket. Everything that is sent goes this way, and counts.
     mutating func give(_ frame: Frame, into effects: inout [SessionEffect]) {
         effects.append(.send(id, frame))
-        if outbound.sent(frame.bytes.count) { effects.append(.awaitRoom(id)) }
+        if outbound.sent(frame.bytes.count, context.limits) { effects.append(.awaitRoom(id)) }
     }
 
     private mutating func renew(_ auth: Auth, now: Milliseconds, into effects: inout [SessionEffect]) {

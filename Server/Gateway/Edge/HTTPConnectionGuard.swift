@@ -10,7 +10,6 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private let limits: EdgeLimits
     private let ledger: ConnectionLedger
     private let handshake: HandshakeCheck
     /// The connection came when all places were taken: it may ask how the server is, once.
@@ -22,11 +21,10 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
     init(limits: EdgeLimits, ledger: ConnectionLedger, handshake: HandshakeCheck, isProbe: Bool, now: NIODeadline) {
-        self.limits = isProbe ? limits.forProbe : limits
         self.ledger = ledger
         self.handshake = handshake
         self.isProbe = isProbe
-        state = HTTPConnectionState(now: now, limits: self.limits)
+        state = HTTPConnectionState(now: now, limits: isProbe ? limits.forProbe : limits)
         // As in a shutdown, its first answer is its last.
         if isProbe { _ = state.quiesce() }
     }
@@ -42,19 +40,24 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard !state.isRefused else { return }
         switch unwrapInboundIn(data) {
         case .head(var head):
-            state.head(at: context.eventLoop.now, bodyBytesMax: Self.isForBlob(head) ? limits.blobBytesMax : nil)
+            state.head(at: context.eventLoop.now, bodyBytesMax: Self.isForBlob(head) ? state.limits.blobBytesMax : nil)
             if let refusal = judge(&head) { return refuse(refusal, context) }
-            context.fireChannelRead(wrapInboundOut(.head(head)))
+            pass(wrapInboundOut(.head(head)), context)
         case .body(let bytes):
             guard state.body(bytes.readableBytes, at: context.eventLoop.now) else {
                 return refuse(.bodyTooLarge, context)
             }
-            context.fireChannelRead(data)
+            pass(data, context)
         case .end:
             guard !state.requestEnd(at: context.eventLoop.now) else { return context.close(promise: nil) }
-            context.fireChannelRead(data)
+            pass(data, context)
         }
+    }
+
+    /// The alarm comes first: what is passed on may be an upgrade, which takes this handler out of the pipeline.
+    private func pass(_ data: NIOAny, _ context: ChannelHandlerContext) {
         arm(context)
+        context.fireChannelRead(data)
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -114,10 +117,10 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         head.headers.remove(name: "upgrade")
         // What is no number of ours is too large a one: the parser lets nothing else pass.
         guard let length = head.headers.first(name: "content-length").map({ Int($0) ?? .max }) else { return nil }
-        if Self.isForBlob(head), let bytesMax = limits.blobBytesMax {
+        if Self.isForBlob(head), let bytesMax = state.limits.blobBytesMax {
             return length > bytesMax ? .blobTooLarge(bytesMax) : nil
         }
-        return length > limits.requestBodyBytesMax ? .bodyTooLarge : nil
+        return length > state.limits.requestBodyBytesMax ? .bodyTooLarge : nil
     }
 
     private static func isProbe(_ head: HTTPRequestHead) -> Bool {

@@ -22,7 +22,7 @@ struct HTTPConnectionState {
     private(set) var unanswered = 0
     private(set) var isFirstRequest = true
     private var isQuiescing = false
-    private let limits: EdgeLimits
+    let limits: EdgeLimits
 
     init(now: NIODeadline, limits: EdgeLimits) {
         since = now

@@ -5,37 +5,42 @@ import TidemarkModel
 ///
 /// Written at most once a period for each client: it tells only who was not here for long.
 final class Sightings: Sendable {
-    private struct State {
-        /// When each client was last put among the due.
-        var noted: [Census.Client: Milliseconds] = [:]
-        var due: Set<Census.Client> = []
+    private struct Sighting {
+        /// When the client was last put among the due.
+        var at: Milliseconds
+        /// Not yet handed over.
+        var isDue = true
     }
 
-    /// Clients that are remembered; beyond it all are noted anew.
+    /// With so many, those that are handed over are forgotten, and noted anew.
     private static let clientsMax = 100_000
 
     private let period: Int64
-    private let state = Mutex(State())
+    private let clients = Mutex([Census.Client: Sighting]())
 
     /// - Parameter period: milliseconds.
     init(period: Int64) { self.period = period }
 
     /// The client is here.
     func note(_ client: Census.Client, now: Milliseconds) {
-        state.withLock { state in
-            if let noted = state.noted[client], now - noted < period, now >= noted { return }
-            if state.noted.count >= Self.clientsMax { state.noted.removeAll(keepingCapacity: true) }
-            state.noted[client] = now
-            state.due.insert(client)
+        clients.withLock { clients in
+            let noted = clients[client]
+            if let noted, now - noted.at < period, now >= noted.at { return }
+            if noted == nil, clients.count % Self.clientsMax == Self.clientsMax - 1 {
+                clients = clients.filter { $0.value.isDue }
+            }
+            clients[client] = Sighting(at: now)
         }
     }
 
     /// Hands over what is to be written, by workspace; forgets who was not noted for two periods.
     func take(now: Milliseconds) -> [WorkspaceID: [ClientID]] {
-        let due = state.withLock { state in
-            state.noted = state.noted.filter { now - $0.value < 2 * period }
-            defer { state.due = [] }
-            return state.due
+        let due = clients.withLock { clients in
+            let due = clients.filter { $0.value.isDue }.keys
+            clients = clients.filter { now - $0.value.at < 2 * period }.mapValues {
+                Sighting(at: $0.at, isDue: false)
+            }
+            return due
         }
         return Dictionary(grouping: due, by: \.workspace).mapValues { $0.map(\.client).sorted() }
     }

@@ -1,4 +1,6 @@
 import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import Testing
 
 @testable import TidemarkGateway
@@ -125,5 +127,38 @@ import Testing
                 #expect(try await peer.readStatus() == "426")
             }
         }
+    }
+
+    @Test func `nothing of its HTTP part is kept for a connection that became a WebSocket`() throws {
+        let channel = EmbeddedChannel()
+        weak var kept: HTTPConnectionGuard?
+        do {
+            let limits = EdgeLimits()
+            let guardian = HTTPConnectionGuard(
+                limits: limits, ledger: ConnectionLedger(limits), handshake: HandshakeCheck(allowedOrigins: []),
+                isProbe: false, now: channel.eventLoop.now)
+            try channel.pipeline.syncOperations.addHandlers([guardian, UpgradeAtEnd(from: guardian)])
+            kept = guardian
+        }
+        try channel.writeInbound(HTTPServerRequestPart.head(HTTPRequestHead(version: .http1_1, method: .GET, uri: "/")))
+        #expect(kept != nil)
+        try channel.writeInbound(HTTPServerRequestPart.end(nil))
+        #expect(kept == nil)
+        _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+}
+
+/// Takes a handler out of the pipeline while the end of the first request is passed on, as an upgrade does.
+private final class UpgradeAtEnd: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+
+    private var handler: HTTPConnectionGuard?
+
+    init(from handler: HTTPConnectionGuard) { self.handler = handler }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard case .end = unwrapInboundIn(data), let handler else { return }
+        context.pipeline.syncOperations.removeHandler(handler, promise: nil)
+        self.handler = nil
     }
 }
