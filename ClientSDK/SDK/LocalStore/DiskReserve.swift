@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 
 /// Room on the disk that is given up when the disk is full.
 ///
@@ -30,6 +31,16 @@ struct DiskReserve {
     func release() {
         // One that cannot be removed gives no room, which the next write tells.
         if held > 0 { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Does it again without the room where the disk is full: what is here can be read all the same.
+    func givingWay<Value>(_ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
+            release()
+            return try body()
+        }
     }
 
     private var held: Int { DiskFile.bytes(of: path) }

@@ -7,7 +7,11 @@ extension LocalDatabase {
     package func close() throws {
         searchUpkeep.stop()
         try checkpointer?.close()
+        // The last connection to go copies the log and takes it away. A reader may not, and GRDB closes them last.
+        (writer as? DatabasePool)?.invalidateReadOnlyConnections()
         try writer.close()
+        // The log may have had it.
+        if let path { DiskReserve(beside: path, bytes: limits.reserveBytes).take() }
         lock?.release()
     }
 

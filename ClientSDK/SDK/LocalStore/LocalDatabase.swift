@@ -80,7 +80,8 @@ package final class LocalDatabase: Sendable {
         configuration.prepareDatabase { db in checkpointer.watch(db) }
         // What another process left there; opening begins one where there is none.
         let log = DiskFile.bytes(of: "\(path)-wal")
-        let pool = try DatabasePool(path: path, configuration: configuration)
+        let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
+        let pool = try reserve.givingWay { try DatabasePool(path: path, configuration: configuration) }
         try pool.writeWithoutTransaction { db in
             // A commit itself waits for no disk: `change` does, after it.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
@@ -91,21 +92,12 @@ package final class LocalDatabase: Sendable {
             let finding = try db.first("PRAGMA quick_check(1)")?.text(0) ?? "no answer"
             guard finding == "ok" else { throw StoreError(.corrupt, "the database file is damaged: \(finding)") }
         }
-        let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)
-        func prepared() throws -> LocalDatabase {
+        let database = try reserve.givingWay {
             // While somebody reads, or without room, the log stays as it is for now.
-            if log > 0 { _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) } }
+            if log > limits.logBytesLeft { _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) } }
             return try LocalDatabase(
                 pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
                 checkpointer: checkpointer, lock: lock)
-        }
-        let database: LocalDatabase
-        do {
-            database = try prepared()
-        } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
-            // What is here can be read all the same.
-            reserve.release()
-            database = try prepared()
         }
         // An aid: on a disk without room for it, there is none.
         try? pool.read { db in try FirstPage(beside: path).note(db) }

@@ -29,6 +29,8 @@ package struct LocalLimits: Sendable {
     /// The same beside a smaller file: half as many as the file has, but not fewer than this. At four times that the log has
     /// less than 4 MB.
     package var logPagesLeast = 230
+    /// Bytes of log that opening leaves as they are: to copy a page or two takes as long as all the rest of it.
+    package var logBytesLeft = 64 * 1_024
     /// Bytes of the disk that are held for the day on which it is full, so that the log can be copied then.
     package var reserveBytes = 1 << 20
     /// How long nothing is written before they are; at three times as many pages they are copied all the same.

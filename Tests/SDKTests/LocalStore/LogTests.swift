@@ -98,6 +98,16 @@ import TidemarkSQLite
         #expect(try again.database.pendingCount() == 20)
     }
 
+    @Test func `a store that is closed leaves none`() throws {
+        let bench = try plain()
+        for number in 1...20 { try write(number, bench) }
+        // A reader has a connection of its own by now.
+        #expect(try bench.database.pendingCount() == 20)
+        try bench.database.close()
+        #expect(!FileManager.default.fileExists(atPath: folder.path("x.sqlite-wal")))
+        #expect(try plain().database.pendingCount() == 20)
+    }
+
     @Test func `on a full disk it is copied, and what it held is room for the next write`() throws {
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         let bench = try plain()
