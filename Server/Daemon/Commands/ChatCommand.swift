@@ -96,7 +96,7 @@ struct ChatCommand: AsyncParsableCommand {
             return nil
         }
         let left = chat.store.currentStatus
-        await chat.store.disconnect()
+        try await chat.store.close()
         if let problem { throw CommandFailure(problem) }
         let unsent = left.pending + left.failed + left.unsentBlobs
         if isScreen, unsent > 0 {

@@ -48,6 +48,7 @@ import TidemarkModel
         let kept = try await chat(server, "ann", with: "bob", input: "second\n", ["--patience", "1s"])
         #expect(kept.status == 1 && kept.text.contains("1 write kept here and not sent yet"), "\(kept.text)")
         #expect(kept.text.contains("Offline:") && kept.text.contains("me: second"))
+        #expect(!FileManager.default.fileExists(atPath: "\(server.folder.path)/ann.sqlite-wal"), "all is in the file")
         let restarted = try await server.killedAndStarted()
         let later = try await chat(restarted, "ann", with: "bob", input: "")
         #expect(later.status == 0, "\(later.text)")
