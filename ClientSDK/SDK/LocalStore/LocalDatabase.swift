@@ -94,7 +94,9 @@ package final class LocalDatabase: Sendable {
         }
         let database = try reserve.givingWay {
             // While somebody reads, or without room, the log stays as it is for now.
-            if log > limits.logBytesLeft { _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) } }
+            if log > limits.logBytesLeft {
+                _ = try? pool.writeWithoutTransaction { db in try db.checkpoint(.truncate) }
+            }
             return try LocalDatabase(
                 pool, account: account, schema: schema, newClient: newClient, limits: limits, path: path,
                 checkpointer: checkpointer, lock: lock)
