@@ -48,6 +48,12 @@ make_apple_stubs() {
     done
 }
 
+# What `swift build` calls the package, which comes from the name of this folder: declarations for the package alone are
+# seen under no other.
+package_name() {
+    sed -nE 's/.*"-module-name","TidemarkModel",.*"-package-name","([^"]*)".*/\1/p' .build/debug.yaml | head -n 1
+}
+
 # type_check_for_apple WORK MODULES FOLDER MODULE: with the settings of Package.swift.
 type_check_for_apple() {
     local work=$1 modules=$2 folder=$3 module=$4 file feature map
@@ -63,7 +69,7 @@ type_check_for_apple() {
     while IFS= read -r map; do
         settings+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
     done < <(find .build/checkouts/*/Sources Server -name module.modulemap)
-    swiftc -typecheck -parse-as-library -swift-version 6 -package-name main -module-name "$module" \
+    swiftc -typecheck -parse-as-library -swift-version 6 -package-name "$(package_name)" -module-name "$module" \
         -warnings-as-errors -Werror ExplicitSendable "${settings[@]}" -I "$work" -I "$modules" \
         -module-cache-path "$work/cache" "${files[@]}" 2>&1 | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
 }
