@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "TidemarkRepairShop", targets: ["TidemarkRepairShop"]),
         .library(name: "TidemarkTestKit", targets: ["TidemarkTestKit"]),
         .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
+        .executable(name: "tide", targets: ["TidemarkTerminal"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -95,27 +96,36 @@ let package = Package(
             name: "TidemarkFanOut",
             dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession"],
             path: "Server/FanOut"),
-        .executableTarget(
-            name: "TidemarkDaemon",
+        // A server put together, for the program and for tests.
+        .target(
+            name: "TidemarkAssembly",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut", "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore",
-                "TidemarkPostgres", "TidemarkNIOTransport", "TidemarkChat", "CAllocator",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
-                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut",
+                "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkChatSchema",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
-            ], path: "Server/Daemon", exclude: ["Serve/ALLOCATOR.md"]),
+            ], path: "Server/Assembly"),
+        // What the command lines of both programs share.
+        .target(
+            name: "TidemarkCommandLine",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkAssembly", "TidemarkGateway",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Server/CommandLine"),
+        // The server as a program.
+        .executableTarget(
+            name: "TidemarkDaemon",
+            dependencies: [
+                "TidemarkModel", "TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema",
+                "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
 
         // What apps link.
         .target(
@@ -141,11 +151,14 @@ let package = Package(
 
         // Two domains on top of it.
         .target(
+            name: "TidemarkChatSchema", path: "ClientSDK/ChatSchema", resources: [.embedInCode("chat.schema.json")]),
+        .target(
             name: "TidemarkChat",
             dependencies: [
-                "Tidemark", "TidemarkModel", .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                "Tidemark", "TidemarkModel", "TidemarkChatSchema",
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
             ],
-            path: "ClientSDK/Chat", exclude: ["README.md"], resources: [.embedInCode("Resources/chat.schema.json")]),
+            path: "ClientSDK/Chat", exclude: ["README.md"]),
         .target(
             name: "TidemarkRepairShop", dependencies: ["Tidemark"],
             path: "ClientSDK/RepairShop", exclude: ["README.md"],
@@ -161,6 +174,23 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/TestKit"),
+
+        // The device in a terminal, and what tries and measures a server with devices.
+        .executableTarget(
+            name: "TidemarkTerminal",
+            dependencies: [
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres", "TidemarkGateway",
+                "TidemarkAssembly", "TidemarkCommandLine", "TidemarkNIOTransport", "TidemarkChat",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ], path: "ClientSDK/Terminal", resources: [.embedInCode("Demo/Script/ubuntu-irc.txt")]),
 
         // Two apps to read and to start: `swift run ChatExample`.
         .executableTarget(
@@ -237,8 +267,8 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut", "TidemarkGateway", "TidemarkDaemon", "TidemarkEmbeddedStore", "TidemarkNIOTransport",
-                "TidemarkPostgres",
+                "TidemarkFanOut", "TidemarkGateway", "TidemarkAssembly", "TidemarkDaemon", "TidemarkEmbeddedStore",
+                "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -268,8 +298,8 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "StormWriter", "ChatExample", "RepairShopExample",
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkNIOTransport",
-                "TidemarkGateway", "CAllocator",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport", "TidemarkGateway",
+                "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal", "CAllocator",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -278,8 +308,8 @@ let package = Package(
         .testTarget(
             name: "ChatTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkDaemon", "TidemarkGateway",
-                "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkGateway", "TidemarkAssembly",
+                "TidemarkCommandLine", "TidemarkTerminal", "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -289,7 +319,8 @@ let package = Package(
         .testTarget(
             name: "RepairShopTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkRepairShop", "TidemarkDaemon", "TidemarkGateway",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkRepairShop", "TidemarkAssembly",
+                "TidemarkGateway",
                 "TidemarkNIOTransport", "TidemarkTestKit",
                 "TidemarkStore",
                 .product(name: "Logging", package: "swift-log"),

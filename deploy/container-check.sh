@@ -74,7 +74,7 @@ check_packages() {
     say "proved: every library comes with ${IMAGE_PACKAGES[*]} or with what Debian's slim image has"
 }
 
-# plant BINARY: the empty root with the binary, its libraries, a secret and a writable folder.
+# plant BINARY: the empty root with the binary, its libraries, a secret, a schema and a writable folder.
 plant() {
     local path
     tree=$(mktemp -d /tmp/tidemark-container.XXXXXX)
@@ -88,6 +88,7 @@ plant() {
     head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \n' >"$tree/run/secrets/token_secret"
     chmod 0444 "$tree/run/secrets/token_secret"
     chmod 1777 "$tree/tmp"
+    install -m 0444 "$top/ClientSDK/ChatSchema/chat.schema.json" "$tree/app.schema.json"
     chown "$IMAGE_USER:$IMAGE_USER" "$tree/var/lib/tidemark"
     say "the tree holds $(find "$tree" -type f | wc -l) files, $(du -sh "$tree" | cut -f1)," \
         "the binary $(du -h "$tree/usr/local/bin/tidemark" | cut -f1)"
@@ -115,7 +116,7 @@ start() {
     # As in a container, /proc is there: Swift reads the command line from it. The mount ends with the process.
     # shellcheck disable=SC2016  # the inner shell expands them
     env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
-        TIDEMARK_SECRET_FILE=/run/secrets/token_secret \
+        TIDEMARK_SECRET_FILE=/run/secrets/token_secret TIDEMARK_SCHEMA=/app.schema.json \
         "$(command -v unshare)" --mount "$BASH" -c \
         '/bin/mount -t proc proc "$0/proc" && exec "$1" --userspec="$2:$2" "$0" /usr/local/bin/tidemark serve' \
         "$tree" "$(command -v chroot)" "$IMAGE_USER" >"$tree/server.log" 2>&1 &

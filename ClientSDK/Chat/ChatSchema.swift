@@ -1,9 +1,10 @@
 public import Tidemark
+import TidemarkChatSchema
 
-/// The chat's schema: the one document that the server uses when it is given none, and that apps open their store with.
+/// The chat's schema: apps open their store with it, and `tidemark serve --dev` takes it when it is given none.
 public enum ChatSchema: Sendable {
     /// The document, JSON.
-    public static var document: [UInt8] { PackageResources.chat_schema_json }
+    public static var document: [UInt8] { ChatDocument.json }
 
     /// The document, read.
     public static func schema() throws(SchemaError) -> Schema { try Schema(json: document) }

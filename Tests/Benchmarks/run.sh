@@ -4,7 +4,7 @@
 #   Tests/Benchmarks/run.sh [seconds of each measurement]      (default: 8)
 #   Tests/Benchmarks/run.sh --help
 #
-# Builds the release binary (TIDEMARK names one that exists), starts a private PostgreSQL in a temporary folder and stops
+# Builds the release binaries (TIDE names a 'tide' that exists, with its 'tidemark' beside it), starts a private PostgreSQL in a temporary folder and stops
 # it at the end. pgbench inserts single rows on 32 connections, prepared, on the same cluster: a bare row with one key, and
 # a row of the table that Tidemark keeps records in, with its indexes. What a machine gives changes within seconds: bare
 # rows, and writes that each wait for one answer on both stores, take turns, five times; each time is compared with the
@@ -30,12 +30,13 @@ trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-binary=${TIDEMARK:-}
+binary=${TIDE:-}
 if [[ -z $binary ]]; then
     cd "$top"
-    say "building the release binary"
+    say "building the release binaries"
     swift build -c release --product tidemark
-    binary=$(swift build -c release --show-bin-path)/tidemark
+    swift build -c release --product tide
+    binary=$(swift build -c release --show-bin-path)/tide
 fi
 
 start_postgres tidemark_bench

@@ -3,7 +3,7 @@ import Testing
 import Tidemark
 import TidemarkChat
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite struct IdentityTests {
     @Test func `ids from names are the same everywhere, and different for different names`() {
@@ -21,6 +21,6 @@ import TidemarkChat
     }
 
     @Test func `the server's default schema is the chat's`() throws {
-        #expect(try ServerConfiguration.defaultSchema() == ChatSchema.schema())
+        #expect(try ServerConfiguration.sampleSchema() == ChatSchema.schema())
     }
 }

@@ -5,7 +5,7 @@ import TidemarkChat
 import TidemarkFanOut
 import TidemarkGateway
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct PresenceTests {
     @Test func `who shares a conversation sees a user come and go, and an outsider does not`() async throws {

@@ -5,8 +5,6 @@ import TidemarkChat
 import TidemarkModel
 import TidemarkNIOTransport
 
-@testable import TidemarkDaemon
-
 @Suite(.timeLimit(.minutes(5))) struct RemovedClientTests {
     /// Removes every client of a user, as the user may.
     private func removeClients(of user: UserID, _ server: TestServer) async throws -> Int {

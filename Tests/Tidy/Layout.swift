@@ -13,17 +13,18 @@ enum Layout {
 
     /// Modules from outside, by the beginning of their names, and the only folders that may import them.
     static let homes: [Home] = [
-        Home("NIO", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/NIOTransport/", "Tests/"]),
-        Home("Hummingbird", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
-        Home("HTTPTypes", ["Server/Gateway/", "Server/Daemon/", "Tests/"]),
-        Home("JWTKit", ["Server/Gateway/", "Server/Daemon/", "ClientSDK/TestKit/", "Tests/"]),
+        Home(
+            "NIO", ["Server/Gateway/", "Server/Assembly/", "ClientSDK/NIOTransport/", "ClientSDK/Terminal/", "Tests/"]),
+        Home("Hummingbird", ["Server/Gateway/", "Server/Assembly/", "Tests/"]),
+        Home("HTTPTypes", ["Server/Gateway/", "Tests/"]),
+        Home("JWTKit", ["Server/Gateway/", "ClientSDK/TestKit/", "Tests/"]),
         Home(
             "GRDB",
             [
-                "Shared/SQLite/", "Server/EmbeddedStore/", "Server/Daemon/Bench/Local/", "ClientSDK/SDK/",
-                "ClientSDK/TestKit/", "Tests/",
+                "Shared/SQLite/", "Server/EmbeddedStore/", "ClientSDK/SDK/", "ClientSDK/TestKit/",
+                "ClientSDK/Terminal/Bench/Local/", "Tests/",
             ]),
-        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/Serve/", "Tests/"]),
+        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/", "Tests/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
 
@@ -41,7 +42,25 @@ enum Layout {
         Direction("Server/Session/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
         Direction("Server/FanOut/", may: shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession"]),
         Direction("Server/Gateway/", may: pureServer),
-        Direction("Server/Daemon/", may: nil),
+        Direction(
+            "Server/Assembly/",
+            may: pureServer + [
+                "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkChatSchema",
+            ]),
+        Direction("Server/CommandLine/", may: shared + ["TidemarkGateway", "TidemarkAssembly"]),
+        // Nothing of the SDK.
+        Direction(
+            "Server/Daemon/",
+            may: shared + ["TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema"]),
+        // It starts servers, signs tokens, reads a stopped server's store to judge the demo, and waits for sockets as the
+        // connections to PostgreSQL do.
+        Direction(
+            "ClientSDK/Terminal/",
+            may: shared + client + [
+                "TidemarkStore", "TidemarkPostgres", "TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine",
+            ]),
+        Direction("ClientSDK/ChatSchema/", may: []),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
         Direction("ClientSDK/", may: shared + client + ["TidemarkSQLite"]),
     ]
@@ -50,7 +69,8 @@ enum Layout {
     private static let pureServer =
         shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut"]
     private static let client = [
-        "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
+        "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
+        "TidemarkTestKit",
     ]
 
     /// Every prefix of these tables, with the table that it stands in.
@@ -73,10 +93,9 @@ enum Layout {
 
     struct Direction: Sendable {
         let folder: String
-        /// `nil` allows everything: only the composition root has that.
-        let allowed: [String]?
+        let allowed: [String]
 
-        init(_ folder: String, may allowed: [String]?) {
+        init(_ folder: String, may allowed: [String]) {
             self.folder = folder
             self.allowed = allowed
         }

@@ -1,11 +1,13 @@
 import ArgumentParser
 import Foundation
+import TidemarkChatSchema
+import TidemarkCommandLine
 import TidemarkModel
 
 /// `tidemark schema`: what concerns schema documents.
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Work with schema documents.", subcommands: [Check.self])
+        commandName: "schema", abstract: "Work with schema documents.", subcommands: [Check.self, Sample.self])
 
     /// `tidemark schema check`: reads a schema as the server would.
     struct Check: ParsableCommand {
@@ -63,5 +65,18 @@ struct SchemaCommand: ParsableCommand {
                 throw CommandFailure("\(file): \(error)")
             }
         }
+    }
+
+    /// `tidemark schema sample`: a document to begin with.
+    struct Sample: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "sample",
+            abstract: "Print the schema that 'serve --dev' takes when it is given none: a chat.",
+            discussion: """
+                EXAMPLES
+                  tidemark schema sample > app.schema.json
+                """)
+
+        func run() { print(String(decoding: ChatDocument.json, as: UTF8.self), terminator: "") }
     }
 }

@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import TidemarkAssembly
+import TidemarkCommandLine
 import TidemarkGateway
 
 /// `tidemark serve`: the server.
@@ -13,9 +15,9 @@ struct ServeCommand: AsyncParsableCommand {
 
             EXAMPLES
               tidemark serve --dev
-              tidemark serve --secret-file token_secret --listen 0.0.0.0:8080
-              tidemark serve --secret-file token_secret \\
-                  --database postgres://tidemark@db/tidemark
+              tidemark serve --schema app.schema.json --secret-file token_secret
+              tidemark serve --schema app.schema.json --secret-file token_secret \\
+                  --listen 0.0.0.0:8080 --database postgres://tidemark@db/tidemark
               tidemark serve --dev --schema app.schema.json --limit BURST=5000
 
             LIMITS (--limit NAME=VALUE, or the variable TIDEMARK_LIMIT_NAME)
@@ -41,7 +43,10 @@ struct ServeCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The schema of what apps store, JSON. (environment: TIDEMARK_SCHEMA; default: the chat schema)",
+            """
+            The schema of what apps store, JSON; 'tidemark schema sample' prints one. Not needed with --dev. \
+            (environment: TIDEMARK_SCHEMA)
+            """,
             valueName: "file"))
     var schema: String?
 
@@ -92,6 +97,7 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try configuration(ProcessInfo.processInfo.environment)
         do {
+            Allocator.start()
             try await runServer(configuration)
         } catch {
             throw CommandFailure("\(error)")

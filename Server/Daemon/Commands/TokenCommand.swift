@@ -1,4 +1,5 @@
 import ArgumentParser
+import TidemarkCommandLine
 import TidemarkGateway
 
 /// `tidemark token`: a token for a user or a program, printed alone on one line.

@@ -1,3 +1,4 @@
+import TidemarkCommandLine
 import TidemarkModel
 
 extension Schema {

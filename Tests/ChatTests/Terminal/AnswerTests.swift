@@ -4,7 +4,8 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@testable import TidemarkDaemon
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 /// What the terminal answers to an instruction, in words.
 @Suite(.timeLimit(.minutes(5))) struct AnswerTests {

@@ -4,13 +4,14 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@testable import TidemarkDaemon
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 /// `/attach`, `/files` and `/save` of the terminal.
 @Suite(.timeLimit(.minutes(5))) struct ChatFilesTests {
     private let kit: TestKit
     private let (ann, bob): (ChatRoom, ChatRoom)
-    private let folder: TidemarkDaemon.TemporaryFolder
+    private let folder: TidemarkTerminal.TemporaryFolder
     private let bytes = Data((0..<12_345).map { UInt8($0 % 251) })
 
     init() async throws {

@@ -3,7 +3,8 @@ import Testing
 import TidemarkModel
 
 @testable import Tidemark
-@testable import TidemarkDaemon
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 @Suite struct ChatScreenTests {
     private var screen = ChatScreen(size: ScreenSize(columns: 30, rows: 8), title: "bob")

@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 @Suite(.timeLimit(.minutes(5))) struct InspectedBlobsTests {
     @Test func `inspect counts the bytes that are held and lists those that are not sent, with the reason`()

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 @Suite struct KeyReaderTests {
     private static let typed: [(String, [Key])] = [

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Tidemark
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 @Suite struct LiveLinesTests {
     @Test func `who types stands first, then who is there and when the others were, and never the user`() throws {

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import TidemarkDaemon
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 @Suite struct TerminalTextTests {
     @Test(arguments: [

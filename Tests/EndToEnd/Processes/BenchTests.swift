@@ -1,8 +1,6 @@
 import Foundation
 import Testing
 
-@testable import TidemarkDaemon
-
 /// The benchmarks with little to do: that they end, and with which figures.
 @Suite(.timeLimit(.minutes(5))) struct BenchTests {
     @Test(arguments: [
@@ -17,7 +15,7 @@ import Testing
     ])
     func `a benchmark ends with one line of its figures`(_ words: [String]) async throws {
         let names = try #require(words.firstIndex { ["writes", "fanout", "catchup", "idle"].contains($0) })
-        let outcome = try await Binary.run(["bench"] + words[names...] + ["--json"], atMost: .seconds(120))
+        let outcome = try await Binary.run(["bench"] + words[names...] + ["--json"], of: "tide", atMost: .seconds(120))
         #expect(outcome.status == 0, "\(outcome.text)")
         let line = try #require(outcome.text.split(separator: "\n").last)
         let report = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
@@ -30,7 +28,7 @@ import Testing
 
     @Test func `a benchmark of a server that is not there says so`() async throws {
         let outcome = try await Binary.run(
-            ["bench", "writes", "--server", "http://127.0.0.1:1", "--dev"], atMost: .seconds(60))
+            ["bench", "writes", "--server", "http://127.0.0.1:1", "--dev"], of: "tide", atMost: .seconds(60))
         #expect(outcome.status == 1)
         #expect(outcome.text.contains("cannot connect: Connection refused"), "\(outcome.text)")
     }

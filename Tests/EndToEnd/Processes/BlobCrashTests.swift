@@ -5,7 +5,8 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
+@testable import TidemarkTerminal
 
 /// Blobs of a server that dies.
 @Suite(.serialized) struct BlobCrashTests {

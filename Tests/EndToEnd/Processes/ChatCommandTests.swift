@@ -4,7 +4,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkModel
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// `tidemark chat` in pipes, against a server process.
 @Suite(.timeLimit(.minutes(5))) struct ChatCommandTests {
@@ -15,7 +15,7 @@ import TidemarkModel
         let file = "\(server.folder.path)/\(UUID().uuidString).input"
         try input.write(toFile: file, atomically: true, encoding: .utf8)
         let command = [
-            "exec", try Binary.path, "chat", "--user", user, "--conversation", other, "--server",
+            "exec", try Binary.path(of: "tide"), "chat", "--user", user, "--conversation", other, "--server",
             "http://\(server.address)", "--database", "\(server.folder.path)/\(user).sqlite",
         ]
         let words = (command + options).map { "'\($0)'" }.joined(separator: " ").replacing("'exec'", with: "exec")
@@ -71,11 +71,12 @@ import TidemarkModel
     @Test func `a token of somebody else is refused with both names, before anything is written`() async throws {
         let server = try await LiveServer.start()
         let file = "\(server.folder.path)/stranger.sqlite"
-        let outcome = try await Binary.run([
-            "chat", "--user", "ann", "--conversation", "bob", "--server", "http://\(server.address)", "--database",
-            file,
-            "--token", try server.token("eve"),
-        ])
+        let outcome = try await Binary.run(
+            [
+                "chat", "--user", "ann", "--conversation", "bob", "--server", "http://\(server.address)", "--database",
+                file,
+                "--token", try server.token("eve"),
+            ], of: "tide")
         #expect(outcome.status == 1, "\(outcome.text)")
         #expect(outcome.text.contains("the token is that of eve, not of ann: give --user eve"), "\(outcome.text)")
         #expect(!FileManager.default.fileExists(atPath: file))
@@ -83,7 +84,7 @@ import TidemarkModel
     }
 
     @Test func `without a token the command says how to get one`() async throws {
-        let outcome = try await Binary.run(["chat", "--user", "ann", "--conversation", "bob"])
+        let outcome = try await Binary.run(["chat", "--user", "ann", "--conversation", "bob"], of: "tide")
         #expect(outcome.status == 1 && outcome.text.contains("--token-file"), "\(outcome.text)")
     }
 
@@ -102,7 +103,7 @@ import TidemarkModel
         #expect(told.status == 0 && told.text.contains("the local database was damaged"), "\(told.text)")
         let read = try await chat(restarted, "bob", with: "ann", input: "")
         #expect(read.text.contains("ann: first") && read.text.contains("ann: second"), "\(read.text)")
-        let inspected = try await Binary.run(["inspect", file.path])
+        let inspected = try await Binary.run(["inspect", file.path], of: "tide")
         #expect(inspected.status == 0 && inspected.text.contains("damage"), "\(inspected.text)")
         _ = try await restarted.process.stop()
     }
@@ -114,7 +115,7 @@ import TidemarkModel
         let refused = try await chat(server, "ann", with: "bob", input: "hello\n")
         let number = ProcessInfo.processInfo.processIdentifier
         #expect(refused.status == 1 && refused.text.contains("process \(number) has \(file) open"), "\(refused.text)")
-        #expect(try await Binary.run(["inspect", file]).status == 0)
+        #expect(try await Binary.run(["inspect", file], of: "tide").status == 0)
         try await store.close()
         let sent = try await chat(server, "ann", with: "bob", input: "hello\n")
         #expect(sent.status == 0, "\(sent.text)")

@@ -7,7 +7,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// Bytes that records name, between real processes over real sockets.
 @Suite(.serialized) struct ClientBlobTests {

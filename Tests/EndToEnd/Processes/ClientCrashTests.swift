@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// What a client process has made durable is sent once, whenever the process dies.
 @Suite struct ClientCrashTests {

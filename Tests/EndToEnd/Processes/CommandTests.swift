@@ -2,49 +2,55 @@ import Foundation
 import Testing
 import TidemarkGateway
 
+@testable import TidemarkAssembly
+@testable import TidemarkCommandLine
 @testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// The program as a person meets it.
 @Suite struct CommandTests {
     /// Each command, and what its help must name.
     private static let helps = [
         [
-            "serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
+            "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
             "--ledger-days",
             "--limit",
         ],
-        ["token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
-        ["schema check", "<file>"],
-        ["demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
+        ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
+        ["tidemark schema check", "<file>"],
+        ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
         [
-            "chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
+            "tide chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
             "--patience",
         ],
-        ["inspect", "--json", "record COLLECTION ID"],
+        ["tide inspect", "--json", "record COLLECTION ID"],
         [
-            "bench writes", "--writers", "--sharing", "--in-flight", "--seconds", "--bytes", "--server", "--database",
+            "tide bench writes", "--writers", "--sharing", "--in-flight", "--seconds", "--bytes", "--server",
+            "--database",
             "--json",
         ],
-        ["bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
-        ["bench catchup", "--records", "--clients", "--bytes", "--server", "--json"],
-        ["bench idle", "--connections", "--server-process", "--json"],
-        ["bench local", "--messages", "--conversations", "--rounds", "--strict", "--json"],
-        ["bench sdk", "--writes", "--records", "--bytes", "--json"],
+        ["tide bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
+        ["tide bench catchup", "--records", "--clients", "--bytes", "--server", "--json"],
+        ["tide bench idle", "--connections", "--server-process", "--json"],
+        ["tide bench local", "--messages", "--conversations", "--rounds", "--strict", "--json"],
+        ["tide bench sdk", "--writes", "--records", "--bytes", "--json"],
     ]
 
     @Test(arguments: helps)
     func `the help of a command names each of its options`(_ words: [String]) async throws {
         let command = words[0].split(separator: " ").map(String.init)
-        let help = try await Binary.run(command + ["--help"])
+        let help = try await Binary.run(command.dropFirst() + ["--help"], of: command[0])
         #expect(help.status == 0)
         for option in words.dropFirst() { #expect(help.text.contains(option), "\(option) is not in\n\(help.text)") }
     }
 
-    @Test(arguments: helps + [[""], ["bench"], ["schema"]])
+    @Test(arguments: helps + [["tidemark"], ["tidemark schema"], ["tidemark schema sample"], ["tide"], ["tide bench"]])
     func `help fits a terminal of 80 columns, and breaks no line twice`(_ words: [String]) async throws {
         let command = words[0].split(separator: " ").map(String.init) + ["--help"]
         func lines(_ columns: Int) async throws -> [String] {
-            let help = try await Binary.run(command, environment: ["COLUMNS": "\(columns)"]).text
+            let help = try await Binary.run(
+                Array(command.dropFirst()), of: command[0], environment: ["COLUMNS": "\(columns)"]
+            ).text
             // What says how it is called is one line however wide the terminal is.
             return help.components(separatedBy: "\n").filter { !$0.hasPrefix("USAGE: ") }
         }
@@ -59,8 +65,10 @@ import TidemarkGateway
     }
 
     @Test func `the version is told`() async throws {
-        let told = try await Binary.run(["--version"])
-        #expect(told.status == 0 && told.text == "tidemark \(TidemarkCommand.version), protocol version 1")
+        for program in ["tidemark", "tide"] {
+            let told = try await Binary.run(["--version"], of: program)
+            #expect(told.status == 0 && told.text == "\(program) \(ProgramVersion.number), protocol version 1")
+        }
     }
 
     @Test func `the help of serve tells the default of each limit`() async throws {
@@ -99,16 +107,22 @@ import TidemarkGateway
     }
 
     @Test(arguments: [
-        ["serve", "--nonsense"], ["serve", "--dev", "--listen", "nowhere"], ["serve", "--dev", "--log-level", "loud"],
-        ["serve", "--dev", "--limit", "RATE"], ["serve", "--dev", "--limit", "NONE=1"],
-        ["serve", "--dev", "--rate", "0"], ["serve", "--dev", "--database", "mysql://x"], ["token", "--dev"],
-        ["token", "--dev", "--user", "ann", "--ttl", "soon"], ["token", "--dev", "--user", "ann", "--ttl", "48h"],
-        ["demo", "--messages", "0"], ["demo", "--nodes", "2"], ["demo", "--kills", "9", "--messages", "5"],
-        ["bench", "writes", "--writers", "0"], ["bench", "idle", "--server", "nowhere"], ["nonsense"],
-        ["chat", "--user", "ann"], ["chat", "--user", "ann", "--conversation", "bob", "--server", "nowhere"],
+        ["tidemark", "serve", "--nonsense"], ["tidemark", "serve", "--dev", "--listen", "nowhere"],
+        ["tidemark", "serve", "--dev", "--log-level", "loud"],
+        ["tidemark", "serve", "--dev", "--limit", "RATE"], ["tidemark", "serve", "--dev", "--limit", "NONE=1"],
+        ["tidemark", "serve", "--dev", "--rate", "0"], ["tidemark", "serve", "--dev", "--database", "mysql://x"],
+        ["tidemark", "token", "--dev"],
+        ["tidemark", "token", "--dev", "--user", "ann", "--ttl", "soon"],
+        ["tidemark", "token", "--dev", "--user", "ann", "--ttl", "48h"],
+        ["tide", "demo", "--messages", "0"], ["tide", "demo", "--nodes", "2"],
+        ["tide", "demo", "--kills", "9", "--messages", "5"],
+        ["tide", "bench", "writes", "--writers", "0"], ["tide", "bench", "idle", "--server", "nowhere"],
+        ["tidemark", "nonsense"], ["tide", "nonsense"], ["tide", "serve"],
+        ["tide", "chat", "--user", "ann"],
+        ["tide", "chat", "--user", "ann", "--conversation", "bob", "--server", "nowhere"],
     ])
-    func `wrong usage ends with status 64 and says what is wrong`(_ arguments: [String]) async throws {
-        let outcome = try await Binary.run(arguments)
+    func `wrong usage ends with status 64 and says what is wrong`(_ words: [String]) async throws {
+        let outcome = try await Binary.run(Array(words.dropFirst()), of: words[0])
         #expect(outcome.status == 64, "\(outcome.text)")
         #expect(outcome.text.contains("Error:"), "\(outcome.text)")
     }
@@ -120,9 +134,24 @@ import TidemarkGateway
     }
 
     @Test func `a server without a secret says how to get one`() async throws {
-        let outcome = try await Binary.run(["serve", "--listen", "127.0.0.1:0"])
+        let schema = try await Binary.run(["schema", "sample"])
+        let folder = try TemporaryFolder("tidemark-tests")
+        defer { withExtendedLifetime(folder) {} }
+        let file = "\(folder.path)/app.schema.json"
+        try schema.text.write(toFile: file, atomically: true, encoding: .utf8)
+        let outcome = try await Binary.run(["serve", "--listen", "127.0.0.1:0", "--schema", file])
         #expect(outcome.status == 1)
         #expect(outcome.text.contains("TIDEMARK_SECRET_FILE"), "\(outcome.text)")
+    }
+
+    @Test func `a server without a schema says what to do`() async throws {
+        let secret = String(repeating: "s", count: 32)
+        let outcome = try await Binary.run(
+            ["serve", "--listen", "127.0.0.1:0"], environment: ["TIDEMARK_SECRET": secret])
+        #expect(outcome.status == 1)
+        for words in ["TIDEMARK_SCHEMA", "tidemark schema sample", "--dev"] {
+            #expect(outcome.text.contains(words), "\(outcome.text)")
+        }
     }
 
     @Test func `a token is what a server with the same secret accepts`() async throws {

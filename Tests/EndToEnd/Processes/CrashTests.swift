@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// What was acknowledged survives the death of the server, and what was not can be sent again.
 @Suite struct CrashTests {

@@ -6,7 +6,8 @@ import Testing
     @Test(.timeLimit(.minutes(5)))
     func `the demo on a SQLite file loses, repeats and reorders nothing`() async throws {
         let outcome = try await Binary.run(
-            ["demo", "--messages", "400", "--clients", "4", "--kills", "3", "--seed", "11"], atMost: .seconds(240))
+            ["demo", "--messages", "400", "--clients", "4", "--kills", "3", "--seed", "11"], of: "tide",
+            atMost: .seconds(240))
         #expect(outcome.status == 0, "\(outcome.text)")
         for line in [
             "lost                         0", "duplicated                   0", "out of order                 0",
@@ -23,7 +24,7 @@ import Testing
             [
                 "demo", "--messages", "400", "--clients", "4", "--kills", "3", "--nodes", "2", "--seed", "12",
                 "--database", TestPostgres.uri ?? "",
-            ], atMost: .seconds(240))
+            ], of: "tide", atMost: .seconds(240))
         #expect(outcome.status == 0, "\(outcome.text)")
         #expect(outcome.text.contains("every device holds exactly what the server holds"))
     }

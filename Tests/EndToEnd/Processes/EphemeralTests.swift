@@ -5,7 +5,7 @@ import Tidemark
 import TidemarkChat
 import TidemarkNIOTransport
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// What is said besides, between a server process and apps with databases on disk.
 @Suite(.timeLimit(.minutes(5))) struct EphemeralTests {

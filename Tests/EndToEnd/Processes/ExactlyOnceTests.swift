@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// A transaction that is sent again and again takes effect once and has one answer.
 @Suite struct ExactlyOnceTests {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// The example apps, as anybody starts them.
 @Suite(.timeLimit(.minutes(5))) struct ExampleTests {

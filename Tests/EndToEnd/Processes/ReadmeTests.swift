@@ -3,7 +3,8 @@ import Testing
 import Tidemark
 import TidemarkNIOTransport
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
+@testable import TidemarkTerminal
 
 // The README's example, compiled and run: its lines stand here in its order.
 
@@ -51,7 +52,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
         readme = try String(contentsOf: root.appending(path: "README.md"), encoding: .utf8)
     }
 
-    private var schemaFile: URL { root.appending(path: "ClientSDK/Chat/Resources/chat.schema.json") }
+    private var schemaFile: URL { root.appending(path: "ClientSDK/ChatSchema/chat.schema.json") }
 
     /// The arguments of the one command of the README that begins like this.
     private func arguments(_ command: String) throws -> [String] {

@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// A client process that writes as fast as it can into one conversation, and is killed and started again.
 struct Storm {
@@ -27,7 +27,7 @@ struct Storm {
         folder = try TemporaryFolder("tidemark-storm")
         schema =
             URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL.path
+            .appending(path: "../../../ClientSDK/ChatSchema/chat.schema.json").standardizedFileURL.path
         token = try server.token("ann")
     }
 

@@ -1,6 +1,7 @@
 import Testing
 
-@testable import TidemarkDaemon
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 /// Who plays whom, and who is let in when.
 @Suite struct CastingTests {

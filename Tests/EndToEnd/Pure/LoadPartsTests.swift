@@ -3,7 +3,9 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 /// The pieces of the load generator.
 @Suite struct LoadPartsTests {

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 @Suite struct LocalBenchTests {
     @Test func `a table tells what is kept and what is missed, with the ratio to SQLite`() {

@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
 /// The judge finds each kind of defect, and nothing where there is none.
 @Suite struct VerdictTests {

@@ -1,19 +1,15 @@
 import Foundation
 
-@testable import TidemarkDaemon
+@testable import TidemarkTerminal
 
-/// The `tidemark` that was built with these tests.
+/// The programs that were built with these tests.
 enum Binary {
-    /// Next to the program that runs the tests: the build folder.
-    static var path: String {
-        get throws {
-            if let path = ProcessInfo.processInfo.environment["TIDEMARK_BINARY"] { return path }
-            return try path(of: "tidemark")
-        }
-    }
+    /// The server's program; the device's is `tide`.
+    static var path: String { get throws { try path(of: "tidemark") } }
 
-    /// Another program of the same build.
+    /// Next to the program that runs the tests: the build folder.
     static func path(of program: String) throws -> String {
+        if program == "tidemark", let path = ProcessInfo.processInfo.environment["TIDEMARK_BINARY"] { return path }
         var folder = URL(fileURLWithPath: ServerProcess.executablePath).deletingLastPathComponent()
         for argument in CommandLine.arguments where argument.contains(".xctest") {
             folder = URL(fileURLWithPath: argument).deletingLastPathComponent()
@@ -36,13 +32,12 @@ enum Binary {
 
     /// Runs the program to its end.
     static func run(
-        _ arguments: [String], of program: String? = nil, environment: [String: String] = [:],
+        _ arguments: [String], of program: String = "tidemark", environment: [String: String] = [:],
         atMost limit: Duration = .seconds(60)
     ) async throws -> Outcome {
-        let child = try ChildProcess(
-            try program.map { try path(of: $0) } ?? path, arguments, environment: environment)
+        let child = try ChildProcess(try path(of: program), arguments, environment: environment)
         do {
-            return try await withTimeout(limit, "tidemark \(arguments.first ?? "") did not end") {
+            return try await withTimeout(limit, "\(program) \(arguments.first ?? "") did not end") {
                 var lines: [String] = []
                 for await line in child.lines { lines.append(line) }
                 return Outcome(status: await child.ended(), text: lines.joined(separator: "\n"))

@@ -5,7 +5,9 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
+@testable import TidemarkCommandLine
+@testable import TidemarkTerminal
 
 /// A server process with a database of its own, and the means to be anybody there.
 struct LiveServer: Sendable {
@@ -29,11 +31,11 @@ struct LiveServer: Sendable {
         let folder = try TemporaryFolder("tidemark-tests")
         let (secret, text) = try TokenSecret.random()
         var settings = ServerProcess.Settings(
-            database: database ?? "sqlite:\(folder.path)/server.sqlite", secret: text)
+            database: database ?? "sqlite:\(folder.path)/server.sqlite",
+            schema: try schema ?? ServerProcess.chatSchema(in: folder.path), secret: text)
         settings.program = try Binary.path
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
         settings.environment.merge(limits) { _, given in given }
-        if let schema { settings.environment["TIDEMARK_SCHEMA"] = schema }
         let process = try await ServerProcess.start(settings)
         settings.listen = process.address.description
         return LiveServer(folder: folder, secret: secret, settings: settings, process: process)

@@ -71,7 +71,7 @@ import TidemarkModel
 
     @Test func `the schema of the chat example is valid and makes its tables`() throws {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "../../../ClientSDK/Chat/Resources/chat.schema.json").standardizedFileURL
+            .appending(path: "../../../ClientSDK/ChatSchema/chat.schema.json").standardizedFileURL
         let schema = try Schema(json: Array(Data(contentsOf: url)))
         let database = try LocalDatabase.inMemory(account: Bench.user, schema: schema, newClient: Bench.client)
         let tables = try database.writer.read { db in

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct BlobCallTests {
     private static let bytes = BlobRoom.bytes(600_000)

@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct BlobRefusalTests {
     private static let bytes = BlobRoom.bytes(1_000)

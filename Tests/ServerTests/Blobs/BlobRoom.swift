@@ -7,7 +7,7 @@ import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// A server with a conversation of ann and bob.
 struct BlobRoom: Sendable {

@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// Uploads and downloads that do not go as they should.
 @Suite(.timeLimit(.minutes(5))) struct BlobTransferTests {

@@ -6,7 +6,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkSequencer
 
 /// A clock whose sleeps are over at once, and are noted.
@@ -54,7 +54,7 @@ final class NotingClock: Clock, Sendable {
         return GroupCommit(
             store: store,
             sequencer: Sequencer(
-                schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits(), bounds: limits.plan),
+                schema: try ServerConfiguration.sampleSchema(), limits: ModelLimits(), bounds: limits.plan),
             limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
         ) { commits, workspace, batch, _ in
             published.batches.withLock { $0.append(batch) }
@@ -63,7 +63,7 @@ final class NotingClock: Clock, Sendable {
     }
 
     private func submission(_ client: UInt64, from first: Int64, _ transactions: [Transaction]) throws -> Submission {
-        let admission = Admission(schema: try ServerConfiguration.defaultSchema(), limits: ModelLimits())
+        let admission = Admission(schema: try ServerConfiguration.sampleSchema(), limits: ModelLimits())
         let principal = Principal(user: UserID("ann"))
         return Submission(
             client: Sample.id(client), principal: principal, connection: 1, ackedThrough: 0, first: first,

@@ -6,7 +6,7 @@ import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// What one user may take of a server over HTTP, and what it does for those whom it does not know.
 @Suite(.timeLimit(.minutes(5))) struct CallBoundsTests {

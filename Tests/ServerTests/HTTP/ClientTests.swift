@@ -4,7 +4,7 @@ import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkGateway
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {

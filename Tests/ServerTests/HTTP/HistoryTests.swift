@@ -3,13 +3,13 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct HistoryTests {
     private let key = RecordKey(collection: "conversations", id: Sample.id(20))
 
     private func rename(_ number: UInt64, _ name: String, seen: FieldValue?) throws -> Transaction {
-        let schema = try ServerConfiguration.defaultSchema()
+        let schema = try ServerConfiguration.sampleSchema()
         let field = try #require(schema.collection("conversations")?.field("name"))
         return Transaction(
             id: Sample.id(number),

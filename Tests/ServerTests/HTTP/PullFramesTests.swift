@@ -4,7 +4,7 @@ import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite struct PullFramesTests {
     private let workspace = WorkspaceID("w")

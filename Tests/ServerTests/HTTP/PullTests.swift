@@ -4,8 +4,6 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
-
 @Suite(.timeLimit(.minutes(5))) struct PullTests {
     private func pull(
         _ server: TestServer, as user: String, cursor: String? = nil, scopes: [HeldScope] = [], client: UInt64? = nil,

@@ -7,7 +7,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// `/readyz` answers for what this server can do now, not only for whether it runs.
 @Suite(.timeLimit(.minutes(5))) struct ReadinessTests {

@@ -6,7 +6,7 @@ import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct RoutesTests {
     private static let client = Sample.id(1).description

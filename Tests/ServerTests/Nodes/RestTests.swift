@@ -6,7 +6,7 @@ import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkGateway
 
 /// What a process lets go: recent batches beyond a bound, workspaces that nobody is connected to.

@@ -10,7 +10,7 @@ import TidemarkPostgres
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// A database that loses its last commits, as by a failover to a copy that lagged behind, under a server that runs on.
 @Suite(.timeLimit(.minutes(5))) struct RewindTests {
@@ -196,7 +196,9 @@ struct PostgresSchemaForTests: Sendable {
     }
 
     func open() async throws -> OpenedStore {
-        let configuration = try ServerConfiguration(environment: ["TIDEMARK_SECRET": TestServer.secret])
+        let configuration = try ServerConfiguration(environment: [
+            "TIDEMARK_SECRET": TestServer.secret, "TIDEMARK_SCHEMA": TestServer.schemaFile,
+        ])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         return try await OpenedStore.postgres(connectionString, configuration, logger: logger)
     }

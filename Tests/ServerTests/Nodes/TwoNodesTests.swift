@@ -6,7 +6,7 @@ import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// Hints between the nodes of a test.
 private final class Relay: Sendable {

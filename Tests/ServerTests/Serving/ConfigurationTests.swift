@@ -7,16 +7,18 @@ import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite struct ConfigurationTests {
     private static let secret = String(repeating: "s", count: 32)
 
     private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
-        try ServerConfiguration(environment: ["TIDEMARK_SECRET": Self.secret].merging(environment) { $1 })
+        try ServerConfiguration(
+            environment: ["TIDEMARK_SECRET": Self.secret, "TIDEMARK_SCHEMA": TestServer.schemaFile]
+                .merging(environment) { $1 })
     }
 
-    @Test func `without anything but a secret there are defaults`() throws {
+    @Test func `without anything but a secret and a schema there are defaults`() throws {
         let configuration = try configuration([:])
         #expect(configuration.database == .sqlite(path: "./tidemark-data/tidemark.sqlite"))
         #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 8_080))
@@ -99,11 +101,19 @@ import TidemarkWire
         #expect(try ServerConfiguration(environment: [:], overrides: [.development: "1"]).isDevelopment)
     }
 
+    @Test func `without a schema the start is refused with what to do, except in development`() throws {
+        let error = #expect(throws: ConfigurationError.self) { try configuration(["TIDEMARK_SCHEMA": ""]) }
+        #expect(error?.setting == "TIDEMARK_SCHEMA" && error?.reason.contains("tidemark schema sample") == true)
+        let development = try configuration(["TIDEMARK_SCHEMA": "", "TIDEMARK_DEV": "1"])
+        #expect(development.schema == (try ServerConfiguration.sampleSchema()))
+    }
+
     @Test func `a secret's file counts without its line's end`() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID())").path
         defer { try? FileManager.default.removeItem(atPath: path) }
         try Data((Self.secret + "\r\n").utf8).write(to: URL(fileURLWithPath: path))
-        let fromFile = try ServerConfiguration(environment: ["TIDEMARK_SECRET_FILE": path])
+        let fromFile = try ServerConfiguration(
+            environment: ["TIDEMARK_SECRET_FILE": path, "TIDEMARK_SCHEMA": TestServer.schemaFile])
         let fromText = try configuration([:])
         let head = fromFile.secret.cursors.cursor(.start, workspace: "w")
         #expect(fromText.secret.cursors.open(head, workspace: "w") != nil)

@@ -2,7 +2,7 @@ import Testing
 import TidemarkGateway
 import TidemarkModel
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkWire
 
 /// Every bound that is told to clients, moved up and down: what is told is what is enforced.

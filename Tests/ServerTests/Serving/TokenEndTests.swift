@@ -3,7 +3,7 @@ import TidemarkNIOTransport
 import TidemarkSession
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkGateway
 
 @Suite struct TokenEndTests {

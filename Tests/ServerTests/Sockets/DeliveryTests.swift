@@ -4,7 +4,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct DeliveryTests {
     /// Pushes a profile, which everybody sees, and returns what the others got until then.

@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct DrainTests {
     @Test func `a stop tells every client and settles what was accepted`() async throws {

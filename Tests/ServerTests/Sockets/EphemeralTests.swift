@@ -5,7 +5,7 @@ import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct EphemeralTests {
     private func typing(_ lifetime: Int64 = 6_000, _ payload: Fields = Fields()) -> Ephemeral {

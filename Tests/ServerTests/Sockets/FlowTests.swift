@@ -1,11 +1,10 @@
 import Testing
+import TidemarkAssembly
 import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkSession
 import TidemarkWire
-
-@testable import TidemarkDaemon
 
 @Suite(.timeLimit(.minutes(5))) struct FlowTests {
     @Test func `a client that pushes too fast is told to wait and loses nothing`() async throws {

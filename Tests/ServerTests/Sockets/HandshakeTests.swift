@@ -4,7 +4,7 @@ import TidemarkGateway
 import TidemarkModel
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct HandshakeTests {
     @Test func `a new client is welcomed with what it may see`() async throws {

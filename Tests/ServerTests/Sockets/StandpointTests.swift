@@ -5,7 +5,7 @@ import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 
 /// Whether the history goes on from where a client stands.
 @Suite struct StandpointTests {
@@ -14,7 +14,7 @@ import TidemarkWire
 
     init() throws {
         context = SessionContext(
-            serverName: "t", schema: try ServerConfiguration.defaultSchema(), limits: WireLimits(),
+            serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
             seal: CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
         ) { _, _ in nil }
     }

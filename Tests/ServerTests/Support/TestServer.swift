@@ -1,3 +1,4 @@
+import Foundation
 import Logging
 import NIOCore
 import NIOPosix
@@ -7,12 +8,16 @@ import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
-@testable import TidemarkDaemon
+@testable import TidemarkAssembly
 @testable import TidemarkGateway
 
 /// A whole server on a port of its own, for the length of a closure.
 struct TestServer: Sendable {
     static let secret = "a secret of the test suite, long enough for HS256"
+
+    /// The chat's.
+    static let schemaFile = URL(filePath: #filePath)
+        .appending(path: "../../../../ClientSDK/ChatSchema/chat.schema.json").standardizedFileURL.path
 
     /// Two loops on any machine. They outlive every server: handlers of its last connections may still end on them.
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
@@ -29,14 +34,16 @@ struct TestServer: Sendable {
     /// Runs `body` against a server over `store`, on two event loops, then stops it.
     ///
     /// - Parameters:
-    ///   - schema: the default's when there is none.
+    ///   - schema: the chat's when there is none.
     ///   - limits: as in the environment, without the prefix.
     ///   - change: the last word on the limits.
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
         change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
-        var environment = ["TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0"]
+        var environment = [
+            "TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0", "TIDEMARK_SCHEMA": schemaFile,
+        ]
         for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
         var configuration = try ServerConfiguration(environment: environment)
         if let schema { configuration.schema = schema }

@@ -1,0 +1,119 @@
+import Foundation
+import NIOCore
+import TidemarkAssembly
+import TidemarkCommandLine
+import TidemarkGateway
+import TidemarkModel
+import TidemarkWire
+
+/// The server that a benchmark runs against, with the means to be anybody there.
+final class LoadTarget: Sendable {
+    let ground: LoadGround
+    /// New for every run, so that a database can be used again.
+    let workspace: WorkspaceID
+    /// The server process whose memory is read; `nil` for a server elsewhere.
+    let processID: pid_t?
+
+    private let issuer: TokenIssuer
+    private let settings: ServerProcess.Settings?
+    private let server: ServerProcess?
+    private let folder: TemporaryFolder?
+
+    private init(
+        ground: LoadGround, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
+        settings: ServerProcess.Settings?, server: ServerProcess?, folder: TemporaryFolder?
+    ) {
+        self.ground = ground
+        self.workspace = workspace
+        issuer = TokenIssuer(secret: secret, now: wallClock)
+        self.processID = processID
+        self.settings = settings
+        self.server = server
+        self.folder = folder
+    }
+
+    /// Starts a server for the benchmark, or takes the one that the options name.
+    static func prepare(_ options: BenchTargetOptions) async throws -> LoadTarget {
+        // One socket is one file; the server that we start inherits the limit.
+        _ = OpenFiles.raise()
+        let workspace = WorkspaceID("bench-\(wallClock())")
+        if let text = options.server {
+            guard let address = ListenAddress(announcedIn: text) else {
+                throw BenchError("--server: \(text) is not http://host:port")
+            }
+            return LoadTarget(
+                ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
+                secret: try options.signing.secret(), processID: options.serverProcess, settings: nil, server: nil,
+                folder: nil)
+        }
+        let folder = try TemporaryFolder("tidemark-bench")
+        let (secret, text) = try TokenSecret.random()
+        var settings = ServerProcess.Settings(
+            database: options.database ?? "sqlite:\(folder.path)/bench.sqlite",
+            schema: try ServerProcess.chatSchema(in: folder.path), secret: text)
+        // What is measured is the machine, not the limits that protect a server from one client.
+        settings.environment = ["TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000"]
+        let server = try await ServerProcess.start(settings)
+        return LoadTarget(
+            ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace, secret: secret,
+            processID: server.processID, settings: settings, server: server, folder: folder)
+    }
+
+    /// The same workspace on a server that was stopped and started again, with nothing in memory. The target itself when
+    /// the server is not ours.
+    func restarted() async throws -> LoadTarget {
+        guard var settings, let server, let secret = TokenSecret(Array(settings.secret.utf8)) else { return self }
+        _ = try await server.stop()
+        settings.listen = server.address.description
+        let again = try await ServerProcess.start(settings)
+        return LoadTarget(
+            ground: try LoadGround(address: again.address, loop: ground.loop), workspace: workspace, secret: secret,
+            processID: again.processID, settings: settings, server: again, folder: folder)
+    }
+
+    /// Stops the server if it is ours.
+    func end() async throws { _ = try await server?.stop() }
+
+    /// The first message of a client that was never seen.
+    func hello(_ user: String, cursor: String? = nil, scopes: [HeldScope] = []) throws -> Hello {
+        try hello(user, client: Self.newClient(), isNew: true, connection: 1, cursor: cursor, scopes: scopes)
+    }
+
+    /// The first message of a client.
+    func hello(
+        _ user: String, client: ClientID, isNew: Bool, connection: Int64, cursor: String? = nil,
+        scopes: [HeldScope] = []
+    ) throws -> Hello {
+        let token = try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
+        return Hello(
+            token: token, client: client, isNewClient: isNew, connection: connection, cursor: cursor, scopes: scopes,
+            app: "tide bench")
+    }
+
+    /// A client id that was never used.
+    static func newClient() -> ClientID {
+        UniqueID.version7(milliseconds: wallClock(), random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
+    }
+
+    /// Bytes of memory that the server occupies.
+    func serverMemory() throws -> Int {
+        guard let processID else { throw BenchError("whose memory? give --server-process with --server") }
+        let status = try String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8)
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmRSS:") }),
+            let kibibytes = Int(line.filter(\.isNumber))
+        else { throw BenchError("/proc/\(processID)/status does not tell the memory") }
+        return kibibytes * 1_024
+    }
+
+}
+
+extension TokenSecret {
+    /// A new secret, with the text that `TIDEMARK_SECRET` takes for it.
+    static func random() throws -> (secret: TokenSecret, text: String) {
+        let text =
+            (0..<4).map { _ in String(UInt64.random(in: 0 ... .max), radix: 16) }.joined()
+            + "0123456789abcdef0123456789abcdef"
+        guard let secret = TokenSecret(Array(text.utf8)) else { throw BenchError("a random secret is too short") }
+        return (secret, text)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkCommandLine
+
+/// One conversation of one user, with what the terminal asks of it.
+struct ChatRoom: Sendable {
+    let chat: Chat
+    let conversation: UUID
+    var zone = TimeZone.current
+
+    /// The conversation's lines, now and after each change.
+    func lines(newest limit: Int, _ use: ([ChatLine], [Message]) async throws -> Bool) async throws {
+        for try await messages in chat.messages.observe(conversation, newest: limit) {
+            let names = try await names()
+            let lines = messages.map { message in
+                ChatLine(message, account: chat.store.account, name: names[message.senderID], in: zone)
+            }
+            guard try await use(lines, messages) else { return }
+        }
+    }
+
+    func names() async throws -> [UserID: String] {
+        let members = try await chat.conversations.read(conversation)?.participants ?? []
+        return Dictionary(members.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Who belongs to it, and how far each has read.
+    func who() async throws -> [String] {
+        guard let found = try await chat.conversations.read(conversation) else {
+            return ["The conversation is not on this device yet."]
+        }
+        let newest = try await chat.messages.newestPage(of: conversation, limit: 200)
+        var lines: [String] = []
+        for member in found.participants {
+            var line = member.displayName == member.id.text ? member.id.text : "\(member.displayName) (\(member.id))"
+            if member.id == chat.store.account { line += ", that is you" }
+            if let read = newest.last(where: { $0.readBy.contains { $0.user == member.id } }) {
+                line += ", has read up to \"\(TextFlow.clipped(SafeText.line(read.text), width: 30))\""
+            }
+            if let user = try await chat.users.read(member.id), let presence = user.presence { line += ", \(presence)" }
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Tries again what was refused here, and what got no answer.
+    ///
+    /// - Returns: a sentence that says what happens next.
+    func retry() async throws -> String {
+        let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
+            .filter { $0.status == .failed }
+        let unanswered = chat.store.currentStatus.failed
+        for message in refused { try await chat.messages.retry(message.id) }
+        try await chat.store.outbox.retryFailed()
+        let here = ScopeID(record: conversation)
+        var files = 0
+        for blob in try await chat.store.blobs.unsent() where blob.failure != nil && blob.scope == here {
+            try await chat.store.blobs.retry(blob.digest, in: here)
+            files += 1
+        }
+        let connection = ConnectionLine(chat.store.currentStatus)
+        return Self.retried(messages: refused.count + unanswered, files: files, isOnline: connection.isOnline)
+    }
+
+    /// What happens next to what is tried again.
+    static func retried(messages: Int, files: Int, isOnline: Bool) -> String {
+        let counts = [(messages, "message"), (files, "file")].filter { $0.0 > 0 }.map { $0.counted($1) }
+        guard !counts.isEmpty else { return "Nothing was refused; what waits is sent by itself." }
+        let what = counts.joined(separator: " and ")
+        return isOnline
+            ? "Sending \(what) again: ✓ when the server takes it, ✗ and the reason when not."
+            : "\(what) will be sent again as soon as the server can be reached."
+    }
+
+    /// Tells the others that these messages were seen.
+    func noteSeen(_ messages: [Message]) {
+        if let last = messages.last(where: { $0.senderID != chat.store.account }) { chat.messages.noteSeen(last) }
+    }
+}

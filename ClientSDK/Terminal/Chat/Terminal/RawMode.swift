@@ -1,0 +1,95 @@
+import Foundation
+import Synchronization
+import TidemarkCommandLine
+
+/// A terminal that gives each key at once and shows nothing by itself, on a screen of its own; put back at the end of
+/// the process, however it ends.
+struct RawMode: Sendable {
+    private let descriptor: Int32
+
+    static let enter = "\u{1b}[?1049h\u{1b}[?2004h"
+    /// Looks, wrapping, paste marks, cursor, screen: all as before. Also what a crash leaves by.
+    static let leave: StaticString = "\u{1b}[0m\u{1b}[?2004l\u{1b}[?25h\u{1b}[?1049l"
+
+    /// Where the settings of the terminal are as they were, for a signal handler; 0 for nowhere. Never freed.
+    private static let saved = Atomic<UInt>(0)
+
+    /// - Throws: `CommandFailure` when this is no terminal.
+    init(_ descriptor: Int32) throws {
+        self.descriptor = descriptor
+        let settings = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+        settings.initialize(to: termios())
+        guard tcgetattr(descriptor, settings) == 0 else {
+            settings.deallocate()
+            throw CommandFailure("standard input is no terminal")
+        }
+        Self.saved.store(UInt(bitPattern: settings), ordering: .sequentiallyConsistent)
+        // What traps still ends the process, with the terminal as it was.
+        for number in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE] {
+            signal(number) { number in
+                RawMode.restore()
+                signal(number, SIG_DFL)
+                raise(number)
+            }
+        }
+        begin()
+    }
+
+    /// Takes the terminal, also again after `end()`.
+    func begin() {
+        guard let settings = UnsafeMutablePointer<termios>(bitPattern: Self.saved.load(ordering: .acquiring)) else {
+            return
+        }
+        var raw = settings.pointee
+        cfmakeraw(&raw)
+        tcsetattr(descriptor, TCSAFLUSH, &raw)
+        TerminalOutput.write(Self.enter)
+    }
+
+    /// Gives the terminal back.
+    func end() { Self.restore() }
+
+    /// Only calls that a signal handler may make: an atomic load, tcsetattr(3) and write(2).
+    private static func restore() {
+        let bits = saved.load(ordering: .acquiring)
+        guard let settings = UnsafeMutablePointer<termios>(bitPattern: bits) else { return }
+        _ = write(STDOUT_FILENO, leave.utf8Start, leave.utf8CodeUnitCount)
+        tcsetattr(STDIN_FILENO, TCSAFLUSH, settings)
+    }
+}
+
+/// Standard output as a terminal.
+enum TerminalOutput {
+    /// Writes all of it; what a closed output does not take is lost.
+    static func write(_ text: String) {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let written = bytes.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR || errno == EAGAIN { continue }
+            guard written > 0 else { return }
+            bytes = bytes.dropFirst(written)
+        }
+    }
+
+    /// `nil` where the system does not know.
+    static var size: ScreenSize? {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else { return nil }
+        return ScreenSize(columns: Int(size.ws_col), rows: Int(size.ws_row))
+    }
+
+    /// The bytes that turn one frame into another: only lines that differ, in one synchronised update.
+    static func update(from old: ScreenFrame?, to frame: ScreenFrame, colours: Bool) -> String {
+        var text = "\u{1b}[?2026h\u{1b}[?25l"
+        if old?.lines.count != frame.lines.count { text += "\u{1b}[2J" }
+        for (row, line) in frame.lines.enumerated() {
+            if let old, old.lines.count == frame.lines.count, old.lines[row] == line { continue }
+            text += "\u{1b}[\(row + 1);1H\u{1b}[2K\(line.rendered(colours: colours))"
+        }
+        return text + "\u{1b}[\(frame.cursorRow + 1);\(frame.cursorColumn + 1)H\u{1b}[?25h\u{1b}[?2026l"
+    }
+}
+
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

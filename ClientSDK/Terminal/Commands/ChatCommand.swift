@@ -1,0 +1,153 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Tidemark
+import TidemarkChat
+import TidemarkCommandLine
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+
+/// `tide chat`: a messenger for the terminal, on the SDK as any app has it.
+struct ChatCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "chat",
+        abstract: "Talk in a conversation from a terminal, or from a pipe; works offline like any app of the SDK.",
+        discussion: """
+            In a terminal: type and press Return; /help lists the rest. In a pipe each line is a message, and messages \
+            are printed as plain lines. What could not be sent stays in the database and is sent next time.
+
+            EXAMPLES
+              tide chat --dev --user ann --conversation bob
+              tide chat --dev --user ann --conversation "the shop" --with bob,cat
+              echo "the backup is done" | \\
+                  tide chat --token-file token --user backup --conversation ann
+              tide chat --dev --user ann --conversation bob < /dev/null |
+                  grep --ignore-case invoice
+            """)
+
+    @Option(help: "Who you are: the user of the token.")
+    var user: String
+
+    @Option(help: "The name of the other one, the name of a group that you belong to, or a conversation's id.")
+    var conversation: String
+
+    @Option(help: ArgumentHelp("Open a group of that name with these users, by commas.", valueName: "users"))
+    var with: String?
+
+    @Option(help: "The server.")
+    var server = "http://127.0.0.1:8080"
+
+    @Option(
+        help: ArgumentHelp(
+            "The SQLite file of this device. (default: one for the user in ./tidemark-data/chat)", valueName: "file"))
+    var database: String?
+
+    @Option(
+        help: ArgumentHelp("A token; better give --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
+    var token: String?
+
+    @Option(help: ArgumentHelp("The file that holds a token; read anew for each connection.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: "The workspace, when tokens are made here from a secret.")
+    var workspace = SigningOptions.workspace
+
+    @Option(help: "How long to wait at the end of a pipe until everything is sent.")
+    var patience = TimeSpan(.seconds(10))
+
+    @OptionGroup var signing: SigningOptions
+
+    func validate() throws {
+        guard (1...128).contains(user.utf8.count) else { throw ValidationError("--user must have 1 to 128 bytes.") }
+        guard !conversation.isEmpty else { throw ValidationError("--conversation must not be empty.") }
+        do throws(ServerAddress.Malformed) { _ = try ServerAddress(server) } catch {
+            throw ValidationError("--server: \(error)")
+        }
+    }
+
+    func run() async throws {
+        let token = Self.checking(try tokens(), isOf: user)
+        _ = try token()
+        let chat = Chat(try await store())
+        if case .recovered(let recovery)? = chat.store.notice {
+            FileHandle.standardError.write(Data("tide chat: \(recovery)\n".utf8))
+        }
+        // Connections that the other side closes are errors of a call, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        try chat.store.connect(to: server, transport: NIOTransport(), logger: .silent) { try token() }
+        let environment = ProcessInfo.processInfo.environment
+        let isScreen = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb"
+        let room = ChatRoom(chat: chat, conversation: try await ConversationChoice(self, chat).id())
+        let problem = try await withThrowingTaskGroup(of: String??.self) { group in
+            group.addTask {
+                try await chat.run()
+                return .none
+            }
+            group.addTask { [isTyped = isatty(STDIN_FILENO) == 1, patience = patience.duration, conversation] in
+                guard isScreen else {
+                    return .some(try await PlainChat(room: room, isTyped: isTyped, patience: patience).run())
+                }
+                try await ScreenChat.run(
+                    room, title: conversation, colours: environment["NO_COLOR"]?.isEmpty ?? true)
+                return .some(nil)
+            }
+            defer { group.cancelAll() }
+            for try await outcome in group { if let outcome { return outcome } }
+            return nil
+        }
+        let left = chat.store.currentStatus
+        try await chat.store.close()
+        if let problem { throw CommandFailure(problem) }
+        let unsent = left.pending + left.failed + left.unsentBlobs
+        if isScreen, unsent > 0 {
+            print("\(unsent.counted("write")) kept here and not sent yet; sent when you start chat again.")
+        }
+    }
+
+    private func store() async throws -> SyncStore {
+        let schema = try ChatSchema.schema()
+        guard let database else {
+            let folder = URL(fileURLWithPath: "./tidemark-data/chat")
+            return try await SyncStore.open(account: UserID(user), at: folder, schema: schema)
+        }
+        return try await SyncStore.open(account: UserID(user), file: database, schema: schema)
+    }
+
+    /// Gives a token for each connection.
+    private func tokens() throws -> @Sendable () throws -> String {
+        if let path = tokenFile {
+            return {
+                guard let bytes = FileManager.default.contents(atPath: path) else {
+                    throw CommandFailure("cannot read the token file \(path)")
+                }
+                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+        }
+        if let token = token ?? ProcessInfo.processInfo.environment["TIDEMARK_TOKEN"] { return { token } }
+        let issuer = TokenIssuer(secret: try secret(), now: wallClock)
+        return { [user, workspace] in
+            try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
+        }
+    }
+
+    /// A token of somebody else would write in that one's name into this user's database.
+    private static func checking(
+        _ token: @escaping @Sendable () throws -> String, isOf user: String
+    ) -> @Sendable () throws -> String {
+        {
+            let text = try token()
+            if let other = TokenUser.claimed(by: text), other != user {
+                throw CommandFailure(
+                    "the token is that of \(other), not of \(user): give --user \(other) or another token")
+            }
+            return text
+        }
+    }
+
+    private func secret() throws -> TokenSecret {
+        do { return try signing.secret() } catch {
+            throw CommandFailure("no token: give --token-file, TIDEMARK_TOKEN, --secret-file or --dev")
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+import TidemarkCommandLine
+
+/// `tide`: a device in a terminal, and what tries and measures a server with devices.
+@main
+struct TideCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tide",
+        abstract: "A device of Tidemark in a terminal: talk, look into a device's file, try a server and measure it.",
+        discussion: """
+            EXAMPLES
+              tide chat --dev --user ann --conversation bob
+                                            talk to Bob, over 'tidemark serve --dev'
+              tide inspect ann.sqlite       what a device has, awaits, and why
+              tide demo                     real chat, eight devices, crashes
+              tide bench writes --json      figures of this machine
+
+            Exit status: 0 done, 1 failed, 64 wrong usage.
+            """,
+        version: ProgramVersion.text(of: "tide"),
+        subcommands: [ChatCommand.self, InspectCommand.self, DemoCommand.self, BenchCommand.self])
+}

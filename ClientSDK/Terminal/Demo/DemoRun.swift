@@ -1,0 +1,140 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkCommandLine
+import TidemarkGateway
+import TidemarkModel
+import TidemarkNIOTransport
+
+/// The demo from the empty folder to the verdict.
+struct DemoRun: Sendable {
+    /// What it plays, and with what.
+    struct Plan: Sendable {
+        var messages = 5_000
+        var devices = 8
+        var kills = 6
+        var nodes = 1
+        var seed: UInt64 = 1
+        /// `nil` is a new SQLite file.
+        var database: String?
+        /// `nil` is a temporary folder.
+        var folder: String?
+    }
+
+    /// The outcome.
+    struct Result: Sendable {
+        let verdict: Verdict
+        let latencies: LatencyLog
+        let kills: Int
+        let conversations: Int
+        let elapsed: Duration
+    }
+
+    /// For every outbox to empty and every copy to be complete, once the play is over.
+    static let settlingMax: Duration = .seconds(120)
+
+    let plan: Plan
+    let script: ChatScript
+    let progress: DemoProgress
+
+    func run() async throws -> Result {
+        let began = ContinuousClock.now
+        let temporary = plan.folder == nil ? try TemporaryFolder("tidemark-demo") : nil
+        // The folder goes with the last reference to it, which must not be this function's last mention of it.
+        defer { withExtendedLifetime(temporary) {} }
+        let folder = temporary?.path ?? plan.folder ?? "."
+        let workspace = WorkspaceID("demo-\(wallClock())")
+        let (secret, secretText) = try TokenSecret.random()
+        let database = plan.database ?? "sqlite:\(folder)/server.sqlite"
+        var settings = ServerProcess.Settings(
+            database: database, schema: try ServerProcess.chatSchema(in: folder), secret: secretText)
+        // Devices that were offline send what they saved up all at once.
+        settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
+        let backstage = try await Backstage.start(settings, nodes: plan.nodes)
+        let notebook = Notebook()
+        let company = try await gather(in: folder, workspace, secret, backstage)
+        try await act(company, backstage, notebook)
+        for device in company.devices { await device.goOffline() }
+        progress.say("stopping the servers and comparing every copy with the server's rows")
+        try await backstage.stop()
+        let written = notebook.written
+        let truth = try await ServerTruth.read(
+            Array(Set(written.map(\.conversation))), in: workspace, database: database)
+        var copies: [DeviceCopy] = []
+        for device in company.devices { copies.append(try await device.copy()) }
+        return Result(
+            verdict: Verdict(
+                written: written, server: truth.messages, conversations: truth.conversations, devices: copies),
+            latencies: notebook.latencies, kills: backstage.killed, conversations: truth.conversations.count,
+            elapsed: ContinuousClock.now - began)
+    }
+
+    /// Opens the devices and connects them.
+    private func gather(
+        in folder: String, _ workspace: WorkspaceID, _ secret: TokenSecret, _ backstage: Backstage
+    ) async throws -> Company {
+        let schema = try ChatSchema.schema()
+        let issuer = TokenIssuer(secret: secret, now: wallClock)
+        let urls = backstage.urls
+        var devices: [DemoDevice] = []
+        for index in 0..<plan.devices {
+            let user = "device-\(index + 1)"
+            let store = try await SyncStore.open(
+                account: UserID(user), at: URL(fileURLWithPath: folder).appendingPathComponent(user), schema: schema)
+            devices.append(
+                DemoDevice(
+                    index: index, user: user, store: store, url: urls[index % urls.count],
+                    transport: NodeChoice(urls, first: index, over: NIOTransport())
+                ) {
+                    try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
+                })
+        }
+        for device in devices { try device.goOnline() }
+        return Company(devices: devices)
+    }
+
+    /// Plays, with an audience and a progress line, until everybody has everything.
+    private func act(_ company: Company, _ backstage: Backstage, _ notebook: Notebook) async throws {
+        let player = Player(
+            company: company, backstage: backstage, notebook: notebook,
+            mishaps: Mishaps(
+                messages: plan.messages, devices: plan.devices, kills: plan.kills, seed: plan.seed),
+            seed: plan.seed, began: wallClock())
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await Audience(company: company, notebook: notebook).watch() }
+            group.addTask {
+                try await progress.show(total: plan.messages, company, backstage, notebook)
+            }
+            try await player.play(script)
+            progress.say("the play is over; waiting for every outbox to empty and every copy to be complete")
+            for device in company.devices { try device.goOnline() }
+            try await settle(company, notebook)
+            group.cancelAll()
+            // Both end with their cancellation, however they end.
+            while await group.nextResult() != nil {}
+        }
+        progress.end()
+    }
+
+    private func settle(_ company: Company, _ notebook: Notebook) async throws {
+        let isSettled = try await eventually(atMost: Self.settlingMax) {
+            let pending = try company.pending()
+            return company.liveCount == company.devices.count && pending == 0
+        }
+        guard isSettled else {
+            throw CommandFailure(
+                "after \(Self.settlingMax) \(try company.pending()) transactions wait, "
+                    + "\(company.liveCount) of \(company.devices.count) devices are live")
+        }
+        let expected = Dictionary(notebook.written.map { ($0.conversation, 1) }, uniquingKeysWith: +)
+        // What is still missing after this is for the verdict to tell.
+        _ = try await eventually(atMost: Self.settlingMax / 4) {
+            for device in company.devices {
+                for (conversation, count) in expected where try await device.has(conversation) {
+                    guard try await device.messageCount(in: conversation) == count else { return false }
+                }
+            }
+            return true
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import Synchronization
+import TidemarkAssembly
+
+/// The server processes of the demo, and the one who kills them.
+final class Backstage: Sendable {
+    /// How long a kill waits for the devices to be back from the last one.
+    static let calmMax: Duration = .seconds(20)
+
+    private let settings: [ServerProcess.Settings]
+    private let servers: Mutex<[ServerProcess]>
+    private let kills = Atomic<Int>(0)
+
+    private init(_ settings: [ServerProcess.Settings], _ servers: [ServerProcess]) {
+        self.settings = settings
+        self.servers = Mutex(servers)
+    }
+
+    /// Starts `nodes` servers on free ports.
+    static func start(_ settings: ServerProcess.Settings, nodes: Int) async throws -> Backstage {
+        var fixed: [ServerProcess.Settings] = []
+        var servers: [ServerProcess] = []
+        for node in 0..<nodes {
+            var own = settings
+            own.environment["TIDEMARK_NAME"] = "node-\(node + 1)"
+            let server = try await ServerProcess.start(own)
+            // Where it is killed it comes back.
+            own.listen = server.address.description
+            fixed.append(own)
+            servers.append(server)
+        }
+        return Backstage(fixed, servers)
+    }
+
+    var urls: [String] { settings.map { "http://\($0.listen)" } }
+    var killed: Int { kills.load(ordering: .relaxed) }
+    var running: Int { servers.withLock { $0.count(where: \.isRunning) } }
+
+    /// Kills a server with SIGKILL and starts it again after a while.
+    func kill(_ index: Int, downFor pause: Duration, _ notebook: Notebook) async throws {
+        notebook.disturb()
+        await servers.withLock { $0[index] }.kill()
+        kills.add(1, ordering: .relaxed)
+        try await ContinuousClock().sleep(for: pause)
+        let again = try await ServerProcess.start(settings[index])
+        servers.withLock { $0[index] = again }
+        notebook.disturb()
+    }
+
+    /// Stops every server in good order.
+    ///
+    /// - Throws: `ServerProcessError` when one does not stop, or ends with another status than 0.
+    func stop() async throws {
+        for server in servers.withLock({ $0 }) {
+            let status = try await server.stop()
+            guard status == 0 else {
+                throw ServerProcessError("a server ended with status \(status) when it was told to stop")
+            }
+        }
+    }
+}

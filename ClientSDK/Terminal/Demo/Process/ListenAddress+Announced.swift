@@ -1,0 +1,17 @@
+import TidemarkAssembly
+
+extension ListenAddress {
+    /// The first `http://host:port` in a line that a server printed, or in an option; `nil` when there is none.
+    init?(announcedIn text: some StringProtocol) {
+        guard let scheme = text.firstRange(of: "http://") else { return nil }
+        let rest = text[scheme.upperBound...].prefix { !$0.isWhitespace && $0 != "/" && $0 != "\"" && $0 != "," }
+        do {
+            try self.init(String(rest))
+        } catch {
+            return nil
+        }
+    }
+
+    /// The address as clients take it.
+    var url: String { "http://\(self)" }
+}

@@ -1,0 +1,124 @@
+import Foundation
+package import Logging
+import TidemarkChatSchema
+package import TidemarkModel
+
+/// Everything that a server is started with, checked.
+package struct ServerConfiguration: Sendable {
+    package var database: DatabaseLocation
+    package var listen: ListenAddress
+    package var schema: Schema
+    package var secret: ServerSecret
+    /// Started for trying things out: says how to get a token.
+    package var isDevelopment: Bool
+    /// Tokens are signed with the secret that everybody knows.
+    package var usesDevelopmentSecret: Bool
+    package var logLevel: Logger.Level
+    package var limits: ServerLimits
+    package var nodeID: UInt64
+    package var name: String
+    package var origins: Set<String>
+
+    /// Reads the environment; `overrides` come from a command line and count more. Reads the named files.
+    ///
+    /// - Throws: the first setting that is wrong.
+    package init(
+        environment: [String: String], overrides: [Setting: String] = [:]
+    ) throws(ConfigurationError) {
+        let values = Values(environment: environment, overrides: overrides)
+        isDevelopment = try values.flag(.development)
+        database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
+        listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
+        secret = try values.secret(isDevelopment: isDevelopment)
+        schema = try values.schema(isDevelopment: isDevelopment)
+        usesDevelopmentSecret = isDevelopment && values[.secretFile] == nil && values[.secret] == nil
+        let level = values[.logLevel] ?? "info"
+        guard let logLevel = Logger.Level(rawValue: level.lowercased()) else {
+            let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
+            throw ConfigurationError(.logLevel, "\"\(level)\" is none of \(levels)")
+        }
+        self.logLevel = logLevel
+        limits = ServerLimits()
+        try limits.apply(environment)
+        nodeID = try values.node()
+        name = values[.name] ?? "tidemark"
+        origins = Set(
+            (values[.origins] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+    }
+
+    /// The schema that is used when none is named, for trying things out: a chat.
+    package static func sampleSchema() throws(ConfigurationError) -> Schema {
+        do throws(SchemaError) {
+            return try Schema(json: ChatDocument.json)
+        } catch {
+            throw ConfigurationError(.schema, "the sample: \(error)")
+        }
+    }
+}
+
+/// The settings as text, from both sources. An empty value counts as none.
+private struct Values {
+    let environment: [String: String]
+    let overrides: [Setting: String]
+
+    subscript(setting: Setting) -> String? {
+        let text = overrides[setting] ?? environment[setting.rawValue]
+        return text?.isEmpty == false ? text : nil
+    }
+
+    func flag(_ setting: Setting) throws(ConfigurationError) -> Bool {
+        switch self[setting]?.lowercased() {
+        case nil, "0", "false", "no": return false
+        case "1", "true", "yes": return true
+        case .some: throw ConfigurationError(setting, "must be true or false")
+        }
+    }
+
+    func node() throws(ConfigurationError) -> UInt64 {
+        guard let text = self[.node] else { return UInt64.random(in: 1...UInt64(Int64.max)) }
+        guard let id = UInt64(text), id > 0, id <= UInt64(Int64.max) else {
+            throw ConfigurationError(.node, "must be a whole number from 1 to \(Int64.max)")
+        }
+        return id
+    }
+
+    func schema(isDevelopment: Bool) throws(ConfigurationError) -> Schema {
+        guard let path = self[.schema] else {
+            guard isDevelopment else {
+                throw ConfigurationError(
+                    .schema,
+                    "there is no schema, which says what apps may store; name its file here ('tidemark schema sample' "
+                        + "prints one to begin with), or start with --dev to try things out")
+            }
+            return try ServerConfiguration.sampleSchema()
+        }
+        let bytes = try file(path, .schema)
+        do throws(SchemaError) {
+            return try Schema(json: bytes)
+        } catch {
+            throw ConfigurationError(.schema, "\(path): \(error)")
+        }
+    }
+
+    func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret {
+        if let path = self[.secretFile] {
+            return try ServerSecret(try file(path, .secretFile), from: .secretFile)
+        }
+        if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
+        guard isDevelopment else {
+            throw ConfigurationError(
+                .secretFile,
+                "there is no secret to check tokens with; write one with "
+                    + "'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > token_secret' and name the file here, "
+                    + "or start with --dev to try things out")
+        }
+        return try ServerSecret(Array(ServerSecret.development.utf8), from: .secret)
+    }
+
+    private func file(_ path: String, _ setting: Setting) throws(ConfigurationError) -> [UInt8] {
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(setting, "cannot read the file \(path)")
+        }
+        return Array(contents)
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import TidemarkGateway
+import TidemarkModel
+import TidemarkSession
+import UnixSignals
+
+/// The longest that a stop may take, from the signal to the end of the process.
+private let shutdownMax = Duration.seconds(30)
+
+/// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
+///
+/// Prints `tidemark listening on http://HOST:PORT` to standard output once it serves; everything else goes to standard
+/// error.
+/// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
+package func runServer(_ wanted: ServerConfiguration) async throws {
+    var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+    logger.logLevel = wanted.logLevel
+    let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
+    let opened = try await OpenedStore.open(configuration, logger: logger)
+    let server = ServerAssembly(
+        configuration, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton, logger: logger
+    ) { port in
+        let address = ListenAddress(host: configuration.listen.host, port: port)
+        printLine("tidemark listening on http://\(address)")
+        if configuration.isDevelopment {
+            let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
+            printLine("a token for a user, for one day: tidemark token \(secret) --user ann")
+        }
+    }
+    if configuration.isDevelopment {
+        logger.warning("Development mode: do not let anybody else reach this server")
+    }
+    logger.info(
+        "Starting",
+        metadata: ["database": "\(configuration.database.summary)", "schema": "\(configuration.schema.name)"])
+    var group = ServiceGroupConfiguration(
+        services: server.services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+    group.maximumGracefulShutdownDuration = shutdownMax
+    do {
+        try await ServiceGroup(configuration: group).run()
+    } catch {
+        // The first error is the one to tell.
+        try? opened.close()
+        throw error
+    }
+    try opened.close()
+    logger.info("Stopped")
+}
+
+extension ServerConfiguration {
+    /// The same with no more connections than the system lets the process open: beyond that nobody could be accepted, not
+    /// even a probe of health.
+    func fitting(into files: Int?, logger: Logger) -> ServerConfiguration {
+        guard let files else { return self }
+        let most = max(1, files - OpenFiles.reserve - limits.edge.probesMax)
+        guard limits.edge.connectionsMax > most else { return self }
+        logger.warning(
+            "The system lets this process open few files: fewer connections than set; raise the limit on open files",
+            metadata: ["connections": "\(most)", "set": "\(limits.edge.connectionsMax)", "files": "\(files)"])
+        var fitting = self
+        fitting.limits.edge.connectionsMax = most
+        return fitting
+    }
+}
+
+/// At once, also into a pipe.
+private func printLine(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}

@@ -1,0 +1,23 @@
+/// What can be set, by environment variable; a command line may override each by the same key.
+package enum Setting: String, Sendable, CaseIterable {
+    /// `sqlite:PATH`, a bare path, or `postgres://…`. Default: `sqlite:./tidemark-data/tidemark.sqlite`.
+    case database = "TIDEMARK_DATABASE"
+    /// `HOST:PORT`; port 0 lets the system choose. Default: `127.0.0.1:8080`.
+    case listen = "TIDEMARK_LISTEN"
+    /// Path of the schema, in JSON. Needed, except for trying things out: then a chat's is taken.
+    case schema = "TIDEMARK_SCHEMA"
+    /// The key that tokens are signed with, at least 32 bytes.
+    case secret = "TIDEMARK_SECRET"
+    /// Path of a file that holds it.
+    case secretFile = "TIDEMARK_SECRET_FILE"
+    /// `trace` … `critical`. Default: `info`.
+    case logLevel = "TIDEMARK_LOG_LEVEL"
+    /// A number that tells this process from others on the same database. Default: random.
+    case node = "TIDEMARK_NODE"
+    /// What clients and logs see as the server's name. Default: `tidemark`.
+    case name = "TIDEMARK_NAME"
+    /// Web origins whose pages may connect, separated by commas. Default: none.
+    case origins = "TIDEMARK_ORIGINS"
+    /// `1` or `true`: start without a secret of one's own, for trying things out.
+    case development = "TIDEMARK_DEV"
+}

@@ -1,0 +1,63 @@
+package import Logging
+package import ServiceLifecycle
+import TidemarkEmbeddedStore
+package import TidemarkGateway
+package import TidemarkStore
+
+/// A store that is open, and what belongs to it.
+package struct OpenedStore: Sendable {
+    package var store: any Store
+    package var blobs: any BlobStore
+    /// Other processes may commit to it.
+    package var isShared: Bool
+    package var hints: any CommitHints
+    package var relay: any NodeRelay
+    /// What has to run while the store is used.
+    package var services: [any Service]
+    /// Ends it, once nothing uses it any more. Blocks.
+    package var close: @Sendable () throws -> Void
+
+    package init(
+        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), isShared: Bool = false,
+        hints: any CommitHints = NoHints(),
+        relay: any NodeRelay = NoRelay(), services: [any Service] = [],
+        close: @escaping @Sendable () throws -> Void = {}
+    ) {
+        self.store = store
+        self.blobs = blobs
+        self.isShared = isShared
+        self.hints = hints
+        self.relay = relay
+        self.services = services
+        self.close = close
+    }
+
+    /// Opens the store that a configuration names.
+    package static func open(_ configuration: ServerConfiguration, logger: Logger) async throws -> OpenedStore {
+        switch configuration.database {
+        case .sqlite(let path):
+            var options = EmbeddedStore.Options()
+            options.limits = configuration.limits.store
+            let store = try EmbeddedStore(path: path, options: options)
+            let blobs: EmbeddedBlobStore
+            do throws(StoreError) {
+                blobs = try EmbeddedBlobStore(
+                    path: EmbeddedBlobStore.path(besides: path), limits: configuration.limits.store)
+            } catch {
+                // What is wrong with the second file is the one thing to tell.
+                try? store.close()
+                throw error
+            }
+            return OpenedStore(
+                store, blobs: blobs,
+                close: {
+                    // Both are closed, whatever becomes of the first.
+                    let first = Result { try blobs.close() }
+                    try store.close()
+                    try first.get()
+                })
+        case .postgres(let uri):
+            return try await postgres(uri, configuration, logger: logger)
+        }
+    }
+}

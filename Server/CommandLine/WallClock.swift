@@ -1,0 +1,5 @@
+import Foundation
+package import TidemarkModel
+
+/// Milliseconds since 1970.
+package func wallClock() -> Milliseconds { Milliseconds(Date().timeIntervalSince1970 * 1_000) }

@@ -1,4 +1,0 @@
-extension BinaryInteger {
-    /// The number with its noun: `1 message`, `2 messages`.
-    func counted(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
-}
