@@ -16,6 +16,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -63,6 +64,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ], path: "Server/Session"),
         .target(
             name: "TidemarkSequencer",
@@ -87,15 +89,19 @@ let package = Package(
             ], path: "Server/PostgresStore", exclude: ["PLACES.md"]),
         .target(
             name: "TidemarkPostgres",
-            dependencies: ["CPostgres", .product(name: "Logging", package: "swift-log")],
-            path: "Server/Postgres"),
+            dependencies: [
+                "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ], path: "Server/Postgres"),
         .systemLibrary(
             name: "CAllocator", path: "Server/CAllocator", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
         .target(
             name: "TidemarkFanOut",
-            dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession"],
-            path: "Server/FanOut"),
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ], path: "Server/FanOut"),
         // A server put together, for the program and for tests.
         .target(
             name: "TidemarkAssembly",
@@ -229,7 +235,7 @@ let package = Package(
         .testTarget(
             name: "GatewayTests",
             dependencies: [
-                "TidemarkGateway", "TidemarkWire",
+                "TidemarkGateway", "TidemarkSession", "TidemarkWire",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),

@@ -1,3 +1,5 @@
+import DequeModule
+
 /// Who has which connection, and who waits for one: a pure machine.
 ///
 /// Connections go to waiters strictly in the order in which they asked; the most recently used idle one goes first, so
@@ -24,7 +26,7 @@ struct LeaseQueue<Ticket> {
     private var phase = Phase.open
     private(set) var idle: [LinkID] = []
     private(set) var leased: Set<LinkID> = []
-    private var waiters = Fifo<Waiter>()
+    private var waiters = Deque<Waiter>()
 
     init(waitersMax: Int) {
         self.waitersMax = waitersMax
@@ -75,7 +77,8 @@ struct LeaseQueue<Ticket> {
 
     /// A waiter gave up; `nil` if it had its connection already.
     mutating func withdraw(_ number: UInt64) -> Ticket? {
-        waiters.remove { $0.number == number }?.ticket
+        guard let index = waiters.firstIndex(where: { $0.number == number }) else { return nil }
+        return waiters.remove(at: index).ticket
     }
 
     /// Waiters whose time is up. All wait equally long, so they stand in the order of their deadlines.
@@ -90,6 +93,7 @@ struct LeaseQueue<Ticket> {
     /// Refuses everyone from now on, and those who wait.
     mutating func drain() -> [Ticket] {
         phase = .draining
-        return waiters.removeAll().map(\.ticket)
+        defer { waiters = Deque() }
+        return waiters.map(\.ticket)
     }
 }

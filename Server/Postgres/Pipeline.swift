@@ -1,4 +1,5 @@
 import CPostgres
+import DequeModule
 
 /// One connection in libpq's pipeline mode: round trips go in, answers come out in the same order.
 ///
@@ -23,8 +24,8 @@ final class Pipeline {
 
     let connection: LibpqConnection
     let made: ContinuousClock.Instant
-    private var waiting = Fifo<RoundTrip>()
-    private var inFlight = Fifo<Flight>()
+    private var waiting = Deque<RoundTrip>()
+    private var inFlight = Deque<Flight>()
     private var prepared: Set<String> = []
     private var preparing: Set<String> = []
     private var isStale = false
@@ -55,10 +56,12 @@ final class Pipeline {
     /// Fails everything: the oldest round trip on the wire with `first`, the others on the wire with `error`; those
     /// never sent are known not to have run.
     func abandon(_ error: PostgresError, first: PostgresError) {
-        for (index, flight) in inFlight.removeAll().enumerated() {
+        let (sent, unsent) = (inFlight, waiting)
+        (inFlight, waiting) = (Deque(), Deque())
+        for (index, flight) in sent.enumerated() {
             flight.roundTrip.settle(.failure(index == 0 ? first : error), .unusable)
         }
-        for roundTrip in waiting.removeAll() {
+        for roundTrip in unsent {
             roundTrip.settle(.failure(PostgresError.unavailable("the connection was lost before sending")), .unusable)
         }
     }

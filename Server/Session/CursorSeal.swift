@@ -11,6 +11,8 @@ package struct CursorSeal: Sendable {
     private static let version: UInt8 = 1
     private static let payloadCount = 25
     private static let macCount = 8
+    /// Characters of a cursor.
+    private static let textCount = (payloadCount + macCount) * 4 / 3
 
     /// - Parameter previousKeys: cursors made with them are still opened, so that a change of keys makes nobody fetch
     ///   everything again.
@@ -34,8 +36,8 @@ package struct CursorSeal: Sendable {
 
     /// The place that a cursor names; `nil` when it was made with none of the keys for this workspace. Its time is 0.
     package func open(_ cursor: String, workspace: String) -> Head? {
-        guard let bytes = Base64URL.decode(cursor), bytes.count == Self.payloadCount + Self.macCount,
-            bytes[0] == Self.version
+        guard cursor.utf8.count == Self.textCount, let bytes = Base64URL.decode(cursor.utf8),
+            bytes.count == Self.payloadCount + Self.macCount, bytes[0] == Self.version
         else { return nil }
         let payload = Array(bytes[..<Self.payloadCount])
         let isOurs = isMade(payload, workspace, key, bytes[Self.payloadCount...])
@@ -57,44 +59,5 @@ package struct CursorSeal: Sendable {
         hmac.update(data: payload)
         hmac.update(data: Array(workspace.utf8))
         return Array(hmac.finalize().prefix(Self.macCount))
-    }
-}
-
-/// Base64 with the URL alphabet and without padding (RFC 4648, section 5).
-enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-    static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count * 4 + 2) / 3)
-        var buffer: UInt32 = 0
-        var bits = 0
-        for byte in bytes {
-            buffer = buffer << 8 | UInt32(byte)
-            bits += 8
-            while bits >= 6 {
-                bits -= 6
-                text.append(alphabet[Int(buffer >> UInt32(bits)) & 63])
-            }
-        }
-        if bits > 0 { text.append(alphabet[Int(buffer << UInt32(6 - bits)) & 63]) }
-        return String(decoding: text, as: UTF8.self)
-    }
-
-    static func decode(_ text: String) -> [UInt8]? {
-        guard text.utf8.count <= 128 else { return nil }
-        var bytes: [UInt8] = []
-        var buffer: UInt32 = 0
-        var bits = 0
-        for character in text.utf8 {
-            guard let value = alphabet.firstIndex(of: character) else { return nil }
-            buffer = buffer << 6 | UInt32(value)
-            bits += 6
-            if bits >= 8 {
-                bits -= 8
-                bytes.append(UInt8(truncatingIfNeeded: buffer >> UInt32(bits)))
-            }
-        }
-        return bytes
     }
 }

@@ -85,37 +85,3 @@ struct `The backoff` {
         #expect(backoff.next(jitter: 0) == .milliseconds(50))
     }
 }
-
-struct `The queue` {
-    @Test func `keeps its order through any mix of appending, taking and removing`() {
-        var generator = SplitMix(state: 42)
-        var fifo = Fifo<Int>()
-        var model: [Int] = []
-        for step in 0..<20_000 {
-            switch generator.next() % 8 {
-            case 0...3:
-                fifo.append(step)
-                model.append(step)
-            case 4...6:
-                #expect(fifo.popFirst() == (model.isEmpty ? nil : model.removeFirst()))
-            default:
-                let wanted = model.isEmpty ? -1 : model[Int(generator.next() % UInt64(model.count))]
-                #expect(fifo.remove { $0 == wanted } == (wanted == -1 ? nil : wanted))
-                model.removeAll { $0 == wanted }
-            }
-            #expect(fifo.count == model.count && fifo.first == model.first && fifo.isEmpty == model.isEmpty)
-        }
-        #expect(fifo.removeAll() == model)
-    }
-}
-
-/// Repeatable randomness.
-private struct SplitMix {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        return mixed ^ (mixed >> 31)
-    }
-}

@@ -1,3 +1,4 @@
+import DequeModule
 import TidemarkModel
 
 /// When users left, for each scope that they held then. Bounded: the oldest departures are forgotten first.
@@ -10,8 +11,7 @@ struct Departures: Sendable {
 
     private let entriesMax: Int
     private var times: [ScopeID: [UserID: Milliseconds]] = [:]
-    private var order: [Departure] = []
-    private var head = 0
+    private var order = Deque<Departure>()
     private var entries = 0
 
     /// - Parameter entriesMax: pairs of user and scope that are kept.
@@ -25,7 +25,7 @@ struct Departures: Sendable {
         for scope in scopes where times[scope, default: [:]].updateValue(time, forKey: user) == nil { entries += 1 }
         order.append(Departure(user: user, scopes: scopes, time: time))
         // A user who comes and goes leaves entries in the queue that a later one has replaced; they count as well.
-        while entries > entriesMax || order.count - head > entriesMax { dropFirst() }
+        while entries > entriesMax || order.count > entriesMax { dropFirst() }
     }
 
     /// The user is no member any more.
@@ -36,12 +36,7 @@ struct Departures: Sendable {
     }
 
     private mutating func dropFirst() {
-        let first = order[head]
+        guard let first = order.popFirst() else { return }
         for scope in first.scopes where times[scope]?[first.user] == first.time { remove(first.user, from: scope) }
-        head += 1
-        if head >= 1_024 {
-            order.removeFirst(head)
-            head = 0
-        }
     }
 }

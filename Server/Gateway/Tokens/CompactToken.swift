@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkSession
 
 /// The three parts of a JWT in its compact form, decoded but not trusted.
 struct CompactToken {
@@ -13,8 +14,8 @@ struct CompactToken {
     init(_ text: String) throws(TokenRejection) {
         guard text.utf8.count <= TokenPolicy.tokenBytesMax else { throw .tooLong }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.decode(parts[0]), let claims = Self.decode(parts[1]),
-            let signature = Self.decode(parts[2])
+        guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
+            let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
         self.header = header
         self.claims = claims
@@ -36,25 +37,5 @@ struct CompactToken {
         guard fields["alg"] == Self.algorithm, Set(fields.keys).isSubset(of: ["alg", "typ", "kid"]),
             fields["typ"].map({ $0.uppercased() == "JWT" }) ?? true
         else { throw .algorithm }
-    }
-
-    static func encode(_ bytes: some Sequence<UInt8>) -> String {
-        Data(bytes).base64EncodedString()
-            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-    }
-
-    private static func decode(_ part: Substring.UTF8View) -> [UInt8]? {
-        var standard: [UInt8] = []
-        standard.reserveCapacity(part.count + 3)
-        for byte in part {
-            switch byte {
-            case UInt8(ascii: "-"): standard.append(UInt8(ascii: "+"))
-            case UInt8(ascii: "_"): standard.append(UInt8(ascii: "/"))
-            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
-            default: standard.append(byte)
-            }
-        }
-        standard.append(contentsOf: repeatElement(UInt8(ascii: "="), count: (4 - standard.count % 4) % 4))
-        return Data(base64Encoded: Data(standard)).map(Array.init)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import TidemarkSession
 
 /// Makes tokens that a ``TokenVerifier`` with the same secret and policy accepts: for the operator's command, and tests.
 package struct TokenIssuer: Sendable {
@@ -31,7 +32,7 @@ package struct TokenIssuer: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let header = #"{"alg":"\#(CompactToken.algorithm)","typ":"JWT"}"#
-        let signedText = CompactToken.encode(header.utf8) + "." + CompactToken.encode(try encoder.encode(claims))
-        return signedText + "." + CompactToken.encode(secret.sign(Array(signedText.utf8)))
+        let signedText = Base64URL.encode(header.utf8) + "." + Base64URL.encode(try encoder.encode(claims))
+        return signedText + "." + Base64URL.encode(secret.sign(Array(signedText.utf8)))
     }
 }

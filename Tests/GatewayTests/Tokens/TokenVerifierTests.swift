@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidemarkSession
 
 @testable import TidemarkGateway
 
@@ -20,8 +21,8 @@ import Testing
 
     /// A token of any header and claims, signed with our secret.
     private func token(_ claims: String, header: String = #"{"alg":"HS256","typ":"JWT"}"#) -> String {
-        let text = CompactToken.encode(header.utf8) + "." + CompactToken.encode(claims.utf8)
-        return text + "." + CompactToken.encode(secret.sign(Array(text.utf8)))
+        let text = Base64URL.encode(header.utf8) + "." + Base64URL.encode(claims.utf8)
+        return text + "." + Base64URL.encode(secret.sign(Array(text.utf8)))
     }
 
     /// - Parameter changes: JSON values by name; an empty one takes the claim away.
