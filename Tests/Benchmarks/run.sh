@@ -159,6 +159,7 @@ measure catchup-four catchup --clients 4
 measure idle idle --connections 5000
 measure sdk sdk
 measure local local
+measure live live
 
 # turns_of NAME: the median latencies of its turns, and what the host took from each.
 turns_of() {
@@ -209,4 +210,9 @@ row "SDK records/s applied" "$(figure sdk applied_records_per_s)" "40000"
 printf '\nThe client on its file, beside SQLite alone on the same file:\n'
 if [[ -s $results/local.log ]]; then
     sed -e 1d -e '$d' "$results/local.log"
+fi
+
+printf '\nA device that shows messages while they come, beside SQLite alone with the same rows at the same rate:\n'
+if [[ -s $results/live.log ]]; then
+    sed -e 1d -e '$d' "$results/live.log"
 fi

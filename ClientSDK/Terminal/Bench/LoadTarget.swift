@@ -52,7 +52,9 @@ final class LoadTarget: Sendable {
             database: options.database ?? "sqlite:\(folder.path)/bench.sqlite",
             schema: try ServerProcess.chatSchema(in: folder.path), secret: text)
         // What is measured is the machine, not the limits that protect a server from one client.
-        settings.environment = ["TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000"]
+        settings.environment = [
+            "TIDEMARK_LIMIT_RATE": "1000000", "TIDEMARK_LIMIT_BURST": "10000000", "TIDEMARK_LIMIT_PUSHES": "1000",
+        ]
         let server = try await ServerProcess.start(settings)
         return LoadTarget(
             ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace, secret: secret,
@@ -84,10 +86,15 @@ final class LoadTarget: Sendable {
         _ user: String, client: ClientID, isNew: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = []
     ) throws -> Hello {
-        let token = try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
         return Hello(
-            token: token, client: client, isNewClient: isNew, connection: connection, cursor: cursor, scopes: scopes,
+            token: try token(for: user), client: client, isNewClient: isNew, connection: connection, cursor: cursor,
+            scopes: scopes,
             app: "tide bench")
+    }
+
+    /// What a user shows who connects.
+    func token(for user: String) throws -> String {
+        try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
     }
 
     /// A client id that was never used.

@@ -18,10 +18,11 @@ struct BenchCommand: AsyncParsableCommand {
               tide bench fanout --subscribers 100 --rate 1000
               tide bench catchup --records 200000 --clients 4
               tide bench idle --connections 10000
+              tide bench live --strict
             """,
         subcommands: [
             BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchSDK.self,
-            BenchLocal.self, BenchAll.self,
+            BenchLocal.self, BenchLive.self, BenchLiveWriter.self, BenchAll.self,
         ])
 }
 
@@ -58,13 +59,19 @@ struct BenchTargetOptions: ParsableArguments {
 
     /// Runs one benchmark on a prepared server, shows its report, and stops the server.
     func measure(_ run: (LoadTarget) async throws -> BenchReport) async throws {
-        defer { ChildProcess.endAll() }
         let start = StolenTime()
-        let target = try await LoadTarget.prepare(self)
-        var report = try await run(target)
+        var report = try await prepared(run)
         report.addStolenTime(since: start)
-        try await target.end()
         report.show(json: json)
+    }
+
+    /// Runs something on a prepared server, and stops the server.
+    func prepared<Outcome>(_ run: (LoadTarget) async throws -> Outcome) async throws -> Outcome {
+        defer { ChildProcess.endAll() }
+        let target = try await LoadTarget.prepare(self)
+        let outcome = try await run(target)
+        try await target.end()
+        return outcome
     }
 }
 
@@ -225,6 +232,7 @@ struct BenchAll: AsyncParsableCommand {
         }
         try await SDKRun().run().show(json: target.json)
         try await LocalRun().run().show(json: target.json)
+        try await target.prepared { try await LiveRun().run(on: $0).show(json: target.json) }
     }
 }
 

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct LocalBenchTests {
     @Test func `a table tells what is kept and what is missed, with the ratio to SQLite`() {
-        var table = LimitTable()
+        var table = LimitTable("local", unit: "figure")
         table.add("a", "kept", 3, raw: 2, .timesRaw(1.5), .below(4, "S1"))
         table.add("b", "over the ratio", 3.1, raw: 2, .timesRaw(1.5))
         table.add("c", "over the limit", 4, .below(4, "S2"))

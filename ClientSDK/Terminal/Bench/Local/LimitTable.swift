@@ -14,14 +14,29 @@ struct LimitTable {
     enum Limit {
         /// In the figure's own unit; with the requirement that says so.
         case below(Double, String)
+        /// The same of what a figure must reach.
+        case atLeast(Double, String)
         /// So many times what SQLite alone takes.
         case timesRaw(Double)
     }
 
+    private let bench: String
+    private let unit: String
     private var rows: [Row] = []
+
+    /// - Parameter unit: heads the labels.
+    init(_ bench: String, unit: String) {
+        self.bench = bench
+        self.unit = unit
+    }
 
     /// Adds a figure, in milliseconds unless the label says otherwise.
     mutating func add(_ key: String, _ label: String, _ value: Double, raw: Double? = nil, _ limits: Limit...) {
+        add(key, label, value, raw: raw, limits: limits)
+    }
+
+    /// The same with limits that depend.
+    mutating func add(_ key: String, _ label: String, _ value: Double, raw: Double? = nil, limits: [Limit]) {
         rows.append(Row(key: key, label: label, value: value, raw: raw, limits: limits))
     }
 
@@ -29,7 +44,7 @@ struct LimitTable {
     var missed: [String] { rows.filter { row in row.limits.contains { !Self.isKept($0, row) } }.map(\.label) }
 
     var json: String {
-        var fields: Fields = ["bench": "local"]
+        var fields: Fields = ["bench": .string(bench)]
         for row in rows {
             fields[row.key] = .double(Self.rounded(row.value))
             if let raw = row.raw { fields["\(row.key)_raw"] = .double(Self.rounded(raw)) }
@@ -38,7 +53,7 @@ struct LimitTable {
     }
 
     var text: String {
-        let head = ["figure, p50 in ms unless it says else", "SDK", "SQLite", "ratio", "limit", ""]
+        let head = [unit, "SDK", "SQLite", "ratio", "limit", ""]
         let cells =
             [head]
             + rows.map { row in
@@ -58,23 +73,27 @@ struct LimitTable {
 
     /// Prints the table, and as the last line the JSON object when that is asked for.
     func show(json wantsJSON: Bool) {
-        print("bench local\n\(text)")
+        print("bench \(bench)\n\(text)")
         if wantsJSON { print(json) }
     }
 
     private static func isKept(_ limit: Limit, _ row: Row) -> Bool {
         switch limit {
         case .below(let most, _): row.value < most
+        case .atLeast(let least, _): row.value >= least
         case .timesRaw(let factor): row.raw.map { row.value <= $0 * factor } ?? false
         }
     }
 
     private static func text(_ limit: Limit) -> String {
         switch limit {
-        case .below(let most, let source): "< \(most == most.rounded() ? "\(Int(most))" : "\(most)") \(source)"
+        case .below(let most, let source): "< \(short(most)) \(source)"
+        case .atLeast(let least, let source): ">= \(short(least)) \(source)"
         case .timesRaw(let factor): "<= \(factor) x SQLite"
         }
     }
+
+    private static func short(_ value: Double) -> String { value == value.rounded() ? "\(Int(value))" : "\(value)" }
 
     private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
 }

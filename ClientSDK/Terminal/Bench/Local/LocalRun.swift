@@ -28,7 +28,7 @@ struct LocalRun {
         defer { withExtendedLifetime(folder) {} }
         let ground = try LocalGround(folder: folder)
         try ground.fill(messages: messages, conversations: conversations)
-        var table = LimitTable()
+        var table = LimitTable("local", unit: "figure, p50 in ms unless it says else")
         try await open(ground, &table)
         let chat = Chat(try ground.open())
         let raw = try RawSQLite(path: ground.path)

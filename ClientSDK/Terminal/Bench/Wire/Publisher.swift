@@ -23,6 +23,8 @@ final class Publisher: LoadPeer {
     /// Transactions that were settled since `beginMeasuring()`.
     private(set) var acknowledged: Int64 = 0
     private(set) var latencies = LatencyLog()
+    /// What stands in the text of the last message that was sent.
+    private(set) var lastStamp: UInt64 = 0
     /// Called when the welcome is there, and again when the last transaction of the plan is settled.
     var onProgress: ((Publisher) -> Void)?
     var onFailure: ((String) -> Void)?
@@ -71,6 +73,7 @@ final class Publisher: LoadPeer {
             template.write(first: first, count: Int(count), now: wallClock(), stamp: UInt64(stamp), into: &buffer)
         }
         first += count
+        lastStamp = UInt64(stamp)
         inFlight.append((first - 1, UInt64(stamp)))
         return true
     }

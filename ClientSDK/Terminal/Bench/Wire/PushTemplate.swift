@@ -23,6 +23,11 @@ struct PushTemplate {
         padding = max(0, textBytes - Self.stampDigits - 1)
     }
 
+    /// The time in the text of a message; `nil` for one of somebody else.
+    static func stamp(of text: String) -> UInt64? {
+        text.utf8.first == UInt8(ascii: "T") ? UInt64(text.dropFirst().prefix(stampDigits)) : nil
+    }
+
     /// Appends one push of `count` transactions of one message each.
     ///
     /// - Parameters:

@@ -1,0 +1,78 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkWire
+
+/// A device in this process that has a conversation open: on the store alone, or as a messenger.
+struct LiveDevice: Sendable {
+    static let user = "bench-device"
+    /// Messages on its screen.
+    static let page = 50
+    /// From the call to connect to the copy that is up to date.
+    private static let connectMax: Duration = .seconds(30)
+
+    let store: SyncStore
+    let conversation: LocalID
+    let sightings = LiveSightings()
+    /// The file of the store.
+    let path: String
+
+    /// Opens the file and connects it; a device of another name has a file and a client of its own.
+    static func open(
+        named name: String, in folder: TemporaryFolder, _ conversation: LocalID, at target: LoadTarget
+    ) async throws -> LiveDevice {
+        let path = "\(folder.path)/\(name).sqlite"
+        let database = try LocalDatabase.open(
+            path: path, account: UserID(Self.user), schema: try ChatSchema.schema(),
+            newClient: LoadTarget.newClient())
+        let store = SyncStore(database: database, environment: .system)
+        let token = try target.token(for: Self.user)
+        try store.connect(to: target.ground.address.url, transport: NIOTransport()) { token }
+        return LiveDevice(store: store, conversation: conversation, path: path)
+    }
+
+    /// Returns once the conversation is here and the copy is up to date.
+    func ready() async throws {
+        try await withTimeout(Self.connectMax, "the device did not connect") { [store, conversation] in
+            let held = store.observe { snapshot in
+                try snapshot.rows("SELECT 1 FROM conversations WHERE local_id = ?", [.id(UUID(conversation))])
+            }
+            for try await rows in held where !rows.isEmpty { break }
+            for await status in store.status where status.phase == .live { break }
+        }
+    }
+
+    /// Shows the newest messages until it is cancelled.
+    func observe() async throws {
+        let newest = store.repository(LiveMessage.self).observe(
+            where: nil, orderBy: .descending("sentAt"), limit: Self.page, in: ScopeID(record: conversation))
+        for try await page in newest {
+            sightings.show(page.compactMap { Self.sight(number: $0.serverID, text: $0.text) })
+        }
+    }
+
+    /// The same as a messenger, which also says what was delivered and what was read.
+    func chat() async throws {
+        let chat = Chat(store)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await chat.run() }
+            group.addTask {
+                for try await page in chat.messages.observe(UUID(conversation), newest: Self.page) {
+                    sightings.show(page.compactMap { Self.sight(number: $0.serverID, text: $0.text) })
+                    if let last = page.last { chat.messages.noteSeen(last) }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Ends with the file closed.
+    func close() async throws { try await store.close() }
+
+    private static func sight(number: Int64?, text: String) -> LiveSightings.Sight? {
+        guard let number, let written = PushTemplate.stamp(of: text) else { return nil }
+        return LiveSightings.Sight(number: number, written: written)
+    }
+}

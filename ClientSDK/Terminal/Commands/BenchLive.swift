@@ -1,0 +1,81 @@
+import ArgumentParser
+import TidemarkCommandLine
+import TidemarkModel
+
+/// `tide bench live`.
+struct BenchLive: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "live",
+        abstract: "What a message costs a device that shows it while it comes, beside the same rows in SQLite alone.",
+        discussion: """
+            This process is the device, on the real socket; who writes, and the server, are processes of their own. A \
+            figure is what the device took until the newest 50 messages were shown and all was written and said \
+            because of it, divided by the messages: processor time and changes of threads as the system counts them \
+            (getrusage), bytes for the disk as Linux counts them (/proc/self/io; no other system tells a process, and the \
+            rows are missing there). SQLite's column is a durable insert into the same table, with its indexes and \
+            without full-text search, and the newest 50 read back, at the same rate in the same run. A processor that \
+            others use as well makes each of these figures larger.
+
+            EXAMPLES
+              tide bench live
+              tide bench live --rates 10 --seconds 20 --burst 0
+              tide bench live --strict --json
+            """)
+
+    @Option(help: ArgumentHelp("Messages a second, by commas.", valueName: "rates"))
+    var rates = "1,50,1000"
+    @Option(help: "Length of each rate.")
+    var seconds = 5
+    @Option(help: "Messages that are written as fast as the server takes them; 0 for none.")
+    var burst = 20_000
+    @Option(help: "Seconds in which nothing happens; 0 for none.")
+    var idle = 20
+    @Option(help: "Bytes of each message's text.")
+    var bytes = 100
+    @Flag(help: "Leave out the messenger, which also writes receipts.")
+    var storeOnly = false
+    @Flag(help: "End with status 1 when a limit is missed.")
+    var strict = false
+    @OptionGroup var target: BenchTargetOptions
+
+    private var ratesAsked: [Int] { rates.split(separator: ",").compactMap { Int($0) } }
+
+    func validate() throws {
+        guard !ratesAsked.isEmpty, ratesAsked.count == rates.split(separator: ",").count else {
+            throw ValidationError("--rates must be numbers with commas between them, not '\(rates)'.")
+        }
+        for rate in ratesAsked { try bound(rate, "--rates", 1...10_000) }
+        try bound(seconds, "--seconds", 1...600)
+        try bound(burst, "--burst", 0...1_000_000)
+        try bound(idle, "--idle", 0...600)
+        try bound(bytes, "--bytes", 21...60_000)
+    }
+
+    func run() async throws {
+        let run = LiveRun(
+            rates: ratesAsked, seconds: seconds, burst: burst, idle: idle, textBytes: bytes, hasChat: !storeOnly)
+        let table = try await target.prepared { try await run.run(on: $0) }
+        table.show(json: target.json)
+        if strict, !table.missed.isEmpty {
+            throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
+        }
+    }
+}
+
+/// `tide bench live-writer`: who writes while `bench live` measures.
+struct BenchLiveWriter: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "live-writer", abstract: "Write messages for 'bench live', which starts this.",
+        shouldDisplay: false)
+
+    @Option var server: String
+    @Option var conversation: String
+    @Option var count: Int
+    @Option var rate: Int?
+    @Option var bytes: Int
+
+    func run() async throws {
+        guard let id = UniqueID(conversation) else { throw ValidationError("--conversation must be an id.") }
+        try await LiveLoad(server: server, conversation: id, count: count, rate: rate, textBytes: bytes).write()
+    }
+}
