@@ -6,7 +6,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
     typealias OutboundOut = WebSocketFrame
-    typealias Waiter = CheckedContinuation<[UInt8], any Error>
+    typealias Waiter = CheckedContinuation<[[UInt8]], any Error>
 
     private let limits: NIOTransportLimits
     private var assembly: MessageAssembly
@@ -15,7 +15,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     private var isReadHeldBack = false
     private var isClosing = false
     private var lastHeard = NIODeadline.uptimeNanoseconds(0)
-    private var silenceAlarm: RepeatedTask?
+    private var silenceAlarm: Scheduled<Void>?
     private var signOfLife: RepeatedTask?
 
     init(messageBytesMax: Int, limits: NIOTransportLimits) {
@@ -27,13 +27,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
         lastHeard = context.eventLoop.now
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        silenceAlarm = context.eventLoop.scheduleRepeatedTask(every: limits.silenceMax / 12) { _ in
-            bound.value.checkSilence()
-        }
-        signOfLife = context.eventLoop.scheduleRepeatedTask(every: limits.signOfLifeEvery) { _ in
-            bound.value.showLife()
-        }
+        watchSilence(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { lose() }
@@ -44,10 +38,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        guard inbox.hasRoom || isClosing else {
-            isReadHeldBack = true
-            return
-        }
+        guard inbox.hasRoom || isClosing else { return holdBack(context) }
         context.read()
     }
 
@@ -64,7 +55,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
             case .connectionClose: closedByServer(frame.data, context)
             default:
                 guard let message = try assembly.add(frame) else { return }
-                inbox.deliver(message)?.resume(returning: message)
+                inbox.deliver(message)?.resume(returning: [message])
             }
         } catch {
             fail(error, context)
@@ -83,10 +74,10 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     // MARK: For the connection, on the event loop
 
-    func take(_ id: UInt64, _ waiter: Waiter) {
-        switch inbox.take(id, waiter) {
+    func take(_ id: UInt64, atMost most: Int, _ waiter: Waiter) {
+        switch inbox.take(id, atMost: most, waiter) {
         case nil: break
-        case .message(let message)?: waiter.resume(returning: message)
+        case .messages(let messages)?: waiter.resume(returning: messages)
         case .failure(let error)?: waiter.resume(throwing: error)
         }
         resumeReading()
@@ -148,11 +139,30 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     // MARK: Time
 
+    /// Wakes when the server has been silent for too long, should nothing come until then, and at no other time.
+    private func watchSilence(_ context: ChannelHandlerContext) {
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        silenceAlarm = context.eventLoop.scheduleTask(deadline: lastHeard + TimeAmount(limits.silenceMax)) {
+            bound.value.checkSilence()
+        }
+    }
+
     private func checkSilence() {
-        guard let context, !isReadHeldBack else { return }
-        guard context.eventLoop.now - lastHeard >= TimeAmount(limits.silenceMax) else { return }
+        guard let context else { return }
+        // What is not read is not heard.
+        if isReadHeldBack { lastHeard = context.eventLoop.now }
+        guard context.eventLoop.now - lastHeard >= TimeAmount(limits.silenceMax) else { return watchSilence(context) }
         finish(NIOTransportError(.silent, "nothing heard for \(limits.silenceMax)"))
         context.close(promise: nil)
+    }
+
+    private func holdBack(_ context: ChannelHandlerContext) {
+        isReadHeldBack = true
+        guard signOfLife == nil else { return }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        signOfLife = context.eventLoop.scheduleRepeatedTask(every: limits.signOfLifeEvery) { _ in
+            bound.value.showLife()
+        }
     }
 
     private func showLife() {
@@ -163,6 +173,8 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     private func resumeReading() {
         guard isReadHeldBack, inbox.hasRoom || isClosing, let context else { return }
         isReadHeldBack = false
+        signOfLife?.cancel()
+        signOfLife = nil
         lastHeard = context.eventLoop.now
         context.read()
     }

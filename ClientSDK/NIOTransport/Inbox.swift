@@ -3,7 +3,7 @@ import NIOCore
 /// Messages that wait for the app, or the app that waits for a message: a pure machine that says what to do.
 struct Inbox<Waiter> {
     enum Delivery {
-        case message([UInt8])
+        case messages([[UInt8]])
         case failure(any Error)
     }
 
@@ -34,11 +34,15 @@ struct Inbox<Waiter> {
         return nil
     }
 
-    /// What to give the app at once, or `nil` when it now waits.
-    mutating func take(_ id: UInt64, _ waiter: Waiter) -> Delivery? {
-        if let message = messages.popFirst() {
-            bytes -= message.count
-            return .message(message)
+    /// What to give the app at once, or `nil` when it now waits for one message.
+    ///
+    /// - Parameter most: messages that it takes.
+    mutating func take(_ id: UInt64, atMost most: Int, _ waiter: Waiter) -> Delivery? {
+        if !messages.isEmpty {
+            let taken = Array(messages.prefix(most))
+            messages.removeFirst(taken.count)
+            bytes -= taken.reduce(0) { $0 + $1.count }
+            return .messages(taken)
         }
         if let end { return .failure(end) }
         guard self.waiter == nil else {

@@ -65,9 +65,13 @@ private final class NIOTransportConnection: TransportConnection {
 
     func send(_ message: [UInt8]) async throws { try await socket.send(message) }
 
-    func receive() async throws -> [UInt8] {
+    func receive() async throws -> [UInt8] { try await naming { try await socket.receive() } }
+
+    func receiveWaiting() async throws -> [[UInt8]] { try await naming { try await socket.receiveWaiting() } }
+
+    private func naming<Received>(_ receive: () async throws -> Received) async throws -> Received {
         do {
-            return try await socket.receive()
+            return try await receive()
         } catch let closed as TransportClosed {
             throw Tidemark.TransportClosed(code: closed.code, reason: closed.reason)
         } catch let error as NIOTransportError {

@@ -2,16 +2,16 @@
 package struct NIOTransportLimits: Sendable {
     /// For the TCP connection, and again for the TLS and WebSocket handshakes on it.
     package var connectTimeout: Duration = .seconds(10)
-    /// A server of which nothing was heard for so long is given up, give or take a
-    /// twelfth. It pings every 25 s.
+    /// A server of which nothing was heard for so long is given up. It pings every 25 s.
     package var silenceMax: Duration = .seconds(60)
     /// While the app does not take messages, nothing is read and no ping is answered: a pong so often tells the server
     /// that this side lives.
     package var signOfLifeEvery: Duration = .seconds(20)
     /// From our close frame to the server's answer; then the connection is cut.
     package var closeDeadline: Duration = .seconds(2)
-    /// Messages that wait for ``NIOWebSocketConnection/receive()``; from here on the socket is not read.
-    package var waitingMessagesMax = 16
+    /// Messages that wait for ``NIOWebSocketConnection/receive()``; from here on the socket is not read. So many may be
+    /// applied together; their bytes are bounded as those of one message.
+    package var waitingMessagesMax = 128
     /// Frames of one message.
     package var fragmentsPerMessageMax = 1024
     /// Bytes of a refused handshake's body that are kept for the error's text.

@@ -34,11 +34,16 @@ package final class NIOWebSocketConnection: Sendable {
     ///
     /// - Throws: ``TransportClosed`` once either side has sent a close frame and the messages before it are taken,
     ///   ``NIOTransportError`` for any other end, `CancellationError` when the task is cancelled (the connection lives on).
-    package func receive() async throws -> [UInt8] {
+    package func receive() async throws -> [UInt8] { try await receive(atMost: 1)[0] }
+
+    /// The same with what waits behind it; at least one.
+    package func receiveWaiting() async throws -> [[UInt8]] { try await receive(atMost: .max) }
+
+    private func receive(atMost most: Int) async throws -> [[UInt8]] {
         let id = lastReceive.wrappingAdd(1, ordering: .relaxed).newValue
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                channel.eventLoop.execute { [handler] in handler.value.take(id, continuation) }
+                channel.eventLoop.execute { [handler] in handler.value.take(id, atMost: most, continuation) }
                 // The cancellation handler may have run before this wait was queued, and found nothing to cancel.
                 if Task.isCancelled { cancelReceive(id) }
             }

@@ -6,7 +6,7 @@ import Testing
     private struct Lost: Error {}
 
     private func message(_ delivery: Inbox<Int>.Delivery?) -> [UInt8]? {
-        if case .message(let bytes)? = delivery { bytes } else { nil }
+        if case .messages(let messages)? = delivery, messages.count == 1 { messages[0] } else { nil }
     }
 
     private func failure(_ delivery: Inbox<Int>.Delivery?) -> (any Error)? {
@@ -15,14 +15,25 @@ import Testing
 
     @Test func `a message goes to the waiter, or waits its turn`() {
         var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
-        let waits = inbox.take(1, 11)
+        let waits = inbox.take(1, atMost: 1, 11)
         #expect(waits == nil)
         let resumed = inbox.deliver([1])
         #expect(resumed == 11)
         let stored = [[2], [3]].map { inbox.deliver($0) }
         #expect(stored == [nil, nil])
-        let taken = [2, 3].map { message(inbox.take($0, 0)) }
+        let taken = [2, 3].map { message(inbox.take($0, atMost: 1, 0)) }
         #expect(taken == [[2], [3]])
+    }
+
+    @Test func `what waits is taken together, as much as is wanted`() {
+        var inbox = Inbox<Int>(messagesMax: 3, bytesMax: 99)
+        for byte in 1...3 as ClosedRange<UInt8> { _ = inbox.deliver([byte]) }
+        guard case .messages([[1], [2]])? = inbox.take(1, atMost: 2, 0) else {
+            Issue.record("not the first two")
+            return
+        }
+        #expect(inbox.hasRoom)
+        #expect(message(inbox.take(2, atMost: .max, 0)) == [3])
     }
 
     @Test func `there is room until one of the bounds is reached`() {
@@ -31,12 +42,12 @@ import Testing
         #expect(byCount.hasRoom)
         _ = byCount.deliver([2])
         #expect(!byCount.hasRoom)
-        _ = byCount.take(1, 0)
+        _ = byCount.take(1, atMost: 1, 0)
         #expect(byCount.hasRoom)
         var byBytes = Inbox<Int>(messagesMax: 9, bytesMax: 4)
         _ = byBytes.deliver([1, 2, 3, 4])
         #expect(!byBytes.hasRoom)
-        _ = byBytes.take(1, 0)
+        _ = byBytes.take(1, atMost: 1, 0)
         #expect(byBytes.hasRoom)
     }
 
@@ -47,14 +58,14 @@ import Testing
         _ = inbox.finish(Lost())
         let late = inbox.deliver([2])
         #expect(late == nil)
-        #expect(message(inbox.take(1, 0)) == [1])
-        #expect(failure(inbox.take(2, 0)) as? TransportClosed == TransportClosed(code: 4401, reason: ""))
-        #expect(failure(inbox.take(3, 0)) is TransportClosed)
+        #expect(message(inbox.take(1, atMost: 1, 0)) == [1])
+        #expect(failure(inbox.take(2, atMost: 1, 0)) as? TransportClosed == TransportClosed(code: 4401, reason: ""))
+        #expect(failure(inbox.take(3, atMost: 1, 0)) is TransportClosed)
     }
 
     @Test func `the end resumes the waiter`() {
         var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
-        _ = inbox.take(1, 11)
+        _ = inbox.take(1, atMost: 1, 11)
         let resumed = inbox.finish(Lost())
         let again = inbox.finish(Lost())
         #expect(resumed == 11)
@@ -63,8 +74,8 @@ import Testing
 
     @Test func `only the wait that was cancelled is resumed`() {
         var inbox = Inbox<Int>(messagesMax: 9, bytesMax: 99)
-        _ = inbox.take(1, 11)
-        let second = failure(inbox.take(2, 22)) as? NIOTransportError
+        _ = inbox.take(1, atMost: 1, 11)
+        let second = failure(inbox.take(2, atMost: 1, 22)) as? NIOTransportError
         #expect(second?.code == .alreadyReceiving)
         let stale = inbox.cancel(2)
         let cancelled = inbox.cancel(1)

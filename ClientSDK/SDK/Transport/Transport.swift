@@ -25,9 +25,19 @@ public protocol TransportConnection: Sendable {
     ///   otherwise.
     func receive() async throws -> [UInt8]
 
+    /// Waits for the next message, and takes along those that are here already behind it, so that they cost the disk one
+    /// write. At least one; each is bounded as for `receive`. Left out, it is one at a time.
+    ///
+    /// - Throws: as `receive`, for what comes after the messages that it gave.
+    func receiveWaiting() async throws -> [[UInt8]]
+
     /// Closes the connection; a waiting `receive` or `send` then throws. Called once, also on a connection that carries
     /// nothing any more: it must not wait for the other end for long.
     func close(code: UInt16) async
+}
+
+extension TransportConnection {
+    public func receiveWaiting() async throws -> [[UInt8]] { [try await receive()] }
 }
 
 /// The end of a connection.
