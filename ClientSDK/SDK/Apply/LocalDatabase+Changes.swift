@@ -24,7 +24,7 @@ extension LocalDatabase {
             // First what is settled: a transaction that was accepted before its scope was lost is not to be parked. Then
             // scopes, since the frame's rows are filtered by the grants as they stand after it.
             if let settled = changes.settled {
-                try Settlement(db: db).settle(settled, now: now, rebase: &rebase)
+                try Settlement(db: db, memo: memo).settle(settled, now: now, rebase: &rebase)
             }
             try apply(changes.grants, ScopeChange(self, db, now: now), rebase: &rebase)
             var rows = try RowApplier(records)

@@ -6,6 +6,8 @@ import TidemarkWire
 /// Takes settled transactions out of the outbox, inside the transaction that applies their rows.
 struct Settlement {
     let db: Database
+    /// What was written lately, so that its text need not be read.
+    let memo: TransactionMemo
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= Meta.lastNumber.integer(db) ?? 0 else {
@@ -69,7 +71,10 @@ struct Settlement {
     ) throws {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
-        let transaction = try entry.transaction()
-        for key in try OutboxTable(db: db).unlink(entry) { rebase.commit(key, transaction, at: seq) }
+        let transaction = try memo.transaction(of: entry)
+        for key in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
+            rebase.commit(key, transaction, at: seq)
+        }
+        memo.forget(entry.id)
     }
 }

@@ -13,7 +13,11 @@ final class CollectionTable: Sendable {
     let selectSQL: String
     /// The select list of the same order.
     let columnsSQL: String
+    /// How many columns that are.
+    let columns: Int
     private let replaceSQL: String
+    /// Write so many rows whatever is there.
+    let putSQL: [(rows: Int, sql: String)]
     /// Write so many rows unless what is there is as new (R-41); most rows first, the last writes one.
     let applySQL: [(rows: Int, sql: String)]
     /// Deletes by `local_id`.
@@ -26,7 +30,7 @@ final class CollectionTable: Sendable {
 
     /// How many rows one statement writes at most; with the most fields of a schema still few enough for SQLite's bound of
     /// parameters.
-    static let rowsMax = 64
+    static let rowsMax = ManyRows.sizes[0]
 
     static let envelope = [
         "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
@@ -41,15 +45,14 @@ final class CollectionTable: Sendable {
         let columns = Self.envelope + collection.fields.map { Self.quoted($0.name) }
         columnsSQL = columns.joined(separator: ", ")
         selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"
-        let marks = "(\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        self.columns = columns.count
         let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
         let insert = "INSERT INTO \(table) (\(columnsSQL)) VALUES"
         let update = "ON CONFLICT (local_id) DO UPDATE SET \(assignments)"
-        replaceSQL = "\(insert) \(marks) \(update)"
-        applySQL = [Self.rowsMax, 8, 1].map { rows in
-            let list = repeatElement(marks, count: rows).joined(separator: ", ")
-            return (rows, "\(insert) \(list) \(update) WHERE excluded.seq > \(table).seq")
-        }
+        putSQL = ManyRows.statements(insert, columns: columns.count, update)
+        replaceSQL = ManyRows.statement(insert, columns: columns.count, update)
+        applySQL = ManyRows.statements(
+            insert, columns: columns.count, "\(update) WHERE excluded.seq > \(table).seq")
         deleteSQL = "DELETE FROM \(table) WHERE local_id = ?"
         deleteOlderSQL = "DELETE FROM \(table) WHERE local_id = ? AND seq < ?"
     }

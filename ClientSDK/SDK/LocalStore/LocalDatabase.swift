@@ -28,6 +28,9 @@ package final class LocalDatabase: Sendable {
     let checkpointer: Checkpointer?
     /// `nil` in memory.
     let lock: FileLock?
+    /// Commits that the disk has confirmed, as the checkpointer counts them.
+    let confirmedCommits = Atomic(0)
+    let memo = TransactionMemo()
     let searchUpkeep: SearchUpkeep
     /// What observations hear of.
     let changes = ChangeBoard()

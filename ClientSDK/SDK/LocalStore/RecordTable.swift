@@ -70,17 +70,25 @@ struct RecordTable {
     }
 
     func saveBase(_ record: LocalRecord) throws {
-        try db.run(
-            """
-            INSERT OR REPLACE INTO tidemark_base (
-                collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
-            ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            [
-                record.key.collection, record.key.id.description, record.scope.text, record.seq, record.born,
-                record.author.text, record.created, record.updated, record.existence.rawValue,
-                FieldValue.object(record.fields).json,
-            ])
+        try db.run(Self.saveBaseSQL, StatementArguments(Self.values(base: record)))
+    }
+
+    private static let insertBase = """
+        INSERT OR REPLACE INTO tidemark_base (
+            collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
+        ) VALUES
+        """
+    private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
+    static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
+
+    /// In the order of `saveBasesSQL`.
+    static func values(base record: LocalRecord) -> [DatabaseValue] {
+        [
+            record.key.collection.databaseValue, record.key.id.description.databaseValue,
+            record.scope.text.databaseValue, record.seq.databaseValue, record.born?.databaseValue ?? .null,
+            record.author.text.databaseValue, record.created.databaseValue, record.updated?.databaseValue ?? .null,
+            record.existence.rawValue.databaseValue, FieldValue.object(record.fields).json.databaseValue,
+        ]
     }
 
     func deleteBase(_ key: RecordKey) throws {

@@ -28,7 +28,9 @@ extension LocalDatabase {
     package func nextPush(
         after: Int64, maxTransactions: Int, maxBytes: Int, now: Milliseconds? = nil
     ) throws -> [NumberedEntry] {
-        try change { db in
+        // Most looks find nothing, and are no writes.
+        guard try writer.read({ db in try OutboxTable(db: db).hasEntries(after: after) }) else { return [] }
+        return try change { db in
             var push: [NumberedEntry] = []
             var bytes = 0
             for entry in try OutboxTable(db: db).entries(after: after, limit: Int64(maxTransactions)) {
@@ -36,7 +38,7 @@ extension LocalDatabase {
                 guard push.isEmpty || bytes <= maxBytes else { break }
                 let transaction =
                     switch entry.state {
-                    case .queued, .sending, .held: try entry.transaction()
+                    case .queued, .sending, .held: try memo.reading(entry)
                     case .void, .withdrawn, .waiting:
                         Transaction(id: entry.id, mutations: [], clientTime: entry.created)
                     }

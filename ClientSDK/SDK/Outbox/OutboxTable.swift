@@ -23,9 +23,20 @@ struct OutboxTable {
 
     /// Notes that the transaction writes the record; twice is once.
     func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {
-        try db.run(
-            "INSERT OR IGNORE INTO tidemark_outbox_record (collection, local_id, n, scope) VALUES (?, ?, ?, ?)",
-            [key.collection, key.id.description, number, scope.text])
+        try db.run(Self.linkSQL, StatementArguments(Self.values(link: key, scope: scope, number: number)))
+    }
+
+    private static let insertLink =
+        "INSERT OR IGNORE INTO tidemark_outbox_record (collection, local_id, n, scope) VALUES"
+    private static let linkSQL = ManyRows.statement(insertLink, columns: 4)
+    static let linksSQL = ManyRows.statements(insertLink, columns: 4)
+
+    /// In the order of `linksSQL`.
+    static func values(link key: RecordKey, scope: ScopeID, number: Int64) -> [DatabaseValue] {
+        [
+            key.collection.databaseValue, key.id.description.databaseValue, number.databaseValue,
+            scope.text.databaseValue,
+        ]
     }
 
     /// Notes a transaction's records under another number.
@@ -38,11 +49,11 @@ struct OutboxTable {
     }
 
     /// Takes the transaction off the records that it writes, and names those that it was on.
-    func unlink(_ entry: OutboxEntry) throws -> [RecordKey] {
-        try Set(entry.transaction().mutations.map(\.key)).sorted().filter { key in
+    func unlink(_ transaction: Transaction, number: Int64) throws -> [RecordKey] {
+        try Set(transaction.mutations.map(\.key)).sorted().filter { key in
             try db.run(
                 "DELETE FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?",
-                [key.collection, key.id.description, entry.number])
+                [key.collection, key.id.description, number])
             return db.changesCount > 0
         }
     }
@@ -64,6 +75,12 @@ struct OutboxTable {
     func pendingCount() throws -> Int {
         let sql = "SELECT count(*) FROM tidemark_outbox WHERE state IN ('queued', 'sending')"
         return try Int(db.first(sql)?.integer(0) ?? 0)
+    }
+
+    /// Whether there is an entry after the number, not counting those that wait without one.
+    func hasEntries(after number: Int64) throws -> Bool {
+        try db.exists(
+            "SELECT 1 FROM tidemark_outbox WHERE n > ? AND n < \(Withholding.firstPlace) LIMIT 1", [number])
     }
 
     /// Entries after one number and up to another, in order; not those that wait without a number.

@@ -9,6 +9,7 @@ import TidemarkModel
 struct WriteDraft {
     private let database: LocalDatabase
     private let records: RecordTable
+    private let rows: DraftRows
     private let time: Milliseconds
     private let limits: ModelLimits
     private let newID: (@Sendable () -> TransactionID)?
@@ -29,6 +30,7 @@ struct WriteDraft {
         self.newID = newID
         limits = database.modelLimits
         records = RecordTable(db, database)
+        rows = try DraftRows(records)
         number = try (Meta.lastNumber.integer(db) ?? 0) + 1
     }
 
@@ -36,14 +38,13 @@ struct WriteDraft {
     var isEmpty: Bool { mutations.isEmpty && parts.isEmpty }
 
     /// The record as this transaction has left it so far; `nil` when there is none to see.
-    func visible(_ key: RecordKey) throws -> LocalRecord? { try records.visible(key) }
+    func visible(_ key: RecordKey) throws -> LocalRecord? { try rows.visible(key) }
 
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
     mutating func stage(_ mutation: Mutation) throws {
         let collection = try database.table(mutation.key.collection).collection
         if let newID { try cut(before: mutation, newID) }
-        let base = try records.base(mutation.key)
-        let current = try current(mutation.key, over: base)
+        let (current, hasBase) = try current(mutation.key)
         let mutation = mutation.marked(current.fields, in: collection)
         var next = current
         do {
@@ -52,13 +53,13 @@ struct WriteDraft {
         } catch {
             throw StoreError(error)
         }
-        if base == nil {
+        if !hasBase {
             var base = current
             if base.existence == .absent { base.scope = next.scope }
-            try records.saveBase(base)
+            try rows.save(base: base)
         }
-        try OutboxTable(db: records.db).link(mutation.key, scope: next.scope, number: number)
-        try records.show(next, state: .pending)
+        try rows.link(mutation.key, scope: next.scope, number: number)
+        try rows.show(next)
         mutations.append(mutation)
     }
 
@@ -93,11 +94,12 @@ struct WriteDraft {
     }
 
     /// Appends the transaction to the outbox; answers its number. Behind what is withheld it waits without one.
-    func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
+    mutating func enqueue(_ id: TransactionID, ifSeq: SequenceNumber? = nil) throws -> Int64 {
         guard !mutations.isEmpty else { throw StoreError(Rejection(.invalid, "the transaction has no mutations")) }
         let transaction = Transaction(id: id, mutations: mutations, clientTime: time, ifSeq: ifSeq)
         let body = OutboxEntry.text(transaction)
         try checkSize(bytes: body.utf8.count)
+        try rows.finish()
         let outbox = OutboxTable(db: records.db)
         let written = try (Meta.lastWritten.integer(records.db) ?? 0) + 1
         try Meta.lastWritten.set(written, records.db)
@@ -113,21 +115,23 @@ struct WriteDraft {
         return number
     }
 
-    /// The record with everything pending on it, also when that leaves nothing to see.
-    private func current(_ key: RecordKey, over base: LocalRecord?) throws -> LocalRecord {
-        if let visible = try records.visible(key) { return visible }
+    /// The record with everything pending on it, also when that leaves nothing to see; and whether it has a base.
+    private func current(_ key: RecordKey) throws -> (record: LocalRecord, hasBase: Bool) {
+        if let staged = rows.staged(key) { return (staged, true) }
+        let base = try rows.base(key)
+        if let visible = try records.visible(key) { return (visible, base != nil) }
         if let base {
             let collection = try database.table(key.collection).collection
-            return base.folding(try records.pending(key).mutations + mutations.filter { $0.key == key }, in: collection)
+            return (base.folding(try records.pending(key).mutations, in: collection), true)
         }
         let scope = ScopeID(record: key.id)
         var record = LocalRecord(absent: key, scope: scope, author: database.account, created: time)
-        if let tombstone = try records.tombstone(key) {
+        if let tombstone = try rows.tombstone(key) {
             record.existence = .deleted
             record.scope = tombstone.scope
             record.seq = tombstone.seq
         }
-        return record
+        return (record, false)
     }
 
     private func checkSize(bytes: Int) throws {

@@ -1,0 +1,79 @@
+import GRDB
+import TidemarkModel
+
+/// What a transaction of the app leaves in the tables, held back until there is much of it or it ends, so that many rows go
+/// with one statement. Nobody else may read the records meanwhile: ask here.
+final class DraftRows {
+    private let records: RecordTable
+    /// Records as they were staged; deleted ones too.
+    private var staged: [RecordKey: LocalRecord] = [:]
+    private var rows: [String: ManyRows] = [:]
+    private let bases: ManyRows
+    private let links: ManyRows
+    /// Whether there were any when the transaction began.
+    private let hasBases: Bool
+    private let hasTombstones: Bool
+
+    init(_ records: RecordTable) throws {
+        self.records = records
+        bases = ManyRows(records.db, columns: 10, RecordTable.saveBasesSQL)
+        links = ManyRows(records.db, columns: 4, OutboxTable.linksSQL)
+        hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
+        hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
+    }
+
+    // MARK: Reading
+
+    /// The record as the transaction has left it; `nil` when it has not touched it.
+    func staged(_ key: RecordKey) -> LocalRecord? { staged[key] }
+
+    /// The record as somebody sees it once this is committed.
+    func visible(_ key: RecordKey) throws -> LocalRecord? {
+        guard let record = staged[key] else { return try records.visible(key) }
+        return record.existence == .live ? record : nil
+    }
+
+    /// The base of a record that was not touched yet.
+    func base(_ key: RecordKey) throws -> LocalRecord? { hasBases ? try records.base(key) : nil }
+
+    /// The same of its tombstone.
+    func tombstone(_ key: RecordKey) throws -> (scope: ScopeID, seq: SequenceNumber)? {
+        hasTombstones ? try records.tombstone(key) : nil
+    }
+
+    // MARK: Writing
+
+    func save(base record: LocalRecord) throws { try bases.add(RecordTable.values(base: record)) }
+
+    /// Notes that the transaction of that number writes the record; twice is once.
+    func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {
+        try links.add(OutboxTable.values(link: key, scope: scope, number: number))
+    }
+
+    /// Shows the record as pending.
+    func show(_ record: LocalRecord) throws {
+        staged[record.key] = record
+        guard let table = records.tables[record.key.collection] else { return }
+        if record.existence == .live {
+            try rows(of: table).add(table.values(record, state: .pending))
+        } else {
+            // What was shown of it before must not come after this.
+            try rows[record.key.collection]?.flush()
+            try records.show(record, state: .pending)
+        }
+    }
+
+    /// Writes what is held back; everybody may read again until more is staged.
+    func finish() throws {
+        for rows in rows.values { try rows.finish() }
+        try bases.finish()
+        try links.finish()
+    }
+
+    private func rows(of table: CollectionTable) -> ManyRows {
+        if let known = rows[table.collection.name] { return known }
+        let made = ManyRows(records.db, columns: table.columns, table.putSQL)
+        rows[table.collection.name] = made
+        return made
+    }
+}
