@@ -4,6 +4,8 @@ import Synchronization
 final class BlobInbox: Sendable {
     private struct State {
         var isLinked: Bool?
+        /// The connection ended meanwhile, also where there is another one by now.
+        var wasUnlinked = false
         var hasWritten = false
         var hasRung = false
         var ends: [(BlobKey, BlobUploadEnd)] = []
@@ -18,7 +20,12 @@ final class BlobInbox: Sendable {
 
     init() { (signals, signalling) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1)) }
 
-    func linked(_ isLinked: Bool) { note { $0.isLinked = isLinked } }
+    func linked(_ isLinked: Bool) {
+        note { state in
+            state.isLinked = isLinked
+            if !isLinked { state.wasUnlinked = true }
+        }
+    }
     func wrote() { note { $0.hasWritten = true } }
     func rang() { note { $0.hasRung = true } }
     func ended(_ key: BlobKey, _ end: BlobUploadEnd) { note { $0.ends.append((key, end)) } }
@@ -32,6 +39,7 @@ final class BlobInbox: Sendable {
             return state
         }
         var events: [BlobUploads.Event] = []
+        if taken.wasUnlinked, taken.isLinked == true { events.append(.linked(false)) }
         if let isLinked = taken.isLinked { events.append(.linked(isLinked)) }
         if taken.hasWritten { events.append(.wrote) }
         events += taken.ends.map { .ended($0.0, $0.1) }

@@ -15,6 +15,17 @@ import TidemarkModel
         #expect(machine.on(.linked(true), now: 0) == [.load(limit: 2)])
     }
 
+    @Test func `a connection that ended and came again between two looks is both`() {
+        let inbox = BlobInbox()
+        inbox.linked(true)
+        #expect(inbox.take().events == [.linked(true)])
+        inbox.linked(false)
+        inbox.linked(true)
+        #expect(inbox.take().events == [.linked(false), .linked(true)])
+        inbox.linked(false)
+        #expect(inbox.take().events == [.linked(false)])
+    }
+
     @Test mutating func `two are in flight, and the next goes when one has ended`() {
         _ = machine.on(.linked(true), now: 0)
         #expect(machine.on(.loaded([key(1), key(2)]), now: 0) == [.send(key(1)), .send(key(2))])
