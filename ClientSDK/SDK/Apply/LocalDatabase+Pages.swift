@@ -43,7 +43,8 @@ extension LocalDatabase {
     }
 
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
-    /// already, or of which no more is wanted, is dropped (R-62): tombstones that would guard against it may be gone.
+    /// already, or of which no more is wanted, is dropped (R-62): tombstones that would guard against it may be gone. A power
+    /// cut may take it back with its progress: it is then asked for again.
     ///
     /// - Parameters:
     ///   - request: what it answers. A page that does not go on where the copy ends now is dropped as well: the copy may
@@ -55,7 +56,7 @@ extension LocalDatabase {
         _ page: PageAnswer, to request: PageRequest? = nil, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws -> Bool {
         let page = names.local(page)
-        let events: [SyncLogEvent]? = try change { db in
+        let events: [SyncLogEvent]? = try change(isConfirmed: false) { db in
             let scopes = ScopeTable(db: db)
             let progress = """
                 SELECT \(ScopeTable.isToCome), floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?

@@ -36,10 +36,11 @@ package struct EngineTiming: Hashable, Sendable {
     package var pauseMax: Int64 = 300_000
     /// A round does not wait for the end of a pause that is longer.
     package var roundPauseMax: Int64 = 5_000
-    /// The longest that an applied frame stays unacknowledged.
-    package var ackDelay: Int64 = 500
-    /// Frames and bytes after which it is acknowledged at once.
-    package var ackFrames = 32
+    /// The longest that an applied frame stays unacknowledged: the disk is asked to confirm what was applied once in that
+    /// time, and the radio wakes once to say so.
+    package var ackDelay: Int64 = 2_000
+    /// Frames and bytes after which it is acknowledged at once; fewer where the server's window is small.
+    package var ackFrames = 128
     package var ackBytes = 96 * 1024
     /// Before the token's end, when a fresh one is fetched; half of its life when that is shorter.
     package var tokenMargin: Int64 = 60_000
@@ -47,6 +48,8 @@ package struct EngineTiming: Hashable, Sendable {
     package var tokenPauseMin: Int64 = 10_000
     /// Longer lives are not counted with.
     package var tokenLifeMax: Int64 = 1 << 40
+    /// How often the database is looked into for what nobody told of, when the machine is awake anyway.
+    package var lookEvery: Int64 = 30_000
     /// Pages asked for at the same time.
     package var pagesAtOnce = 2
     /// Records whose history may be wanted without a connection; more are forgotten.

@@ -13,8 +13,11 @@ package enum SyncEffect: Sendable {
     case sendEphemeral([UInt8])
     /// Write the welcome to the database; answers `applied` or `applyFailed`.
     case applyWelcome(Welcome)
-    /// Apply a frame; answers `applied` or `applyFailed`.
-    case applyChanges(Changes)
+    /// Apply frames in one transaction, all or none; answers `applied` or `applyFailed`. A power cut may take it back until
+    /// `confirm`.
+    case applyChanges([Changes])
+    /// Have the disk confirm all that was applied; answers `applied` or `applyFailed`.
+    case confirm
     /// Apply a page; answers `applied` or `applyFailed`.
     case applyPage(PageAnswer, to: PageRequest)
     /// Keep what the server told of a record's history; answers `applied` or `applyFailed`.

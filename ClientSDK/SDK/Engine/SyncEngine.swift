@@ -6,8 +6,8 @@ package import TidemarkWire
 
 /// Runs the sync machine: carries out its effects against the local database and a transport.
 ///
-/// One loop takes one event at a time; the next network message is read only when the last one is in the database. So a
-/// slow disk slows the server's sending, and nothing piles up.
+/// One loop takes one event at a time; the next network messages are read only when the last ones are in the database. So
+/// a slow disk slows the server's sending, and nothing piles up. What waits meanwhile is applied together.
 package final class SyncEngine: Sendable {
     private let database: LocalDatabase
     private let configuration: EngineConfiguration
@@ -111,12 +111,16 @@ package final class SyncEngine: Sendable {
                 try database.welcomed(welcome, noting: configuration.note)
                 configuration.welcomed(welcome.limits)
             }
-        case .applyChanges(let changes):
+        case .applyChanges(let frames):
             let answer = await apply { [database, configuration] in
-                try database.apply(changes, now: configuration.now(), noting: configuration.note)
+                try database.apply(frames, now: configuration.now(), noting: configuration.note)
             }
-            if case .applied = answer, changes.isConsistent { configuration.synced(changes.time) }
+            if case .applied = answer, let time = frames.last(where: \.isConsistent)?.time {
+                configuration.synced(time)
+            }
             return answer
+        case .confirm:
+            return await apply { [database] in try database.confirm() }
         case .applyPage(let page, let request):
             return await apply { [database, configuration] in
                 try database.apply(page, to: request, noting: configuration.note)
@@ -211,7 +215,7 @@ package final class SyncEngine: Sendable {
         let closed: SyncEvent
         do {
             while !Task.isCancelled {
-                await events.send(Incoming(.received(try await connection.receive()), of: attempt))
+                await events.send(Incoming(.arrived(try await connection.receiveWaiting()), of: attempt))
             }
             return await connection.close(code: CloseCode.normal.rawValue)
         } catch let end as TransportClosed {

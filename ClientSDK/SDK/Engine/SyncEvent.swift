@@ -27,6 +27,8 @@ package enum SyncEvent: Sendable {
     case closed(code: UInt16, reason: String)
     /// One whole message.
     case received([UInt8])
+    /// Whole messages that waited together, in their order.
+    case arrived([[UInt8]])
     /// The app wrote something.
     case wrote
     /// The app has something to say to those who are connected now.

@@ -60,6 +60,7 @@ extension SyncMachine {
         noteToken(expires: welcome.tokenExpires, now: now)
         watch.begin(heartbeat: welcome.heartbeat, now: now)
         progressedAt = now
+        lookedAt = now
         effects += [.applyWelcome(welcome), .releaseWithheld]
         push(now: now, &effects)
         fill(now: now, &effects)
@@ -78,7 +79,7 @@ extension SyncMachine {
     }
 
     private mutating func take(_ changes: Changes, _ bytes: Int, now: Milliseconds, _ effects: inout [SyncEffect]) {
-        effects.append(.applyChanges(changes))
+        effects.append(.applyChanges([changes]))
         if !isConsistent { progressed(now: now) }
         isConsistent = changes.isConsistent
         appliedFrames += 1
@@ -92,6 +93,8 @@ extension SyncMachine {
             ackedThrough = max(ackedThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
             pushes.removeAll { $0.last <= settledThrough }
+            // With a refusal what was withheld may have become something to send.
+            if settled.outcomes.contains(where: { $0.rejection != nil }) { isDrained = false }
             push(now: now, &effects)
         }
         if !changes.grants.isEmpty {
@@ -100,19 +103,23 @@ extension SyncMachine {
             pages = pages.filter { entry in !changes.grants.contains { $0.scope == entry.value.scope } }
             fill(now: now, &effects)
         }
-        if appliedFrames - ackedFrames >= Int64(timing.ackFrames) || unackedBytes >= timing.ackBytes {
+        // What the server keeps for this must not stop it from sending.
+        let framesMax = min(timing.ackFrames, max(1, limits.windowFramesMax / 4))
+        let bytesMax = min(timing.ackBytes, max(1, limits.windowBytesMax / 4))
+        if appliedFrames - ackedFrames >= Int64(framesMax) || unackedBytes >= bytesMax {
             acknowledge(&effects)
         } else if ackDue == nil {
             ackDue = now + timing.ackDelay
         }
     }
 
+    /// Says what is applied, once the disk has confirmed it: until then the server keeps it.
     mutating func acknowledge(_ effects: inout [SyncEffect]) {
         ackDue = nil
         guard appliedFrames > ackedFrames else { return }
         ackedFrames = appliedFrames
         unackedBytes = 0
-        effects.append(.send(ClientMessage.ack(Ack(frames: appliedFrames)).encode()))
+        effects += [.confirm, .send(ClientMessage.ack(Ack(frames: appliedFrames)).encode())]
     }
 
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {
@@ -145,6 +152,7 @@ extension SyncMachine {
         settledThrough = max(settledThrough, error.settledThrough ?? 0)
         sentThrough = settledThrough
         pushes = []
+        isDrained = false
         switch error.code {
         case .gap: break
         case .rateLimited: pausePush(.rateLimited, error, now: now)
@@ -165,7 +173,7 @@ extension SyncMachine {
     // MARK: The push lane
 
     mutating func push(now: Milliseconds, _ effects: inout [SyncEffect]) {
-        guard isStreaming, !isLoadingPush, pushes.count < limits.pushesInFlightMax else { return }
+        guard isStreaming, !isDrained, !isLoadingPush, pushes.count < limits.pushesInFlightMax else { return }
         if pushPausedUntil > 0 {
             guard now >= pushPausedUntil else { return }
             pushPausedUntil = 0

@@ -49,8 +49,12 @@ package struct SyncMachine: Sendable {
     private var toldPause: PushPause?
     var isLoadingPush = false
     var isLoadingPages = false
-    /// The outbox had nothing to send after `sentThrough` when it was last looked at.
+    /// The outbox had nothing to send after `sentThrough` when it was last looked at, and nothing was written since.
     var isDrained = false
+    /// Writes to the database that are not answered. Nothing that rests on them is told before.
+    private var unanswered = 0
+    /// When the database was last looked into for what nobody told of.
+    var lookedAt: Milliseconds = 0
 
     // The page lane.
     var nextRequest: Int64 = 1
@@ -113,6 +117,9 @@ package struct SyncMachine: Sendable {
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
+        case .arrived(let messages):
+            for bytes in messages { received(bytes, now: now, &effects) }
+            effects = SyncEffect.gathering(effects)
         case .wrote:
             isDrained = false
             push(now: now, &effects)
@@ -123,12 +130,15 @@ package struct SyncMachine: Sendable {
         case .watch(let scopes): watch(scopes, &effects)
         case .history(let key): want(key, &effects)
         case .historyLoaded(let request): if let request { ask(request, &effects) }
-        case .applied: break
+        case .applied: unanswered = max(0, unanswered - 1)
         case .applyFailed(let reason):
+            // What stood behind it did not happen.
+            unanswered = 0
             guard isStreaming || link == .opening else { break }
             effects.append(.close(.normal))
             retry(reason, now: now, &effects)
         case .forkFound(let reason, let isCopy):
+            unanswered = 0
             guard isStreaming else { break }
             effects += [.close(.normal), .fork(isCopy: isCopy)]
             retry(SyncFailure(.clientReplaced, reason), now: now, &effects)
@@ -148,8 +158,11 @@ package struct SyncMachine: Sendable {
         watchLink(now: now, &effects)
         askPresence(now: now, &effects)
         report(&effects)
-        endRound(now: now, &effects)
-        endCollectionRounds(now: now, &effects)
+        unanswered += effects.count(where: \.isAnsweredWrite)
+        if unanswered == 0 {
+            endRound(now: now, &effects)
+            endCollectionRounds(now: now, &effects)
+        }
         arm(&effects)
         return effects
     }
@@ -191,17 +204,27 @@ package struct SyncMachine: Sendable {
             guard now >= deadline else { break }
             effects.append(.close(.normal))
             retry(SyncFailure(.serverSilent, "the server did not answer hello"), now: now, &effects)
-        case .streaming(let since):
-            if now - since >= timing.healthy { backoff.reset() }
+        case .streaming:
             if let due = ackDue, now >= due { acknowledge(&effects) }
             if let due = tokenDue, now >= due, !isRefreshing {
                 isRefreshing = true
                 tokenDue = nil
                 effects.append(.refreshToken)
             }
-            push(now: now, &effects)
-            fill(now: now, &effects)
+            lookAgain(now: now, &effects)
         }
+    }
+
+    /// Goes on where a pause is over. Whoever writes says so, and so does what brings pages; that one of them was not heard
+    /// must not keep a write here for ever, so the database is looked into from time to time all the same.
+    private mutating func lookAgain(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        let isTime = now >= lookedAt + timing.lookEvery
+        if isTime {
+            lookedAt = now
+            isDrained = false
+        }
+        push(now: now, &effects)
+        if isTime || pagesPausedUntil > 0 { fill(now: now, &effects) }
     }
 
     private mutating func greet(
@@ -224,6 +247,7 @@ package struct SyncMachine: Sendable {
     mutating func retry(
         _ reason: SyncFailure, now: Milliseconds, atLeast: Int64 = 0, _ effects: inout [SyncEffect]
     ) {
+        if case .streaming(let since) = link, now - since >= timing.healthy { backoff.reset() }
         disconnected()
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)

@@ -83,7 +83,7 @@ extension SyncStore {
         configuration.app = environment.app
         configuration.startsConnected = !syncing.isPaused
         configuration.clock = environment.clock
-        configuration.isDatabaseInline = environment.executor != nil
+        configuration.isDatabaseInline = true
         configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
         configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
         configuration.watched = { [presence] in presence.wanted }
@@ -113,7 +113,9 @@ extension SyncStore {
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }
             }
-            await engine.run()
+            // Where it may block. Who brought an executor along has it already.
+            let executor: any TaskExecutor = environment.executor ?? QueueExecutor(label: "tidemark.engine")
+            await withTaskExecutorPreference(executor) { await engine.run() }
             group.cancelAll()
         }
         presence.lost()

@@ -1,24 +1,40 @@
 import Foundation
 import GRDB
+import Synchronization
 import TidemarkSQLite
 
-/// Every write goes through here: on disk for good when it returns, and what a disk or a file does wrong has one name.
+/// Every write goes through here: on disk for good when it returns, unless it can be had again from the server, and what a
+/// disk or a file does wrong has one name.
 ///
 /// Readers see a commit while the disk still confirms it. Nobody else hears of it: a push is a write too, which waits
 /// for its turn. `DURABLE.md` says why.
 extension LocalDatabase {
+    /// - Parameter isConfirmed: false for what the server gives again as long as it was not acknowledged. It is on the disk
+    ///   with the next write that is confirmed, or with `confirm()`.
     /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written. Or with
     ///   `unconfirmed`, and then it is.
-    func change<Result>(_ body: (Database) throws -> Result) throws -> Result {
+    func change<Result>(isConfirmed: Bool = true, _ body: (Database) throws -> Result) throws -> Result {
         do {
             do {
-                return try writer.writeWithoutTransaction { db in try durably(db, body) }
+                return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
                 guard writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
-                return try writer.writeWithoutTransaction { db in try durably(db, body) }
+                return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
         } catch let error as DatabaseError {
             throw named(error)
+        }
+    }
+
+    /// Returns once all that was written is on the disk for good.
+    ///
+    /// - Throws: `StoreError` with `unconfirmed`.
+    package func confirm() throws {
+        try writer.writeWithoutTransaction { db in
+            guard let commits = checkpointer?.commits, commits != confirmedCommits.load(ordering: .relaxed) else {
+                return
+            }
+            try confirm(db)
         }
     }
 
@@ -26,10 +42,10 @@ extension LocalDatabase {
     func change<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
         do {
             do {
-                return try await writer.writeWithoutTransaction { db in try durably(db, body) }
+                return try await writer.writeWithoutTransaction { db in try durably(db, true, body) }
             } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
                 guard try await writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
-                return try await writer.writeWithoutTransaction { db in try durably(db, body) }
+                return try await writer.writeWithoutTransaction { db in try durably(db, true, body) }
             }
         } catch let error as DatabaseError {
             throw named(error)
@@ -51,7 +67,9 @@ extension LocalDatabase {
         return DiskFile.bytes(of: "\(path)-wal") < before
     }
 
-    private func durably<Value>(_ db: Database, _ body: (Database) throws -> Value) throws -> Value {
+    private func durably<Value>(
+        _ db: Database, _ isConfirmed: Bool, _ body: (Database) throws -> Value
+    ) throws -> Value {
         let (logged, changes) = (checkpointer?.commits, db.totalChangesCount)
         // Until the body has run.
         var result = Result<Value, any Error>.failure(CancellationError())
@@ -60,14 +78,16 @@ extension LocalDatabase {
             return .commit
         }
         // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.
-        if checkpointer?.commits != logged { try confirm(db) }
+        if isConfirmed, checkpointer?.commits != logged { try confirm(db) }
         searchUpkeep.wrote(db.totalChangesCount - changes)
         return try result.get()
     }
 
+    /// On the writer's queue: nothing is committed meanwhile.
     private func confirm(_ db: Database) throws {
         do {
             try db.makeDurable()
+            confirmedCommits.store(checkpointer?.commits ?? 0, ordering: .relaxed)
         } catch let error as DatabaseError {
             SuspectMark(path: path).set()
             throw StoreError(

@@ -11,7 +11,8 @@ public struct StoreEnvironment: Sendable {
     public var app: String?
     /// Measures the engine's deadlines, and sleeps until they come.
     package var clock: any Clock<Duration> = ContinuousClock()
-    /// Runs the engine, its database work included; `nil` for the system's threads, with the database on one of its own.
+    /// Runs the engine, its database work included, and what else a connection needs; `nil` for a queue of the engine's own,
+    /// and the system's threads for the rest.
     package var executor: (any TaskExecutor)?
 
     public init(

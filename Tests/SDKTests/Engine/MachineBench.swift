@@ -26,6 +26,10 @@ struct MachineBench {
     private(set) var wake: Milliseconds?
     private(set) var heard: [Ephemeral] = []
     private(set) var applied = 0
+    private(set) var confirmed = 0
+    /// Looks into the outbox and for pages to come.
+    private(set) var looks = 0
+    private(set) var ticks = 0
     private var tokenEnd: Milliseconds = 0
 
     init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
@@ -46,12 +50,17 @@ struct MachineBench {
                     applied += 1
                     unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
                     events.append(.applied)
+                case .confirm:
+                    confirmed += 1
+                    events.append(.applied)
                 case .applyWelcome, .applyChanges, .applyHistory, .fork:
                     applied += 1
                     events.append(.applied)
                 case .loadPush(let after, let limits):
+                    looks += 1
                     events.append(.pushLoaded(entries(after: after, limits.pushTransactionsMax)))
                 case .loadPages(let count, let first):
+                    looks += 1
                     let sorted = unfilled.filter { $0.collection == first } + unfilled.filter { $0.collection != first }
                     events.append(.pagesLoaded(Array(sorted.prefix(count))))
                 case .loadHistory(let key):
@@ -78,6 +87,7 @@ struct MachineBench {
         while let next = wake, next <= end {
             now = max(now, next)
             wake = nil
+            ticks += 1
             on(.tick)
         }
         now = end

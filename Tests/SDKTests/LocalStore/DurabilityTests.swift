@@ -59,6 +59,44 @@ import TidemarkModel
         #expect(try left.fields(.note(1)) != nil)
     }
 
+    @Test func `frames wait for no disk, and a power cut may take them back`() throws {
+        try bench.join(RecordKey.room(1).scope)
+        notePowerCuts()
+        try bench.write(1, .note(2))
+        let before = disk.flushes
+        try bench.apply(.note(1, seq: 1))
+        #expect(disk.flushes == before)
+        #expect(try bench.fields(.note(1)) != nil, "it is there to be seen")
+        #expect(try afterPowerCut().fields(.note(1)) == nil)
+    }
+
+    @Test func `frames that are confirmed outlive a power cut, and are confirmed once`() throws {
+        try bench.join(RecordKey.room(1).scope)
+        notePowerCuts()
+        try bench.apply(.note(1, seq: 1))
+        let before = disk.flushes
+        try bench.database.confirm()
+        try bench.database.confirm()
+        #expect(disk.flushes == before + 1)
+        #expect(try afterPowerCut().fields(.note(1)) != nil)
+    }
+
+    @Test func `what the app writes takes the frames before it to the disk`() throws {
+        try bench.join(RecordKey.room(1).scope)
+        notePowerCuts()
+        try bench.apply(.note(1, seq: 1))
+        try bench.write(1, .note(2))
+        #expect(try afterPowerCut().fields(.note(1)) != nil)
+    }
+
+    @Test func `a disk that does not confirm frames says so to who would acknowledge them`() throws {
+        try bench.join(RecordKey.room(1).scope)
+        disk.answers { _ in SQLITE_IOERR }
+        try bench.apply(.note(1, seq: 1))
+        let error = #expect(throws: StoreError.self) { try bench.database.confirm() }
+        #expect(error?.code == .unconfirmed)
+    }
+
     @Test func `a connection is counted on the disk before it is opened`() throws {
         notePowerCuts()
         let told = try bench.database.beginConnection().connection

@@ -46,9 +46,15 @@ extension Device {
                 "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)"
             )
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
-        case .applyChanges(let changes):
-            watch.willApply(changes, on: self)
-            return try apply(.changes(changes)) { [clock] in try $0.apply(changes, now: clock) }
+        case .applyChanges(let frames):
+            let step = Changes(joining: frames)
+            watch.willApply(step, on: self)
+            return try apply(.changes(step), recording: frames.map { .changes($0) }) { [clock] in
+                try $0.apply(frames, now: clock)
+            }
+        case .confirm:
+            try transact { try $0.confirm() }
+            return .applied
         case .applyPage(let page, let request):
             return try apply(.page(page)) { try $0.apply(page, to: request) }
         case .applyHistory(let answer):
@@ -94,7 +100,10 @@ extension Device {
         return nil
     }
 
-    private func apply(_ message: ServerMessage, _ body: (LocalDatabase) throws -> Void) throws -> SyncEvent {
+    /// - Parameter frames: what the message is made of, where it is not what came.
+    private func apply(
+        _ message: ServerMessage, recording frames: [ServerMessage]? = nil, _ body: (LocalDatabase) throws -> Void
+    ) throws -> SyncEvent {
         do {
             try transact(body)
         } catch let error as StoreError where error.code == .serverForgot && world.rewinds.count > 0 {
@@ -103,15 +112,15 @@ extension Device {
             world.broke(.contiguity, "d\(number) refused a message: \(error)")
             throw error
         } catch is Killed {
-            noteApplied(message)
+            noteApplied(message, frames ?? [message])
             throw Killed()
         }
-        noteApplied(message)
+        noteApplied(message, frames ?? [message])
         return .applied
     }
 
-    private func noteApplied(_ message: ServerMessage) {
-        if isReader { recording.append(message) }
+    private func noteApplied(_ message: ServerMessage, _ came: [ServerMessage]) {
+        if isReader { recording += came }
         watch.applied(message, on: self)
     }
 
@@ -154,18 +163,34 @@ extension Device {
         later(max(stalledUntil - world.now, 0)) {
             self.isDraining = false
             guard let connection = self.connection, !self.inbox.isEmpty else { return }
-            switch self.inbox.removeFirst() {
-            case .message(let bytes):
-                self.world.network.taken(bytes.count, from: connection)
-                self.feed(.received(bytes))
-            case .closed(let code, let reason):
-                self.log("sees c\(connection.id) closed \(code)")
-                self.world.network.closeFromClient(connection)
-                self.connection = nil
-                self.feed(.closed(code: code, reason: reason))
+            let messages = self.takeMessages()
+            guard messages.isEmpty else {
+                for bytes in messages { self.world.network.taken(bytes.count, from: connection) }
+                self.feed(.arrived(messages))
+                return self.drain()
             }
+            guard case .closed(let code, let reason) = self.inbox.removeFirst() else { return }
+            self.log("sees c\(connection.id) closed \(code)")
+            self.world.network.closeFromClient(connection)
+            self.connection = nil
+            self.feed(.closed(code: code, reason: reason))
             self.drain()
         }
+    }
+
+    /// Some of the messages that wait, as many as a transport may happen to give at once.
+    private func takeMessages() -> [[UInt8]] {
+        var waiting: [[UInt8]] = []
+        for case .message(let bytes) in inbox.prefix(while: { if case .message = $0 { true } else { false } }) {
+            waiting.append(bytes)
+        }
+        guard waiting.count > 1 else {
+            inbox.removeFirst(waiting.count)
+            return waiting
+        }
+        let count = 1 + random.below(waiting.count)
+        inbox.removeFirst(count)
+        return Array(waiting.prefix(count))
     }
 
     /// Runs later in this life of the process, or not at all.
@@ -174,5 +199,16 @@ extension Device {
         world.after(delay) {
             if self.life == life, self.machine != nil { action() }
         }
+    }
+}
+
+extension Changes {
+    /// What frames that are applied together come to, for who looks at the copy only afterwards.
+    fileprivate init(joining frames: [Changes]) {
+        self.init(
+            from: frames.first?.from ?? "", cursor: frames.last?.cursor ?? "", time: frames.last?.time ?? 0,
+            isLive: frames.last?.isLive ?? false, isConsistent: frames.last?.isConsistent ?? false,
+            groups: frames.flatMap(\.groups), settled: frames.compactMap(\.settled).last,
+            grants: frames.flatMap(\.grants))
     }
 }

@@ -1,0 +1,37 @@
+extension SyncEffect {
+    /// A write of what came from the server, or its confirmation, on whose answer the machine waits.
+    var isAnsweredWrite: Bool {
+        switch self {
+        case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .confirm: true
+        case .open, .close, .send, .sendEphemeral, .loadHistory, .loadPush, .loadPages, .fork, .withhold,
+            .releaseWithheld, .refreshToken, .wake, .heard, .status, .pushPaused, .roundEnded, .collectionRoundEnded:
+            false
+        }
+    }
+
+    /// The same with the frames of messages that came together as one step for the disk.
+    ///
+    /// A frame may be applied before what stands between it and the frame before: that is something to be read, told or
+    /// sent. What is written is not passed.
+    static func gathering(_ effects: [SyncEffect]) -> [SyncEffect] {
+        var gathered: [SyncEffect] = []
+        /// Where the frames are that the next one can join.
+        var place: Int?
+        for effect in effects {
+            switch effect {
+            case .applyChanges(let frames):
+                if let place, case .applyChanges(let before) = gathered[place] {
+                    gathered[place] = .applyChanges(before + frames)
+                    continue
+                }
+                place = gathered.count
+            case .confirm, .send, .sendEphemeral, .loadPush, .loadPages, .heard, .pushPaused, .wake: break
+            case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .fork, .withhold,
+                .releaseWithheld, .refreshToken, .status, .roundEnded, .collectionRoundEnded:
+                place = nil
+            }
+            gathered.append(effect)
+        }
+        return gathered
+    }
+}

@@ -1,0 +1,137 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What a device does while nothing happens to it, and how much it does when something does.
+@Suite struct QuietTests {
+    private func connected() -> MachineBench {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.connect()
+        bench.settle(0)
+        return bench
+    }
+
+    private func frame(_ from: Int, room: UInt64 = 1) -> ServerMessage {
+        let change = Change.note(UInt64(from + 1), in: room, seq: Int64(from) + 2)
+        return .changes(.make(from: "c\(from)", to: "c\(from + 1)", [change]))
+    }
+
+    @Test
+    func `a device to which nothing happens wakes when it is to ask the server, and looks into its file as seldom`() {
+        var bench = connected()
+        bench.pass(5_000)
+        let (ticks, looks) = (bench.ticks, bench.looks)
+        bench.pass(600_000)
+        #expect(bench.ticks - ticks <= 600 / 30)
+        #expect(bench.looks - looks <= 2 * (bench.ticks - ticks))
+    }
+
+    @Test func `what is written is looked for at once, and what nobody told of with a later look`() {
+        var bench = connected()
+        bench.pass(5_000)
+        bench.outbox = [1]
+        bench.on(.wrote)
+        #expect(bench.pushes.map(\.first) == [1])
+        bench.settle(1)
+        bench.outbox = [1, 2]
+        bench.pass(120_000)
+        #expect(bench.pushes.map(\.first) == [1, 2])
+    }
+
+    @Test func `frames without an outcome of ours cause no look into the outbox`() {
+        var bench = connected()
+        let looks = bench.looks
+        for number in 1...20 { bench.receive(frame(number)) }
+        #expect(bench.looks == looks)
+        bench.pass(EngineTiming().ackDelay + 1)
+        #expect(bench.confirmed == 1 && bench.looks == looks, "nor does the acknowledgement")
+        bench.receive(
+            .changes(
+                .make(from: "c21", to: "c22", [], settled: .refused(1, 1, .invalid))))
+        #expect(bench.looks > looks, "what was withheld may be free")
+    }
+
+    @Test func `what is applied is acknowledged once the disk has confirmed it`() throws {
+        var machine = connected().machine
+        let now: Milliseconds = 2_000_000
+        _ = machine.on(.received(frame(1).encode()), now: now)
+        let effects = machine.on(.tick, now: now + EngineTiming().ackDelay)
+        let confirm = try #require(effects.firstIndex { if case .confirm = $0 { true } else { false } })
+        let ack = try #require(effects.firstIndex { $0.sends("ack") })
+        #expect(confirm < ack)
+        #expect(!effects.prefix(confirm).contains { $0.sends("ack") })
+    }
+
+    @Test func `frames that come together are one step for the disk`() {
+        var machine = connected().machine
+        let messages = (1...3).map { frame($0).encode() }
+        let effects = machine.on(.arrived(messages), now: 2_000_000)
+        #expect(effects.appliedTogether == [3])
+    }
+
+    @Test func `what is written between frames keeps its place`() {
+        var bench = connected()
+        let scope = RecordKey.room(1).scope
+        bench.unfilled = [PageRequest(id: 0, scope: scope, since: 1, collection: "notes", limit: 9)]
+        bench.on(.wantsPages)
+        let page = PageAnswer(id: 1, scope: scope, since: 1, collection: "notes", changes: [], next: nil)
+        let messages = [frame(1), frame(2), .page(page), frame(3)].map { $0.encode() }
+        let effects = bench.machine.on(.arrived(messages), now: bench.now)
+        #expect(effects.appliedTogether == [2, 1])
+    }
+
+    @Test func `a round ends once what it brought is written, and not with a write that fails`() {
+        var machine = connected().machine
+        func ended(_ effects: [SyncEffect]) -> Bool {
+            effects.contains { if case .roundEnded = $0 { true } else { false } }
+        }
+        var behind = frame(1)
+        if case .changes(var changes) = behind {
+            changes.isConsistent = false
+            behind = .changes(changes)
+        }
+        _ = machine.on(.received(behind.encode()), now: 1_000_001)
+        _ = machine.on(.applied, now: 1_000_001)
+        _ = machine.on(.sync(round: 1), now: 1_000_001)
+        _ = machine.on(.pushLoaded([]), now: 1_000_001)
+        _ = machine.on(.pagesLoaded([]), now: 1_000_001)
+        #expect(!ended(machine.on(.received(frame(2).encode()), now: 1_000_002)))
+        var failing = machine
+        #expect(ended(machine.on(.applied, now: 1_000_002)))
+        let failure = failing.on(.applyFailed(SyncFailure(.databaseFailed, "full")), now: 1_000_002)
+        #expect(ended(failure), "with the phase that says why")
+    }
+
+    @Test func `a timer is set only where none rings before, and there are never more than deadlines`() {
+        var alarm = Alarm()
+        #expect(alarm.set(30_000, now: 0) == 30_000)
+        #expect(alarm.set(31_000, now: 0) == nil)
+        #expect(alarm.set(2_000, now: 0) == 2_000)
+        alarm.rang()
+        #expect(alarm.set(40_000, now: 2_000) == nil, "the first one still rings")
+        alarm.rang()
+        #expect(alarm.set(40_000, now: 30_000) == 10_000)
+        alarm.rang()
+        #expect(alarm.set(900_000, now: 40_000) == Alarm.napMax)
+    }
+}
+
+extension SyncEffect {
+    fileprivate func sends(_ kind: String) -> Bool {
+        if case .send(let bytes) = self {
+            String(decoding: bytes, as: UTF8.self).contains("\"t\":\"\(kind)\"")
+        } else {
+            false
+        }
+    }
+}
+
+extension [SyncEffect] {
+    /// How many frames each step has.
+    fileprivate var appliedTogether: [Int] {
+        compactMap { if case .applyChanges(let frames) = $0 { frames.count } else { nil } }
+    }
+}
