@@ -13,6 +13,16 @@ let package = Package(
         .executable(name: "tidemark", targets: ["TidemarkDaemon"]),
         .executable(name: "tide", targets: ["TidemarkTerminal"]),
     ],
+    // What an app that links only the store need not resolve; Tests/Benchmarks/LINK.md says why it is done so.
+    traits: [
+        .default(enabledTraits: ["Server"]),
+        .trait(
+            name: "Server", description: "The programs tidemark and tide, and what they stand on.",
+            enabledTraits: ["NIOTransport", "TestKit"]),
+        .trait(
+            name: "NIOTransport", description: "The client's connection where there is no URLSession with WebSockets."),
+        .trait(name: "TestKit", description: "A server inside the tests of an app."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
@@ -30,9 +40,7 @@ let package = Package(
     ],
     targets: [
         // Shared: the nouns, and the conversation.
-        .target(
-            name: "TidemarkModel", dependencies: [.product(name: "Crypto", package: "swift-crypto")],
-            path: "Shared/Model"),
+        .target(name: "TidemarkModel", path: "Shared/Model"),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
         .target(
             name: "TidemarkSQLite",
@@ -139,7 +147,6 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -358,4 +365,19 @@ for target in package.targets where target.type != .system {
         .treatAllWarnings(as: .error),
         .treatWarning("ExplicitSendable", as: .error),
     ]
+}
+
+// Packages that a trait brings; all others are the store's own.
+let traits = [
+    "hummingbird": "Server", "jwt-kit": "Server", "swift-argument-parser": "Server", "swift-http-types": "Server",
+    "swift-nio-extras": "Server", "swift-nio": "NIOTransport", "swift-nio-ssl": "NIOTransport",
+    "swift-crypto": "TestKit", "swift-service-lifecycle": "TestKit",
+]
+for target in package.targets {
+    target.dependencies = target.dependencies.map { dependency in
+        guard case .productItem(let name, let package?, let aliases, nil) = dependency, let trait = traits[package]
+        else { return dependency }
+        return .product(
+            name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
+    }
 }

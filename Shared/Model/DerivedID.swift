@@ -1,5 +1,3 @@
-import Crypto
-
 /// Ids that are made of names and not by chance: devices that know nothing of each other make the same one.
 ///
 /// A SHA-256 over the names, each behind its length in bytes as eight bytes, the highest first; its first 16 bytes with the
@@ -10,12 +8,12 @@ package enum DerivedID {
 
     /// - Parameter candidate: 0 for the first id of these names, up to `candidatesMax - 1`.
     package static func make(_ names: [String], candidate: Int = 0) -> UniqueID {
-        var hash = SHA256()
+        var hash = ContentHash()
         for (index, name) in names.enumerated() {
             // No first name of a schema has a space in it.
             let text = index == 0 && candidate > 0 ? "\(name) \(candidate)" : name
-            withUnsafeBytes(of: UInt64(text.utf8.count).bigEndian) { hash.update(bufferPointer: $0) }
-            Array(text.utf8).withUnsafeBytes { hash.update(bufferPointer: $0) }
+            withUnsafeBytes(of: UInt64(text.utf8.count).bigEndian) { hash.update($0) }
+            Array(text.utf8).withUnsafeBytes { hash.update($0) }
         }
         let words = hash.finalize().withUnsafeBytes { bytes in
             (

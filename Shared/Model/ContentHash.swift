@@ -1,0 +1,110 @@
+/// A SHA-256 (FIPS 180-4) over bytes that come in pieces: names of blobs, and ids that are made of names.
+///
+/// Written out here, since a package for it would be half of what an app builds on Linux. Nothing is kept secret with it.
+///
+///     var hash = ContentHash()
+///     for piece in pieces { hash.update(piece) }
+///     let digest = BlobDigest(sha256: hash.finalize())
+package struct ContentHash: Sendable {
+    private static let blockBytes = 64
+    /// The first 32 bits of the fractional parts of the cube roots of the first 64 primes.
+    private static let constants: [UInt32] = [
+        0x428a_2f98, 0x7137_4491, 0xb5c0_fbcf, 0xe9b5_dba5, 0x3956_c25b, 0x59f1_11f1, 0x923f_82a4, 0xab1c_5ed5,
+        0xd807_aa98, 0x1283_5b01, 0x2431_85be, 0x550c_7dc3, 0x72be_5d74, 0x80de_b1fe, 0x9bdc_06a7, 0xc19b_f174,
+        0xe49b_69c1, 0xefbe_4786, 0x0fc1_9dc6, 0x240c_a1cc, 0x2de9_2c6f, 0x4a74_84aa, 0x5cb0_a9dc, 0x76f9_88da,
+        0x983e_5152, 0xa831_c66d, 0xb003_27c8, 0xbf59_7fc7, 0xc6e0_0bf3, 0xd5a7_9147, 0x06ca_6351, 0x1429_2967,
+        0x27b7_0a85, 0x2e1b_2138, 0x4d2c_6dfc, 0x5338_0d13, 0x650a_7354, 0x766a_0abb, 0x81c2_c92e, 0x9272_2c85,
+        0xa2bf_e8a1, 0xa81a_664b, 0xc24b_8b70, 0xc76c_51a3, 0xd192_e819, 0xd699_0624, 0xf40e_3585, 0x106a_a070,
+        0x19a4_c116, 0x1e37_6c08, 0x2748_774c, 0x34b0_bcb5, 0x391c_0cb3, 0x4ed8_aa4a, 0x5b9c_ca4f, 0x682e_6ff3,
+        0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
+    ]
+
+    private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
+        0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19
+    )
+    /// Bytes of a block that is not whole yet.
+    private var rest: [UInt8] = []
+    private var length: UInt64 = 0
+    private var words = [UInt32](repeating: 0, count: 64)
+
+    package init() {}
+
+    /// The 32 bytes of the whole at once.
+    package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        var hash = ContentHash()
+        let known: Void? = bytes.withContiguousStorageIfAvailable { hash.update(UnsafeRawBufferPointer($0)) }
+        if known == nil { Array(bytes).withUnsafeBytes { hash.update($0) } }
+        return hash.finalize()
+    }
+
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+        length &+= UInt64(bytes.count)
+        var bytes = bytes[...]
+        if !rest.isEmpty {
+            let missing = bytes.prefix(Self.blockBytes - rest.count)
+            rest += missing
+            bytes = bytes.dropFirst(missing.count)
+            guard rest.count == Self.blockBytes else { return }
+            rest.withUnsafeBytes { compress($0) }
+            rest.removeAll(keepingCapacity: true)
+        }
+        while bytes.count >= Self.blockBytes {
+            compress(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.blockBytes)))
+            bytes = bytes.dropFirst(Self.blockBytes)
+        }
+        rest += bytes
+    }
+
+    /// Ends it; the value is of no further use.
+    package mutating func finalize() -> [UInt8] {
+        let bits = length &* 8
+        var end: [UInt8] = [0x80]
+        end += [UInt8](repeating: 0, count: (2 * Self.blockBytes - 9 - rest.count) % Self.blockBytes)
+        withUnsafeBytes(of: bits.bigEndian) { end += $0 }
+        end.withUnsafeBytes { update($0) }
+        let (a, b, c, d, e, f, g, h) = state
+        return [a, b, c, d, e, f, g, h].flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+    }
+
+    /// - Parameter block: 64 bytes.
+    private mutating func compress(_ block: UnsafeRawBufferPointer) {
+        let start = state
+        state = words.withUnsafeMutableBufferPointer { words in
+            Self.constants.withUnsafeBufferPointer { constants in
+                Self.rounds(start, block, words, constants)
+            }
+        }
+    }
+
+    private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
+
+    private static func rounds(
+        _ start: State, _ block: UnsafeRawBufferPointer, _ words: UnsafeMutableBufferPointer<UInt32>,
+        _ constants: UnsafeBufferPointer<UInt32>
+    ) -> State {
+        for index in 0..<16 {
+            words[index] = UInt32(bigEndian: block.loadUnaligned(fromByteOffset: 4 * index, as: UInt32.self))
+        }
+        for index in 16..<64 {
+            let (early, late) = (words[index - 15], words[index - 2])
+            let first = rotated(early, 7) ^ rotated(early, 18) ^ (early >> 3)
+            let second = rotated(late, 17) ^ rotated(late, 19) ^ (late >> 10)
+            words[index] = words[index - 16] &+ first &+ words[index - 7] &+ second
+        }
+        var (a, b, c, d, e, f, g, h) = start
+        for index in 0..<64 {
+            let choice = (e & f) ^ (~e & g)
+            let mixed = rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)
+            let first = h &+ mixed &+ choice &+ constants[index] &+ words[index]
+            let majority = (a & b) ^ (a & c) ^ (b & c)
+            let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
+            (h, g, f, e, d, c, b, a) = (g, f, e, d &+ first, c, b, a, first &+ second)
+        }
+        return (
+            start.0 &+ a, start.1 &+ b, start.2 &+ c, start.3 &+ d, start.4 &+ e, start.5 &+ f, start.6 &+ g,
+            start.7 &+ h
+        )
+    }
+
+    private static func rotated(_ word: UInt32, _ bits: UInt32) -> UInt32 { word >> bits | word << (32 &- bits) }
+}
