@@ -111,14 +111,7 @@ package final class SyncEngine: Sendable {
                 try database.welcomed(welcome, noting: configuration.note)
                 configuration.welcomed(welcome.limits)
             }
-        case .applyChanges(let frames):
-            let answer = await apply { [database, configuration] in
-                try database.apply(frames, now: configuration.now(), noting: configuration.note)
-            }
-            if case .applied = answer, let time = frames.last(where: \.isConsistent)?.time {
-                configuration.synced(time)
-            }
-            return answer
+        case .applyChanges(let frames): return await apply(frames)
         case .confirm:
             return await apply { [database] in try database.confirm() }
         case .applyPage(let page, let request):
@@ -165,6 +158,14 @@ package final class SyncEngine: Sendable {
             configuration.collectionRoundEnded(collection, round)
         }
         return nil
+    }
+
+    private func apply(_ frames: [Changes]) async -> SyncEvent {
+        let answer = await apply { [database, configuration] in
+            try database.apply(frames, now: configuration.now(), noting: configuration.note)
+        }
+        if case .applied = answer, let time = frames.last(where: \.isConsistent)?.time { configuration.synced(time) }
+        return answer
     }
 
     /// Nobody waits for the end: a peer that is gone answers no close frame.

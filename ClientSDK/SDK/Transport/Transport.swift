@@ -37,6 +37,7 @@ public protocol TransportConnection: Sendable {
 }
 
 extension TransportConnection {
+    /// One message at a time: each is then applied by itself. Throws as `receive`.
     public func receiveWaiting() async throws -> [[UInt8]] { [try await receive()] }
 }
 
