@@ -70,6 +70,7 @@ let package = Package(
             name: "TidemarkSequencer",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),

@@ -26,7 +26,8 @@ struct StagedState {
 
     private enum Undo {
         case record(RecordKey, Working?)
-        case grant(Seat, Grant?)
+        /// `nil` where the batch had not changed it.
+        case grant(Seat, Grant??)
     }
 
     let time: Milliseconds
@@ -44,17 +45,21 @@ struct StagedState {
     let bounds: PlanLimits
     private let sharedScopes: Set<ScopeID>
     private var records: [RecordKey: Working] = [:]
-    private var grants: [Seat: Grant]
+    private let base: BaseState
+    /// Those that the batch changed.
+    private var grants: [Seat: Grant?] = [:]
     private var undo: [Undo] = []
 
-    init(reads: ReadResult, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits) {
+    init(
+        base: BaseState, expecting count: Int, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits
+    ) {
         self.time = time
         self.bounds = bounds
         self.sharedScopes = sharedScopes
-        last = reads.head.seq
-        grants = reads.grants
-        records.reserveCapacity(reads.records.count + reads.clients.count)
-        for (key, record) in reads.records { records[key] = Working(record: record, bytes: record.body.count) }
+        self.base = base
+        last = base.head.seq
+        records.reserveCapacity(base.records.count + count)
+        for (key, record) in base.records { records[key] = Working(record: record, bytes: record.body.count) }
     }
 
     /// Final states in the order of their numbers.
@@ -90,7 +95,8 @@ struct StagedState {
         while undo.count > mark.undo, let change = undo.popLast() {
             switch change {
             case .record(let key, let previous): records[key] = previous
-            case .grant(let seat, let previous): grants[seat] = previous
+            case .grant(let seat, .some(let previous)): grants.updateValue(previous, forKey: seat)
+            case .grant(let seat, nil): grants[seat] = nil
             }
         }
         last = mark.last
@@ -128,7 +134,9 @@ struct StagedState {
 
     func isSharedScope(_ scope: ScopeID) -> Bool { sharedScopes.contains(scope) }
 
-    func grant(_ seat: Seat) -> Grant? { grants[seat] }
+    func grant(_ seat: Seat) -> Grant? {
+        if case .some(let changed) = grants[seat] { changed } else { base.grants[seat] }
+    }
 
     /// Stages the next state of a record under the next number.
     ///
@@ -159,11 +167,11 @@ struct StagedState {
 
     mutating func setGrant(_ change: MembershipChange) {
         let seat = Seat(user: change.user, scope: change.scope)
-        let previous = grants[seat]
-        undo.append(.grant(seat, previous))
-        grants[seat] = change.role.map { role in
+        let previous = grant(seat)
+        let now = change.role.map { role in
             Grant(scope: change.scope, since: change.since ?? previous?.since ?? change.seq, role: role)
         }
+        undo.append(.grant(seat, grants.updateValue(now, forKey: seat)))
         memberships.append(change)
     }
 }

@@ -22,9 +22,7 @@ import TidemarkStore
         try await kind.withStore { under in
             let row = try await under.register(.numbered(50), for: .ann)
             let before = try await under.commit { $0.put(.numbered(1)) }
-            #expect(try await under.read(ReadSet()).hasListeners == false)
             #expect(try await under.store.follow(under.workspace, node: 7, now: 1_000) == before.head)
-            #expect(try await under.read(ReadSet()).hasListeners)
             let first = try await under.commit { draft in
                 draft.put(.numbered(1), born: 1, body: nil)
                 draft.put(.numbered(2), body: #"{"text":"\"quoted\" \\ 🌊"}"#)

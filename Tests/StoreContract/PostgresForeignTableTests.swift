@@ -52,10 +52,17 @@ struct PostgresForeignTableTests {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
             let under = StoreUnderTest(store: running.store)
-            for number in Int64(1)...2 { try await under.commit { $0.put(.numbered(number)) } }
-            if !remembers { running.store.memories.forget(under.workspace) }
+            let head = try await under.commit { draft in
+                for number in Int64(1)...2 { draft.put(.numbered(number)) }
+            }.head
             for statement in change.make { try await schema.sql(statement) }
-            let error = await #expect(throws: StoreError.self) { try await under.commit { $0.put(.numbered(3)) } }
+            let error = await #expect(throws: StoreError.self) {
+                if remembers {
+                    _ = try await under.commitment(of: under.create(3, after: head))
+                } else {
+                    try await under.commit { $0.put(.numbered(3)) }
+                }
+            }
             #expect(error?.kind == .unavailable)
             #expect(error?.reason.contains(change.state) == true, "\(error?.reason ?? "")")
             for statement in change.undo { try await schema.sql(statement) }

@@ -17,7 +17,7 @@ struct PostgresPlanTests {
         (SequencingSQL.records, ["text", "text[]", "uuid[]", "smallint[]", "text[]"]),
         (SequencingSQL.updateClients, ["text", "uuid[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "text[]"]),
         (
-            SequencingSQL.insertGuardedBatch,
+            SequencingSQL.insertBatch,
             ["text", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint", "bigint"]
         ),
         (SequencingSQL.removeClient, ["text", "uuid"]),

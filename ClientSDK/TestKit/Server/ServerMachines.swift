@@ -166,9 +166,9 @@ struct ServerMachines: Sendable {
         let elements = lane.take()
         let submissions = elements.map(\.submission)
         lastNonce += 1
-        let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
-        let (batch, outcomes, left) = sequencer.plan(submissions, reads: reads, now: now, nonce: lastNonce)
-        if let batch {
+        let base = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
+        let plan = sequencer.plan(submissions, on: base, now: now, nonce: lastNonce)
+        if let batch = plan.batch {
             do throws(TidemarkStore.StoreError) {
                 try tables.write(batch, in: Self.workspace)
             } catch {
@@ -178,10 +178,13 @@ struct ServerMachines: Sendable {
             let cursor = context.seal.cursor(batch.head, workspace: Self.workspace.text)
             fanOut.committed(DeliveryBatch(batch, cursor: cursor), in: Self.workspace, now: now, into: &effects)
         }
-        lane.putBack(elements.indices.compactMap { index in left[index].map { ($0, elements[index].ticket) } })
-        for (index, element) in elements.enumerated() where left[index] == nil {
+        let left = elements.indices.compactMap { index in
+            plan.left[index].map { LaneQueue.Element($0, ticket: elements[index].ticket) }
+        }
+        lane.putBack(left)
+        for (index, element) in elements.enumerated() where plan.left[index] == nil {
             guard let id = element.ticket else { continue }
-            fanOut.settled(id, outcomes[index], pushEnd: element.submission.pushEnd, into: &effects)
+            fanOut.settled(id, plan.outcomes[index], pushEnd: element.submission.pushEnd, into: &effects)
         }
     }
 }

@@ -31,24 +31,38 @@ extension Node {
     func remove(
         _ client: ClientID, of user: UserID, in workspace: WorkspaceID
     ) async throws(StoreError) -> Bool {
-        var reads = ReadSet()
-        reads.clients = [.init(client: client, first: 1, last: 1)]
-        let environment = parts.environment
-        let batch = try await store.sequence(workspace, reading: reads) { found in
-            guard found.clients[client]?.user == user else { return nil }
-            let seq = found.head.seq + 1
-            let head = Head(
-                seq: seq, nonce: environment.nonce(), time: max(environment.now(), found.head.time),
-                epoch: found.head.epoch)
-            return CommittedBatch(low: seq, head: head, removals: [client])
-        }
-        guard let batch else { return false }
+        guard let batch = try await commitRemoval(of: client, of: user, in: workspace) else { return false }
         if let feed = feeds[workspace], feed.committed(batch) {
             await feed.readOn(from: TailReader(parts, commits))
         }
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
         return true
     }
+
+    /// The batch that removes the client; `nil` when it is no client of the user. Written beside the workspace's lane, which
+    /// may commit between reading and writing: then it is tried again.
+    private func commitRemoval(
+        of client: ClientID, of user: UserID, in workspace: WorkspaceID
+    ) async throws(StoreError) -> CommittedBatch? {
+        var reads = ReadSet()
+        reads.clients = [client]
+        for _ in 0..<Self.removalTriesMax {
+            let reading = try await store.read(reads, in: workspace)
+            guard reading.state.clients[client]?.row.user == user else {
+                await reading.turn?.end()
+                return nil
+            }
+            let base = reading.state.head
+            let head = Head(
+                seq: base.seq + 1, nonce: parts.environment.nonce(), time: max(now(), base.time), epoch: base.epoch)
+            let batch = CommittedBatch(low: head.seq, head: head, removals: [client])
+            let planned = try PlannedBatch(batch, on: reading.state, heard: reading.heard, turn: reading.turn)
+            if case .written = try await store.commit(planned, in: workspace) { return batch }
+        }
+        throw StoreError(.unavailable, "the workspace was written all the time")
+    }
+
+    private static let removalTriesMax = 100
 
     /// The user's client that would be missed least; `nil` when all were here lately.
     private func unusedClient(

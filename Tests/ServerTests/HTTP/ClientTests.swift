@@ -143,12 +143,10 @@ import TidemarkWire
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let workspace = WorkspaceID("w")
             // Behind the node's back: as if the batch had never reached it.
-            _ = try await store.sequence(workspace, reading: ReadSet()) { found in
-                let seq = found.head.seq + 1
-                return CommittedBatch(
-                    low: seq, head: Head(seq: seq, nonce: 1, time: found.head.time, epoch: found.head.epoch),
-                    removals: [Sample.id(1)])
-            }
+            let base = try await store.read(ReadSet(), in: workspace).state
+            let head = Head(seq: base.head.seq + 1, nonce: 1, time: base.head.time, epoch: base.head.epoch)
+            let removal = CommittedBatch(low: head.seq, head: head, removals: [Sample.id(1)])
+            #expect(try await store.commit(try PlannedBatch(removal, on: base), in: workspace) != .moved)
             #expect(try await ann.closeCode() == 4410)
         }
     }

@@ -22,7 +22,7 @@ extension ServerNode {
             case .tell(_, let word): tell(word)
             case .readHistory(let id, _, let request): readHistory(id, request)
             case .submit(let id, _, let submission):
-                if lane.append(submission, ticket: .session(id)) {
+                if lane.append(submission, ticket: LaneTicket(.session(id), submission)) {
                     sequence()
                 } else {
                     advance { $0.settled(id, .overloaded, pushEnd: submission.pushEnd, into: &$1) }

@@ -9,9 +9,21 @@ import TidemarkWire
 /// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
 final class ServerNode {
     /// Who waits for the outcome of a submission.
-    enum Ticket: Sendable {
-        case session(SessionID)
-        case call(Int)
+    struct LaneTicket: Sendable {
+        enum Receiver: Sendable {
+            case session(SessionID)
+            case call(Int)
+        }
+
+        let to: Receiver
+        let client: ClientID
+        let pushEnd: Int64?
+
+        init(_ to: Receiver, _ submission: Submission) {
+            self.to = to
+            client = submission.client
+            pushEnd = submission.pushEnd
+        }
     }
 
     let number: Int
@@ -25,12 +37,11 @@ final class ServerNode {
 
     var fanOut: FanOut
     var tail: Tail?
-    var lane: LaneQueue<Ticket>
-    var flights: Flights<[LaneQueue<Ticket>.Element], Written>
-    /// The last flight of which a plan was made.
-    var plannedThrough = 0
-    var isTakingApart = false
-    var memories = OrderMemories()
+    var lane: LaneQueue<LaneTicket>
+    var machine: LaneMachine<LaneTicket>
+    var isSequencing = false
+    /// Before another try of an unavailable store.
+    var isPausing = false
     /// The end of the last batch that was missed.
     var missedThrough: SequenceNumber = 0
     var isReadingTail = false
@@ -54,18 +65,18 @@ final class ServerNode {
         sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model, bounds: world.plan.lane.plan)
         fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
-        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
+        machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
     }
 
     var clock: Milliseconds { world.now + clockOffset }
     var lease: Lease { Lease(node: self, incarnation: incarnation) }
     /// Nothing to sequence, and everything that was committed delivered.
     var isIdle: Bool {
-        isUp && flights.isEmpty && !isTakingApart && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
+        isUp && machine.isEmpty && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
     }
 
     /// Batches of this node are on their way, or untold.
-    var isCommitting: Bool { !flights.isEmpty || isTakingApart || !lane.isEmpty }
+    var isCommitting: Bool { !machine.isEmpty || !lane.isEmpty }
 
     // MARK: Life
 
@@ -77,10 +88,8 @@ final class ServerNode {
         fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
-        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
-        plannedThrough = 0
-        isTakingApart = false
-        memories = OrderMemories()
+        machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
+        isPausing = false
         missedThrough = 0
         isReadingTail = false
         isAstray = false

@@ -3,16 +3,61 @@ import TidemarkModel
 import TidemarkSQLite
 import TidemarkStore
 
-extension SequenceStep {
-    /// Writes the whole batch; each guarded statement must change its row, or the transaction is rolled back.
+/// One batch on the writing connection: whatever must not happen fails it, and rolls it back.
+struct BatchWrite {
+    let db: Database
+    let workspace: WorkspaceID
+    let limits: StoreLimits
+    /// Another node needs the body.
+    let isHeard: Bool
+    let places: ScopePlaces
+    let filing: Filing
+
+    /// A record that was taken for new is there.
+    private struct Collision: Error {}
+
+    /// Commits a batch if the workspace stands where it was planned.
     ///
-    /// - Parameter births: records that were taken for absent.
-    /// - Throws: ``Collision`` if one of them is there.
-    func write(_ batch: CommittedBatch, _ clients: [StoredClient], births: Set<RecordKey>) throws {
+    /// - Returns: false when it does not, or a record is there that was to be new: nothing was written.
+    func commit(_ planned: PlannedBatch) throws -> Bool {
+        do {
+            try db.beginTransaction(.immediate)
+            guard try head() == planned.base else {
+                try db.rollback()
+                return false
+            }
+            try write(planned)
+            try db.commit()
+            return true
+        } catch is Collision {
+            leaveTransaction()
+            return false
+        } catch {
+            leaveTransaction()
+            // A commit that failed half-way may have happened: the nonce tells.
+            guard try head() == planned.batch.head else { throw error }
+            return true
+        }
+    }
+
+    private func head() throws -> Head {
+        try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() }) ?? .start
+    }
+
+    private func leaveTransaction() {
+        places.forget()
+        filing.forget()
+        guard db.isInsideTransaction else { return }
+        // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
+        try? db.rollback()
+    }
+
+    private func write(_ planned: PlannedBatch) throws {
+        let batch = planned.batch
         if batch.low == 1 { try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) } }
-        try write(batch.records, births, low: batch.low)
+        try write(batch.records, existing: planned.existing, low: batch.low)
         try write(batch.memberships)
-        try write(clients)
+        try write(planned.clients)
         try remove(batch.removals)
         try write(batch.ledger, at: batch.head.time)
         try Prepared(EmbeddedSQL.insertBatch, db).execute {
@@ -22,7 +67,7 @@ extension SequenceStep {
             $0.integer(Int64(bitPattern: batch.head.nonce))
             $0.integer(batch.head.time)
             $0.integer(batch.head.epoch)
-            if listeners.isHeard(at: batch.head.time) { $0.text(BatchBody.encode(batch)) } else { $0.null() }
+            if isHeard { $0.text(BatchBody.encode(batch)) } else { $0.null() }
         }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
@@ -34,7 +79,9 @@ extension SequenceStep {
         }
     }
 
-    private func write(_ records: [StoredRecord], _ births: Set<RecordKey>, low: SequenceNumber) throws {
+    private func write(
+        _ records: [StoredRecord], existing: Set<RecordKey>, low: SequenceNumber
+    ) throws {
         guard !records.isEmpty else { return }
         try filing.runIfDue(db)
         let insert = try Prepared(EmbeddedSQL.insertRecord, db)
@@ -42,16 +89,16 @@ extension SequenceStep {
         for record in records {
             let place = try places.place(of: record.scope, in: workspace, db)
             if record.born >= low { filing.added(at: place) }
-            if births.contains(record.key) {
+            guard existing.contains(record.key) else {
                 do {
                     try insert.execute { $0.record(record, at: place, in: workspace) }
                 } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
                     throw Collision()
                 }
-            } else {
-                guard try upsert.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
-                    throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
-                }
+                continue
+            }
+            guard try upsert.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
+                throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
             }
         }
     }
@@ -119,5 +166,13 @@ extension Binding {
         integer(record.created)
         integer(record.updated)
         if record.isDeleted { null() } else { text(record.body) }
+    }
+}
+
+extension Binding {
+    mutating func key(_ workspace: WorkspaceID, _ key: RecordKey) {
+        text(workspace.text)
+        text(key.collection)
+        id(key.id)
     }
 }

@@ -3,27 +3,17 @@ import TidemarkModel
 import TidemarkSQLite
 import TidemarkStore
 
-/// What a step looks at before it plans: from memory where that holds it, else from the file.
-struct StepReads {
+/// What is asked before a batch is planned, and how it is found.
+struct BatchReads {
     let db: Database
     let workspace: WorkspaceID
 
-    /// Everything that `reads` asks for except its births. The memory learns what was read.
-    func find(_ reads: ReadSet, at head: Head, _ memory: inout OrderMemory) throws -> ReadResult {
-        if memory.head != head { memory.forget() }
-        var found = ReadResult(head: head)
-        var clients: [StoredClient] = []
-        for range in reads.clients {
-            if let known = memory.client(range.client) {
-                found.take(known, range)
-            } else if let stored = try client(range.client) {
-                found.take(stored, range)
-                clients.append(stored)
-            }
-        }
+    func find(_ reads: ReadSet) throws -> BaseState {
+        let head = try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() })
+        var found = BaseState(head: head ?? .start)
+        for id in reads.clients { found.clients[id] = try client(id) }
         try findRecords(reads, into: &found)
-        try findGrants(reads, memory, into: &found)
-        memory.found(at: head, heard: nil, clients: clients, grants: found.grants)
+        try findGrants(reads, into: &found)
         return found
     }
 
@@ -35,7 +25,7 @@ struct StepReads {
             }, { try $0.storedClient() })
     }
 
-    private func findRecords(_ reads: ReadSet, into found: inout ReadResult) throws {
+    private func findRecords(_ reads: ReadSet, into found: inout BaseState) throws {
         guard !reads.records.isEmpty else { return }
         let record = try Prepared(EmbeddedSQL.record, db)
         for key in reads.records {
@@ -43,12 +33,11 @@ struct StepReads {
         }
     }
 
-    private func findGrants(_ reads: ReadSet, _ memory: OrderMemory, into found: inout ReadResult) throws {
+    private func findGrants(_ reads: ReadSet, into found: inout BaseState) throws {
         let grant = try Prepared(EmbeddedSQL.grant, db)
         var asked = Set<Seat>()
         func ask(_ seat: Seat) throws {
             guard asked.insert(seat).inserted else { return }
-            if let known = memory.grant(seat) { return found.grants[seat] = known }
             found.grants[seat] = try grant.first(
                 {
                     $0.text(workspace.text)

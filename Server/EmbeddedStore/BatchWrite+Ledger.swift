@@ -3,7 +3,7 @@ import TidemarkModel
 import TidemarkSQLite
 import TidemarkStore
 
-extension SequenceStep {
+extension BatchWrite {
     /// Old entries that go with each batch that brings new ones: more than those, so that they come to an end.
     private static let dropsPerBatch: Int64 = 200
 

@@ -5,10 +5,10 @@ import TidemarkModel
 /// Starts with the whole group as one piece. A piece that the store refuses, or that takes too long, is halved by clients,
 /// then taken apart into single transactions; a lone one that is refused is tried once more and then planned as refused
 ///
-struct Bisection {
+package struct Bisection: Sendable {
     /// What goes into one batch.
-    struct Piece {
-        fileprivate struct Part {
+    struct Piece: Sendable {
+        fileprivate struct Part: Sendable {
             /// The place of its submission in the group.
             let index: Int
             let submission: Submission
@@ -23,7 +23,7 @@ struct Bisection {
     }
 
     /// What the machine does about a piece that the store refused.
-    enum Remedy: Hashable {
+    package enum Remedy: Hashable, Sendable {
         case halve
         case singleOut
         case repeatOnce
