@@ -44,6 +44,9 @@ struct BatchPlanner {
         return (outcome, left)
     }
 
+    /// See ``Plan/hasMissed``.
+    var hasMissed: Bool { staged.hasMissed }
+
     /// At least one transaction is settled in each batch.
     private var isFull: Bool { staged.work >= bounds.batchWorkMax && !settled.isEmpty }
 

@@ -8,7 +8,8 @@ extension LaneMachine {
     mutating func prepare(_ flight: inout Flight, _ now: Milliseconds, _ nonce: () -> UInt64) -> Action? {
         switch flight.state {
         case .fresh(let looks):
-            // No batch comes of repetitions and refusals of whole pushes: that only the stored state may decide.
+            // Repetitions and refusals of whole pushes make no batch, and memory knows no records: that only the stored
+            // state may decide.
             if !looks, memory.holds(flight.reads), let action = commit(&flight, nil, now, nonce) { return action }
             guard !flight.isOver else { return nil }
             guard !flight.isAhead else {
@@ -55,7 +56,7 @@ extension LaneMachine {
         guard let base = memory.base(with: reading?.state.records ?? [:]) else { return nil }
         let plan = sequencer.plan(flight.submissions, on: base, now: now, nonce: nonce, refusing: flight.refuses)
         flight.plan = plan
-        guard let batch = plan.batch else { return nil }
+        guard let batch = plan.batch, reading != nil || !plan.hasMissed else { return nil }
         return try PlannedBatch(batch, on: base, heard: memory.heard, turn: reading?.turn, isAhead: flight.isAhead)
     }
 }

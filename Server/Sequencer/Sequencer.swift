@@ -49,6 +49,6 @@ package struct Sequencer: Sendable {
             if let rest = part.left { left[index] = rest }
             return part.outcome
         }
-        return Plan(batch: planner.finish(), outcomes: outcomes, left: left)
+        return Plan(batch: planner.finish(), outcomes: outcomes, left: left, hasMissed: planner.hasMissed)
     }
 }

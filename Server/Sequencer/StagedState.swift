@@ -38,6 +38,8 @@ struct StagedState {
     private(set) var ledger: [LedgerEntry] = []
     /// The number that a repeated create stands for, when the transaction had no effect of its own.
     private var repeated: SequenceNumber = 0
+    /// A step was refused because something is not there: known for certain only where everything was read.
+    private(set) var hasMissed = false
     /// What the batch has cost so far, as ``PlanLimits`` counts it; refused transactions have cost something as well.
     private(set) var work = 0
     /// Where the transaction under way goes too far.
@@ -111,6 +113,12 @@ struct StagedState {
 
     /// The record as it is now, but for its body.
     func record(_ key: RecordKey) -> StoredRecord? { records[key]?.record }
+
+    /// Notes that a step found no record, or no seat in its scope, and why it is refused.
+    mutating func missing(_ key: RecordKey) -> Rejection {
+        hasMissed = true
+        return Rejection(.notFound, "\(key.collection): no such record")
+    }
 
     /// Bytes of the record's body.
     func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }

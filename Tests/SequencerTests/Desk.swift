@@ -100,6 +100,11 @@ struct Desk {
 }
 
 extension PushOutcome {
+    /// Why each entry was refused; `nil` for one that took effect.
+    var refusals: [RejectionCode?] {
+        if case .settled(_, let results) = self { results.map(\.rejection?.code) } else { [.internalRejected] }
+    }
+
     /// Why the first entry was refused; `internalRejected` when the submission was not settled at all.
     var firstRefusal: RejectionCode? {
         guard case .settled(_, let results) = self else { return .internalRejected }

@@ -37,11 +37,18 @@ struct LaneDrive {
 
     /// A push of `count` transactions, each of which creates a person.
     mutating func submit(_ name: String, client: UInt64, from first: Int64, count: Int = 1) {
-        let transactions = (0..<count).map { offset in
-            let id = client * 1_000 + UInt64(first) + UInt64(offset)
-            return (id: id, mutations: [Desk.mutation("people", id, .create(["name": .string(name)]))])
+        let ids = (0..<count).map { client * 1_000 + UInt64(first) + UInt64($0) }
+        submit(
+            name, client: client, from: first,
+            ids.map { [Desk.mutation("people", $0, .create(["name": .string(name)]))] })
+    }
+
+    /// A push of these transactions.
+    mutating func submit(_ name: String, client: UInt64, from first: Int64, _ transactions: [[Mutation]]) {
+        let numbered = transactions.enumerated().map { offset, mutations in
+            (id: client * 1_000 + UInt64(first) + UInt64(offset), mutations: mutations)
         }
-        let isQueued = queue.append(desk.submission(client, "ann", first: first, transactions), ticket: name)
+        let isQueued = queue.append(desk.submission(client, "ann", first: first, numbered), ticket: name)
         #expect(isQueued)
     }
 

@@ -133,8 +133,7 @@ import TidemarkStore
         drive.submit("d", client: 3, from: 2, count: 3)
         try drive.answerCommit(2)
         drive.failCommit(3, lost)
-        #expect(drive.next() == "deliver 4 to b")
-        #expect(drive.next() == "read 3")
+        #expect(drive.next(2) == ["read 3", "deliver 4 to b"])
         drive.failRead(3, lost)
         #expect(drive.next() == "pause 1")
     }
@@ -233,15 +232,55 @@ import TidemarkStore
         try drive.answerCommit(2)
         #expect(drive.next() == "commit 3")
         try drive.answerCommit(3)
-        // Nobody is told before the last part.
-        #expect(drive.next(2) == ["deliver 2", "commit 4"])
+        #expect(drive.next(3) == ["commit 4", "deliver 2", "deliver 3"])
         try drive.answerCommit(4)
-        #expect(drive.next(3) == ["deliver 3", "deliver 4 to b", "rest"])
+        #expect(drive.next(2) == ["deliver 4 to b", "rest"])
         guard case .settled(4, let results)? = drive.outcomes["b"] else {
             Issue.record("not settled")
             return
         }
         #expect(results.map(\.number) == [2, 3, 4])
+    }
+
+    @Test func `a change of what an earlier push created is not refused where the create comes along again`() throws {
+        var drive = try LaneDrive()
+        let create = [Desk.mutation("people", 7, .create(["name": .string("a")]))]
+        let change = [Desk.mutation("people", 7, .update([NamedPatch("name", .set(.string("b")))]))]
+        drive.submit("a", client: 1, from: 1, [create])
+        #expect(drive.next() == "read 1")
+        try drive.answerRead(1)
+        #expect(drive.next() == "commit 1")
+        try drive.answerCommit(1)
+        #expect(drive.next(2) == ["deliver 1 to a", "rest"])
+        // The answer was lost. Memory knows the client, and not the record.
+        drive.submit("again", client: 1, from: 1, [create, change])
+        #expect(drive.next() == "read 2")
+        try drive.answerRead(2)
+        #expect(drive.next() == "commit 2")
+        try drive.answerCommit(2)
+        #expect(drive.next(2) == ["deliver 2 to again", "rest"])
+        #expect(drive.outcomes["again"]?.refusals == [nil, nil])
+    }
+
+    @Test func `a change of what is there is not refused where somebody may not create it`() throws {
+        var drive = try LaneDrive()
+        let room = [Desk.mutation("rooms", 7, .create(["members": .array([.string("ann")])]))]
+        drive.submit("a", client: 1, from: 1, [room])
+        #expect(drive.next() == "read 1")
+        try drive.answerRead(1)
+        #expect(drive.next() == "commit 1")
+        try drive.answerCommit(1)
+        #expect(drive.next(2).last == "rest")
+        // Without its creator among the members it is refused before anybody looks whether it is there.
+        let refused = [Desk.mutation("rooms", 7, .create(["members": .array([])]))]
+        let change = [Desk.mutation("rooms", 7, .update([NamedPatch("title", .set(.string("b")))]))]
+        drive.submit("b", client: 1, from: 2, [refused, change])
+        #expect(drive.next() == "read 2")
+        try drive.answerRead(2)
+        #expect(drive.next() == "commit 2")
+        try drive.answerCommit(2)
+        #expect(drive.next(2).last == "rest")
+        #expect(drive.outcomes["b"]?.refusals == [.invalid, nil])
     }
 
     @Test func `a reading of another order gives its lock back, and everything is read`() throws {
