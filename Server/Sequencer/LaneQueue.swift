@@ -91,7 +91,9 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         for element in left.reversed() {
             count(element, 1)
             let client = element.submission.client
-            if !clients.insert(client).inserted, let place = firsts.firstIndex(where: { $0.submission.client == client }) {
+            if !clients.insert(client).inserted,
+                let place = firsts.firstIndex(where: { $0.submission.client == client })
+            {
                 // Of one client the earlier of two comes later here.
                 others[client, default: []].prepend(firsts.remove(at: place))
             }

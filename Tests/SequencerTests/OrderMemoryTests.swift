@@ -92,7 +92,8 @@ import TidemarkStore
     @Test func `a role that changes under an unknown beginning is not remembered`() {
         var memory = memory()
         memory.planned(
-            batch(6, MembershipChange(user: bobs.user, scope: bobs.scope, role: .admin, seq: 6, since: nil)), clients: [])
+            batch(6, MembershipChange(user: bobs.user, scope: bobs.scope, role: .admin, seq: 6, since: nil)),
+            clients: [])
         #expect(memory.grant(bobs) == nil)
     }
 

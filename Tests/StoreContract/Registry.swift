@@ -48,7 +48,8 @@ struct Registry: Sendable {
             let submission = Submission(
                 client: row.id, principal: principal, connection: 1, ackedThrough: 0, first: number,
                 entries: [registry.admission.admit(Push.Entry(transaction), from: principal)], bytes: 100)
-            guard case .settled(_, let results)? = try await registry.settle(submission).first, let result = results.first
+            guard case .settled(_, let results)? = try await registry.settle(submission).first,
+                let result = results.first
             else { throw StoreError(.data, "not settled") }
             return result.rejection?.code
         }

@@ -25,7 +25,9 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a reading that is ended without a batch writes nothing, and keeps nobody waiting`(_ kind: StoreKind) async throws {
+    func `a reading that is ended without a batch writes nothing, and keeps nobody waiting`(_ kind: StoreKind)
+        async throws
+    {
         try await kind.withStore { under in
             let batch = try await under.commit { $0.put(.numbered(1)) }
             let reading = try await under.store.read(ReadSet(), in: under.workspace)

@@ -144,7 +144,8 @@ final class NotingClock: Clock, Sendable {
         try await running(commits) {
             // What is remembered need not be read.
             for client in [UInt64(1), 2, 3] {
-                #expect(await outcome(of: try submission(client, from: 1, [Sample.profile(client)]), by: commits).isSettled)
+                #expect(
+                    await outcome(of: try submission(client, from: 1, [Sample.profile(client)]), by: commits).isSettled)
             }
             store.faults.withLock { $0.isHeld = true }
             async let first = outcome(of: try submission(1, from: 2, [Sample.profile(11)]), by: commits)

@@ -15,7 +15,9 @@ extension ServerNode {
             client: call.client, principal: principal, connection: call.connection,
             ackedThrough: call.push.ackedThrough, first: call.push.first, entries: entries, bytes: 100 * entries.count)
         lastCall += 1
-        guard lane.append(submission, ticket: LaneTicket(.call(lastCall), submission)) else { return answer(.overloaded) }
+        guard lane.append(submission, ticket: LaneTicket(.call(lastCall), submission)) else {
+            return answer(.overloaded)
+        }
         calls[lastCall] = answer
         sequence()
     }
