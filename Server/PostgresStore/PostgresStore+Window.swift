@@ -25,8 +25,8 @@ extension PostgresStore {
         let head = try results[0].first { try $0.head() } ?? .start
         let through = try results[1].first { try $0.head() } ?? head
         let rows = try results[2].all { try $0.record() }
-        let ground = seq > 0 ? try results[3].first { try $0.head() } : nil
-        let window = Window(records: rows, through: through, head: head, ground: ground)
+        let base = seq > 0 ? try results[3].first { try $0.head() } : nil
+        let window = Window(records: rows, through: through, head: head, base: base)
         let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
         return count < rows.count ? try await cut(window, at: count, in: workspace) : window
     }
@@ -48,12 +48,12 @@ extension PostgresStore {
         guard window.head.isOfHistory(holding: try results[2].first { try $0.head() }) else { throw .wentBack }
         if let end = try results[0].first({ try $0.head() }), end.seq >= rows[0].seq {
             let records = Array(rows.prefix { $0.seq <= end.seq })
-            return Window(records: records, through: end, head: window.head, ground: window.ground)
+            return Window(records: records, through: end, head: window.head, base: window.base)
         }
         guard var end = try results[1].first({ try $0.head() }) else {
             throw StoreError(.invariant, "a record has a number that no batch holds")
         }
         end.seq = rows[count - 1].seq
-        return Window(records: Array(rows.prefix(count)), through: end, head: window.head, ground: window.ground)
+        return Window(records: Array(rows.prefix(count)), through: end, head: window.head, base: window.base)
     }
 }

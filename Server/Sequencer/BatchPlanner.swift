@@ -102,7 +102,7 @@ struct BatchPlanner {
             settlements: settled.compactMap { id in
                 clients[id].map { Settlement(client: $0, results: results[id] ?? []) }
             }, ledger: staged.ledger)
-        batch.groundNonce = head.nonce
+        batch.baseNonce = head.nonce
         return batch
     }
 

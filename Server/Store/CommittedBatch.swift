@@ -18,7 +18,7 @@ package struct CommittedBatch: Hashable, Sendable {
     /// not in the batch's body.
     package var ledger: [LedgerEntry]
     /// The nonce of the batch that it was planned on top of; `nil` where that is known otherwise. It is not stored.
-    package var groundNonce: UInt64?
+    package var baseNonce: UInt64?
     /// Clients that are registered no more. It takes a batch, since what nodes remember of clients is true of a head.
     package var removals: [ClientID]
 

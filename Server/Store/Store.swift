@@ -118,13 +118,13 @@ package struct Window: Hashable, Sendable {
     /// The head of the snapshot that it was read in.
     package var head: Head
     /// The end of the batch that holds the number which it begins after; `nil` when the order does not reach it, and for 0.
-    package var ground: Head?
+    package var base: Head?
 
-    package init(records: [StoredRecord], through: Head, head: Head, ground: Head?) {
+    package init(records: [StoredRecord], through: Head, head: Head, base: Head?) {
         self.records = records
         self.through = through
         self.head = head
-        self.ground = ground
+        self.base = base
     }
 }
 
@@ -146,18 +146,18 @@ package struct Page: Hashable, Sendable {
 /// What is stored after a number, and what the number stands on.
 package struct TailRead: Hashable, Sendable {
     /// The end of the batch that holds the number; `nil` when the order does not reach it, and for 0.
-    package var ground: Head?
+    package var base: Head?
     package var batches: [TailBatch]
 
-    package init(ground: Head?, batches: [TailBatch]) {
-        self.ground = ground
+    package init(base: Head?, batches: [TailBatch]) {
+        self.base = base
         self.batches = batches
     }
 
     /// Parts what was read from the batch on that holds `seq`.
     package init(from read: [TailBatch], after seq: SequenceNumber) {
         let holding = read.first.flatMap { $0.low <= seq ? $0 : nil }
-        ground = holding?.head
+        base = holding?.head
         batches = holding == nil ? read : Array(read.dropFirst())
     }
 }

@@ -3,7 +3,7 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 import Testing
-import TidemarkGateway
+import TidemarkEdge
 
 @testable import TidemarkNIOTransport
 

@@ -87,7 +87,7 @@ package struct MemoryTables: Sendable {
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) -> Window {
         workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
-            ?? Window(records: [], through: .start, head: .start, ground: nil)
+            ?? Window(records: [], through: .start, head: .start, base: nil)
     }
 
     /// See `Store.page`.
@@ -120,6 +120,6 @@ package struct MemoryTables: Sendable {
 
     /// See `Store.tail`.
     package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> TailRead {
-        workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(ground: nil, batches: [])
+        workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(base: nil, batches: [])
     }
 }

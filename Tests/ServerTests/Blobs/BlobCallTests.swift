@@ -1,5 +1,5 @@
+import TidemarkNode
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore

@@ -1,5 +1,6 @@
+import TidemarkEdge
+import TidemarkNode
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore

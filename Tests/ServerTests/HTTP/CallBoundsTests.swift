@@ -1,6 +1,7 @@
+import TidemarkEdge
+import TidemarkNode
 import Synchronization
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore

@@ -5,7 +5,7 @@ import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkNode
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {
     private func register(_ server: TestServer, _ number: UInt64, as user: String = "ann") async throws
@@ -121,7 +121,7 @@ import TidemarkWire
 
     @Test func `that a client is here is written down now and then, and not at each sight`() async throws {
         let sightings = Sightings(period: 1_000)
-        let one = Census.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
+        let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, now: 100)
         sightings.note(one, now: 200)
         #expect(sightings.take(now: 300) == [WorkspaceID("w"): [Sample.id(1)]])

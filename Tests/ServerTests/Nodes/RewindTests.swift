@@ -1,9 +1,9 @@
+import TidemarkNode
 import Foundation
 import Logging
 import Synchronization
 import Testing
 import TidemarkEmbeddedStore
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkPostgres

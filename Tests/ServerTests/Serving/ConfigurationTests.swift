@@ -1,9 +1,11 @@
+import TidemarkEdge
+import TidemarkNode
 import Foundation
 import Logging
 import Testing
-import TidemarkGateway
+import TidemarkHub
+import TidemarkIdentity
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 

@@ -1,5 +1,5 @@
+import TidemarkEdge
 import Testing
-import TidemarkGateway
 import TidemarkModel
 
 @testable import TidemarkAssembly

@@ -1,7 +1,6 @@
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkWire
 
 /// The token of an open connection.
@@ -21,7 +20,7 @@ import TidemarkWire
         seat.say(.auth(Auth(token: "eve \(Seat.start + 60_000)")))
         #expect(seat.closed == .workspaceForbidden)
         #expect(seat.heard().isEmpty)
-        #expect(seat.fanOut.session(1)?.identity?.principal.user == UserID("ann"))
+        #expect(seat.hub.session(1)?.identity?.principal.user == UserID("ann"))
     }
 
     @Test func `a token that is not valid ends the connection`() throws {

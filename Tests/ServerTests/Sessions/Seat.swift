@@ -1,9 +1,8 @@
 import Crypto
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -17,7 +16,7 @@ struct Seat {
     private static let id: SessionID = 1
     private static let client = UniqueID(high: 1, low: 1)
 
-    private(set) var fanOut: FanOut
+    private(set) var hub: Hub
     private(set) var now = start
     /// How the server ended the connection.
     private(set) var closed: CloseCode?
@@ -57,15 +56,13 @@ struct Seat {
                 principal: Principal(user: UserID(String(words[0]))), workspace: Self.workspace,
                 expires: ends ?? expires)
         }
-        fanOut = FanOut(context: context)
-        fanOut.follow(Self.workspace, from: head)
-        run { fanOut, now, effects in
-            fanOut.opened(Self.id, headerToken: nil, now: now, into: &effects)
-        }
+        hub = Hub(context: context)
+        run(.follow(Self.workspace, head))
+        run(.opened(Self.id, headerToken: nil))
         say(.hello(Hello(token: token, client: Self.client, isNewClient: false, connection: 1)))
         let row = ClientRow(id: Self.client, user: UserID("ann"))
         let answer = LoadAnswer(snapshot: SessionSnapshot(head: head, client: row))
-        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+        run(.loaded(Self.id, answer))
         _ = heard()
     }
 
@@ -77,7 +74,7 @@ struct Seat {
     // MARK: The client
 
     mutating func say(_ message: ClientMessage) {
-        run { $0.received(Self.id, message.encode(), now: $1, into: &$2) }
+        run(.received(Self.id, message.encode()))
     }
 
     /// Pushes the next transaction.
@@ -117,7 +114,7 @@ struct Seat {
         }
         if bytes > 0 { batch.records = [post(bytes: bytes)] }
         let cursor = context.seal.cursor(head, workspace: Self.workspace.text)
-        run { $0.committed(DeliveryBatch(batch, cursor: cursor), in: Self.workspace, now: $1, into: &$2) }
+        run(.committed(Self.workspace, DeliveryBatch(batch, cursor: cursor)))
     }
 
     /// The sequencer's word on the oldest submission that it has.
@@ -127,9 +124,7 @@ struct Seat {
             return
         }
         let submission = submitted.removeFirst()
-        run { fanOut, _, effects in
-            fanOut.settled(Self.id, outcome, pushEnd: submission.pushEnd, into: &effects)
-        }
+        run(.settled(Self.id, outcome, pushEnd: submission.pushEnd))
     }
 
     /// The store's answer to the oldest read: one post of so many bytes.
@@ -140,17 +135,17 @@ struct Seat {
         }
         let request = pagesAsked.removeFirst()
         let page = Page(records: [post(bytes: bytes)], at: head, isLast: true)
-        run { $0.pageRead(Self.id, request, page, now: $1, into: &$2) }
+        run(.pageRead(Self.id, request, page))
     }
 
     mutating func socket(isWritable: Bool) {
         if isWritable { awaitsRoom = false }
-        run { $0.writabilityChanged(Self.id, isWritable: isWritable, now: $1, into: &$2) }
+        run(.writabilityChanged(Self.id, isWritable: isWritable))
     }
 
     mutating func pass(_ milliseconds: Int64) {
         now += milliseconds
-        run { $0.tick(now: $1, into: &$2) }
+        run(.tick)
     }
 
     private func post(bytes: Int) -> StoredRecord {
@@ -160,9 +155,9 @@ struct Seat {
             body: Array(#"{"text":"\#(String(repeating: "x", count: bytes))"}"#.utf8))
     }
 
-    private mutating func run(_ event: (inout FanOut, Milliseconds, inout [SessionEffect]) -> Void) {
+    private mutating func run(_ event: HubEvent) {
         var effects: [SessionEffect] = []
-        event(&fanOut, now, &effects)
+        hub.apply(event, now: now, into: &effects)
         for effect in effects {
             switch effect {
             case .send(_, let frame):

@@ -1,6 +1,6 @@
+import TidemarkNode
 import Synchronization
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire

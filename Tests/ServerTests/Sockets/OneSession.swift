@@ -1,7 +1,6 @@
 import Crypto
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -19,7 +18,7 @@ struct OneSession {
     private(set) var windows: [WindowRequest] = []
     private(set) var loads: [LoadRequest] = []
     private(set) var closed: CloseCode?
-    private var machine: FanOut
+    private var machine: Hub
     private var head: Head
     private let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
 
@@ -36,9 +35,9 @@ struct OneSession {
                 principal: Principal(user: UserID(token)), workspace: Self.workspace, expires: end,
                 acceptedUntil: acceptance)
         }
-        machine = FanOut(context: context, name: "m")
+        machine = Hub(context: context, name: "m")
         head = Self.head(tail)
-        machine.follow(Self.workspace, from: head)
+        run(.follow(Self.workspace, head))
     }
 
     private static let schema = """
@@ -79,7 +78,7 @@ struct OneSession {
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [ResultRow] = [],
         end: Head? = nil
     ) {
-        run { $0.opened(Self.id, headerToken: nil, now: $1, into: &$2) }
+        run(.opened(Self.id, headerToken: nil))
         say(
             .hello(
                 Hello(
@@ -90,25 +89,25 @@ struct OneSession {
                 head: end ?? Self.head(snapshot),
                 client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
                 results: results, lineage: cursor.map { Self.head($0) }))
-        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+        run(.loaded(Self.id, answer))
     }
 
     mutating func say(_ message: ClientMessage) {
-        run { $0.received(Self.id, message.encode(), now: $1, into: &$2) }
+        run(.received(Self.id, message.encode()))
     }
 
     /// The store answers the read of a stretch of the order.
     ///
     /// - Parameters:
-    ///   - ground: what the stretch stands on, where that is of another history.
+    ///   - base: what the stretch stands on, where that is of another history.
     ///   - end: where it ends, likewise.
     mutating func answer(
-        _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, ground: Head? = nil, end: Head? = nil
+        _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, base: Head? = nil, end: Head? = nil
     ) {
         let window = Window(
             records: records, through: end ?? Self.head(through), head: Self.head(state),
-            ground: ground ?? windows.last.map { Self.head($0.after) })
-        run { $0.windowRead(Self.id, window, now: $1, into: &$2) }
+            base: base ?? windows.last.map { Self.head($0.after) })
+        run(.windowRead(Self.id, window))
     }
 
     /// The store answers the session that fell behind.
@@ -116,13 +115,13 @@ struct OneSession {
         let row = ClientRow(id: Self.client, user: Self.user)
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage))
-        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+        run(.loaded(Self.id, answer))
     }
 
     /// The bodies of batches up to here are not kept.
     mutating func miss(upTo seq: SequenceNumber) {
         head = Self.head(seq)
-        run { [head] in $0.missed(upTo: head, in: Self.workspace, now: $1, into: &$2) }
+        run(.missed(Self.workspace, head))
     }
 
     /// The order moves on.
@@ -136,14 +135,14 @@ struct OneSession {
         }
         let batch = DeliveryBatch(
             CommittedBatch(low: low, head: head, records: records, settlements: settlements), cursor: cursor(seq))
-        run { $0.committed(batch, in: Self.workspace, now: $1, into: &$2) }
+        run(.committed(Self.workspace, batch))
     }
 
     /// Lets seconds pass, with a tick in each.
     mutating func pass(seconds: Int) {
         for _ in 0..<seconds {
             now += 1_000
-            run { $0.tick(now: $1, into: &$2) }
+            run(.tick)
         }
     }
 
@@ -160,14 +159,14 @@ struct OneSession {
         }
     }
 
-    private mutating func run(_ event: (inout FanOut, Milliseconds, inout [SessionEffect]) -> Void) {
+    private mutating func run(_ event: HubEvent) {
         var effects: [SessionEffect] = []
-        event(&machine, now, &effects)
+        machine.apply(event, now: now, into: &effects)
         for effect in effects {
             switch effect {
             case .send(_, let frame): if let message = try? ServerMessage.decode(frame.bytes) { sent.append(message) }
             case .close(_, let code, _): closed = code
-            case .awaitRoom: run { $0.writabilityChanged(Self.id, isWritable: true, now: $1, into: &$2) }
+            case .awaitRoom: run(.writabilityChanged(Self.id, isWritable: true))
             case .readWindow(_, let request): windows.append(request)
             case .load(_, let request): loads.append(request)
             case .readPage, .readHistory, .submit, .tell: break

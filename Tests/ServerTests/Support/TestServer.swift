@@ -9,7 +9,8 @@ import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkIdentity
+@testable import TidemarkNode
 
 /// A whole server on a port of its own, for the length of a closure.
 struct TestServer: Sendable {
@@ -91,7 +92,7 @@ struct TestServer: Sendable {
     var watchers: Int { node.feeds.all.map(\.watcherCount).reduce(0, +) }
 
     /// Calls of known users in progress.
-    var calls: Int { node.census.calls }
+    var calls: Int { node.connectionCounts.calls }
 
     /// Begins a graceful shutdown and returns before it is over.
     func stop() async { await services.triggerGracefulShutdown() }

@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -84,7 +83,7 @@ extension ServerNode {
             world.broke(.exactlyOnce, "a delayed duplicate of \(ticket.client) was taken for a fork")
         }
         switch ticket.to {
-        case .session(let id): advance { $0.settled(id, outcome, pushEnd: ticket.pushEnd, into: &$1) }
+        case .session(let id): advance(.settled(id, outcome, pushEnd: ticket.pushEnd))
         case .call(let call): calls.removeValue(forKey: call)?(outcome)
         }
     }

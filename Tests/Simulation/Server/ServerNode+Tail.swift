@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 
 extension ServerNode {
@@ -13,7 +12,7 @@ extension ServerNode {
         world.database.call(lease, { $0.follow(World.workspace, node: UInt64(self.number), now: now) }) { head in
             if let head, self.tail == nil {
                 self.tail = Tail(head: head)
-                self.fanOut.follow(World.workspace, from: head)
+                self.advance(.follow(World.workspace, head))
                 let waiting = self.whenFollowed
                 self.whenFollowed = []
                 for each in waiting { each() }
@@ -72,7 +71,7 @@ extension ServerNode {
             self.isAstray = false
             self.missedThrough = 0
             self.tail?.restart(at: head)
-            self.advance { $0.rewound(to: head, in: World.workspace, into: &$1) }
+            self.advance(.rewound(World.workspace, head))
             if self.isUp { self.readTail() }
         }
     }
@@ -101,11 +100,11 @@ extension ServerNode {
             case .batch(let batch):
                 let ready = DeliveryBatch(
                     batch, cursor: world.seal.cursor(batch.head, workspace: World.workspace.text))
-                advance { [clock] in $0.committed(ready, in: World.workspace, now: clock, into: &$1) }
+                advance(.committed(World.workspace, ready))
             case .missed(let head):
                 world.log("n\(number) missed up to \(head.seq)")
                 missedThrough = head.seq
-                advance { [clock] in $0.missed(upTo: head, in: World.workspace, now: clock, into: &$1) }
+                advance(.missed(World.workspace, head))
             }
             guard isUp else { return }
         }

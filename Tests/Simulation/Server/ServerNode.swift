@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -35,7 +34,7 @@ final class ServerNode {
     let context: SessionContext
     let sequencer: Sequencer
 
-    var fanOut: FanOut
+    var hub: Hub
     var tail: Tail?
     var lane: LaneQueue<LaneTicket>
     var machine: LaneMachine<LaneTicket>
@@ -63,7 +62,7 @@ final class ServerNode {
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
             sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
         sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model, bounds: world.plan.lane.plan)
-        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
+        hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
     }
@@ -85,7 +84,7 @@ final class ServerNode {
         incarnation += 1
         isUp = true
         world.log("n\(number) starts")
-        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
+        hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
         machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
@@ -115,7 +114,7 @@ final class ServerNode {
     func drain() {
         guard isUp else { return }
         world.log("n\(number) drains")
-        advance { $0.drain(into: &$1) }
+        advance(.drain)
         let lease = lease
         world.after(random.within(500...8_000)) { if lease.isHeld { self.crash() } }
     }
@@ -133,19 +132,19 @@ final class ServerNode {
     func opened(_ connection: Connection) {
         connections[connection.id] = connection
         connection.watch.isVoid = isAstray
-        advance { [clock] in $0.opened(connection.id, headerToken: nil, now: clock, into: &$1) }
+        advance(.opened(connection.id, headerToken: nil))
     }
 
     func received(_ connection: Connection, _ bytes: [UInt8]) {
         guard isUp, connections[connection.id] != nil else { return }
         connection.watch.received(bytes, world)
-        advance { [clock] in $0.received(connection.id, bytes, now: clock, into: &$1) }
+        advance(.received(connection.id, bytes))
     }
 
     func lost(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         world.log("n\(number) lost c\(connection.id)")
-        fanOut.lost(connection.id)
+        advance(.lost(connection.id))
     }
 
     /// The socket's buffer filled up or emptied.
@@ -160,24 +159,22 @@ final class ServerNode {
             guard lease.isHeld, self.connections[connection.id] != nil, connection.isBlocked == isBlocked else {
                 return
             }
-            self.advance { [clock = self.clock] in
-                $0.writabilityChanged(connection.id, isWritable: !isBlocked, now: clock, into: &$1)
-            }
+            self.advance(.writabilityChanged(connection.id, isWritable: !isBlocked))
         }
     }
 
     // MARK: Time
 
     private func tick() {
-        advance { [clock] in $0.tick(now: clock, into: &$1) }
+        advance(.tick)
         let lease = lease
         world.after(1_000) { if lease.isHeld { self.tick() } }
     }
 
     /// Runs the machine and carries out what it wants.
-    func advance(_ event: (inout FanOut, inout [SessionEffect]) -> Void) {
+    func advance(_ event: HubEvent) {
         var effects: [SessionEffect] = []
-        event(&fanOut, &effects)
+        hub.apply(event, now: clock, into: &effects)
         carryOut(effects)
     }
 }
