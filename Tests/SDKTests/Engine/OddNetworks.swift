@@ -94,6 +94,41 @@ final class HauntedNetwork: Transport {
     }
 }
 
+/// A way to a server on which the first connection opens long after it was asked for.
+final class LateNetwork: Transport {
+    private let server: ScriptedServer
+    private let counts = Mutex((asked: 0, closed: 0))
+    private let way = Gate()
+
+    init(_ server: ScriptedServer) { self.server = server }
+
+    /// The first connection opens now.
+    func letThrough() { way.open() }
+
+    /// How often the first connection was closed.
+    var closed: Int { counts.withLock { $0.closed } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        let isFirst = counts.withLock { counts in
+            counts.asked += 1
+            return counts.asked == 1
+        }
+        guard isFirst else { return try await server.connect(to: url) }
+        await way.passed()
+        return Latecomer(network: self)
+    }
+
+    private struct Latecomer: TransportConnection {
+        let network: LateNetwork
+
+        func send(_ message: [UInt8]) async throws {}
+
+        func receive() async throws -> [UInt8] { throw TransportClosed(code: 1006, reason: "closed") }
+
+        func close(code: UInt16) async { network.counts.withLock { $0.closed += 1 } }
+    }
+}
+
 /// Lets nobody pass until it is opened.
 final class Gate: Sendable {
     private let state = Mutex((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))

@@ -298,6 +298,31 @@ final class NotingClock: Clock, Sendable {
         #expect(keys == [11, 21, 12, 13, 14].map { [Sample.id($0)] })
     }
 
+    @Test func `nothing goes ahead of what a batch had no room for`() async throws {
+        try await register(1)
+        var limits = LaneLimits()
+        limits.aheadTransactionsMin = 1
+        limits.plan.batchWorkMax = 1
+        let commits = try commits(limits)
+        try await running(commits) {
+            // What is remembered need not be read: then another batch could go ahead.
+            #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(10)]), by: commits).isSettled)
+            store.faults.withLock { $0.isHeld = true }
+            async let first = outcome(of: try submission(1, from: 2, [11, 12].map { Sample.profile($0) }), by: commits)
+            await store.tried(2)
+            let (outcomes, next) = AsyncStream.makeStream(of: PushOutcome.self)
+            // It waits when this returns: enough for a batch ahead.
+            commits.submit(try submission(1, from: 4, [Sample.profile(13)]), in: workspace) { next.yield($0) }
+            store.release()
+            #expect(try await first.isSettled)
+            var iterator = outcomes.makeAsyncIterator()
+            #expect(await iterator.next()?.isSettled == true)
+        }
+        #expect(store.faults.withLock { $0.ahead } == 0)
+        let keys = published.batches.withLock { $0.map { $0.records.map(\.key.id) } }
+        #expect(keys == [10, 11, 12, 13].map { [Sample.id($0)] })
+    }
+
     @Test func `what a divided batch has no room for is not forgotten either`() async throws {
         try await register(1)
         var limits = LaneLimits()

@@ -1,7 +1,7 @@
-import TidemarkNode
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

@@ -1,9 +1,9 @@
-import TidemarkNode
 import Testing
 import TidemarkAssembly
 import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkWire
 
 @Suite(.timeLimit(.minutes(5))) struct FlowTests {

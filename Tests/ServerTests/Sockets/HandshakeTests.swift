@@ -1,7 +1,7 @@
-import TidemarkNode
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkNode
 import TidemarkWire
 
 @testable import TidemarkAssembly

@@ -104,6 +104,17 @@ import TidemarkWire
         #expect(one.story.last == "1020 done")
     }
 
+    // MARK: The end of the client
+
+    @Test func `the batch that removes a client ends its connection, and no other`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 20, snapshot: 20)
+        one.commit([], to: 21, removing: [UniqueID(high: 9, low: 9)])
+        #expect(one.closed == nil)
+        one.commit([], to: 22, removing: [OneSession.client])
+        #expect(one.closed == .clientUnknown)
+    }
+
     // MARK: The end of the token
 
     @Test func `a connection lives as long as its token is accepted, and is told the token's own end`() throws {
