@@ -1,9 +1,9 @@
-import TidemarkNode
 import Foundation
 import Testing
 import Tidemark
 import TidemarkChat
 import TidemarkHub
+import TidemarkNode
 
 @testable import TidemarkAssembly
 

@@ -1,7 +1,7 @@
-import TidemarkNode
 import Testing
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 
 @testable import TidemarkAssembly

@@ -1,8 +1,8 @@
-import TidemarkEdge
-import TidemarkNode
 import Testing
+import TidemarkEdge
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 
 @testable import TidemarkAssembly

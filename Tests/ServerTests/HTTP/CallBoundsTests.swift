@@ -1,9 +1,9 @@
-import TidemarkEdge
-import TidemarkNode
 import Synchronization
 import Testing
+import TidemarkEdge
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

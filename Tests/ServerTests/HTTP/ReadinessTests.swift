@@ -1,8 +1,8 @@
-import TidemarkNode
 import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire

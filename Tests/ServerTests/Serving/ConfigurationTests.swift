@@ -1,11 +1,11 @@
-import TidemarkEdge
-import TidemarkNode
 import Foundation
 import Logging
 import Testing
+import TidemarkEdge
 import TidemarkHub
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

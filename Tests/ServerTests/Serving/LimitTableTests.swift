@@ -1,5 +1,5 @@
-import TidemarkEdge
 import Testing
+import TidemarkEdge
 import TidemarkModel
 
 @testable import TidemarkAssembly
