@@ -46,7 +46,7 @@ package struct NIOWebSocketClient: Sendable {
         } catch let error as NIOTransportError {
             throw error
         } catch let error where error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
-            throw NIOTransportError(.tlsFailed, "\(error)")
+            throw NIOTransportError(.tlsFailed, TLSWords.of(error))
         } catch let error where error is HTTPParserError {
             throw NIOTransportError(.protocolViolation, "what answers speaks no HTTP: \(error)")
         } catch {
