@@ -36,7 +36,16 @@ package struct NIOWebSocketClient: Sendable {
         let (channel, outcome) = try await dialer.connect { channel in
             (channel, try upgrade(channel, request, subprotocol, maxMessageBytes, limits))
         }
-        return try await connection(from: bounded(outcome, of: channel, by: limits.connectTimeout))
+        return try await withTaskCancellationHandler {
+            do {
+                return try await connection(from: bounded(outcome, of: channel, by: limits.connectTimeout))
+            } catch {
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            channel.close(promise: nil)
+        }
     }
 
     private static func connection(from future: EventLoopFuture<Outcome>) async throws -> NIOWebSocketConnection {
