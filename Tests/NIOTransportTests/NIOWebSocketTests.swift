@@ -149,6 +149,17 @@ import TidemarkEdge
         }
     }
 
+    @Test func `a handshake that nobody answers ends at once when nobody waits for it any more`() async throws {
+        let (heads, head) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.running(answering: [], then: .stayOpen, heard: { head.yield() }) { port in
+            let handshake = Task { try await connect(port) }
+            for await _ in heads { break }
+            handshake.cancel()
+            // By itself it would be given up after ten seconds, as `timedOut`.
+            await #expect(throws: CancellationError.self) { try await handshake.value }
+        }
+    }
+
     @Test func `TLS works with the right authority and fails with the system's`() async throws {
         try await EchoServer.running(tls: true) { port, _ in
             try await TestCertificate.file { file in
