@@ -8,9 +8,9 @@ struct BatchReads {
     let db: Database
     let workspace: WorkspaceID
 
-    func find(_ reads: ReadSet) throws -> BaseState {
+    func find(_ reads: ReadSet) throws -> OrderState {
         let head = try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() })
-        var found = BaseState(head: head ?? .start)
+        var found = OrderState(head: head ?? .start)
         for id in reads.clients { found.clients[id] = try client(id) }
         try findRecords(reads, into: &found)
         try findGrants(reads, into: &found)
@@ -25,7 +25,7 @@ struct BatchReads {
             }, { try $0.storedClient() })
     }
 
-    private func findRecords(_ reads: ReadSet, into found: inout BaseState) throws {
+    private func findRecords(_ reads: ReadSet, into found: inout OrderState) throws {
         guard !reads.records.isEmpty else { return }
         let record = try Prepared(EmbeddedSQL.record, db)
         for key in reads.records {
@@ -33,7 +33,7 @@ struct BatchReads {
         }
     }
 
-    private func findGrants(_ reads: ReadSet, into found: inout BaseState) throws {
+    private func findGrants(_ reads: ReadSet, into found: inout OrderState) throws {
         let grant = try Prepared(EmbeddedSQL.grant, db)
         var asked = Set<Seat>()
         func ask(_ seat: Seat) throws {

@@ -5,6 +5,7 @@ package import TidemarkModel
 /// Who is connected to this process, over all event loops, and who calls over HTTP. Any thread; asked once or twice a
 /// connection or call, never a delivery.
 package final class ConnectionCounts: Sendable {
+    /// One device of a workspace.
     package struct Client: Hashable {
         let workspace: WorkspaceID
         let client: ClientID
@@ -77,6 +78,7 @@ package final class ConnectionCounts: Sendable {
         }
     }
 
+    /// The call that `beginCall` counted is over.
     package func endCall(of user: Caller) {
         tables.withLock { tables in
             let count = tables.calls[user] ?? 0

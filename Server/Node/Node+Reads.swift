@@ -107,6 +107,7 @@ extension Node {
         if !isStarted { inbox.post(.historyRead(id, request, nil)) }
     }
 
+    /// Reads from the conflict ledger, when it is the caller's turn to read.
     package func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
         try await readGate.pass { () async throws(StoreError) -> LedgerPage in
             try await store.history(
@@ -115,6 +116,7 @@ extension Node {
         }
     }
 
+    /// Reads a page, when it is the caller's turn to read.
     package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
         try await readGate.pass { () async throws(StoreError) -> Page in
             try await store.page(

@@ -111,9 +111,12 @@ package final class Node: Sendable {
         }
     }
 
+    /// What all sessions of the node share.
     package var context: SessionContext { parts.context }
+    /// The node's bounds.
     package var limits: NodeLimits { parts.limits }
     var hubLimits: HubLimits { parts.hubLimits }
+    /// Where everything is kept.
     package var store: any Store { parts.store }
     var logger: Logger { parts.environment.logger }
 

@@ -8,7 +8,7 @@ struct SequenceReads {
     struct Answer {
         /// The workspace has a row, which is now locked.
         var isLocked = false
-        var state = BaseState(head: .start)
+        var state = OrderState(head: .start)
         /// When another node last said that it listens.
         var heard: Milliseconds?
     }
@@ -92,7 +92,7 @@ struct SequenceReads {
         return answer
     }
 
-    private func readPair(_ row: RowReader, into found: inout BaseState) throws {
+    private func readPair(_ row: RowReader, into found: inout OrderState) throws {
         var row = row
         let record = try row.record()
         if try row.small() == 1 { found.records[record.key] = record }

@@ -4,7 +4,7 @@ import TidemarkStore
 /// Builds one batch: admits submissions one after the other over what was read plus what the batch already holds.
 struct BatchPlanner {
     private let head: Head
-    private let base: BaseState
+    private let base: OrderState
     private let nonce: UInt64
     private let refusing: Bool
     private let limits: ModelLimits
@@ -17,7 +17,7 @@ struct BatchPlanner {
     private var settled: [ClientID] = []
 
     init(
-        sequencer: Sequencer, base: BaseState, expecting count: Int, now: Milliseconds, nonce: UInt64, refusing: Bool
+        sequencer: Sequencer, base: OrderState, expecting count: Int, now: Milliseconds, nonce: UInt64, refusing: Bool
     ) {
         limits = sequencer.limits
         bounds = sequencer.bounds

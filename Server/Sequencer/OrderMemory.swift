@@ -8,7 +8,7 @@ package import TidemarkStore
 /// remembered is what is stored.
 package struct OrderMemory: Sendable {
     /// Clients and grants as of its head, but no records; `nil` while nothing is remembered.
-    private var state: BaseState?
+    private var state: OrderState?
     /// When another node last said that it listens, as of that head.
     package private(set) var heard: Milliseconds?
     /// Batches to come that shall not be planned from memory.
@@ -74,7 +74,7 @@ package struct OrderMemory: Sendable {
     }
 
     /// What a batch is planned on, with the records that were read for it.
-    package func base(with records: [RecordKey: StoredRecord] = [:]) -> BaseState? {
+    package func base(with records: [RecordKey: StoredRecord] = [:]) -> OrderState? {
         var base = state
         base?.records = records
         return base

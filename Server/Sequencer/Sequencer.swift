@@ -39,7 +39,7 @@ package struct Sequencer: Sendable {
     ///   - base: everything that ``reads(for:)`` asks for. It may hold more.
     ///   - refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot take.
     package func plan(
-        _ submissions: [Submission], on base: BaseState, now: Milliseconds, nonce: UInt64, refusing: Bool = false
+        _ submissions: [Submission], on base: OrderState, now: Milliseconds, nonce: UInt64, refusing: Bool = false
     ) -> Plan {
         var planner = BatchPlanner(
             sequencer: self, base: base, expecting: submissions.count, now: now, nonce: nonce, refusing: refusing)

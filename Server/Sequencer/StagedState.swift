@@ -47,13 +47,13 @@ struct StagedState {
     let bounds: PlanLimits
     private let sharedScopes: Set<ScopeID>
     private var records: [RecordKey: Working] = [:]
-    private let base: BaseState
+    private let base: OrderState
     /// Those that the batch changed.
     private var grants: [Seat: Grant?] = [:]
     private var undo: [Undo] = []
 
     init(
-        base: BaseState, expecting count: Int, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits
+        base: OrderState, expecting count: Int, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits
     ) {
         self.time = time
         self.bounds = bounds

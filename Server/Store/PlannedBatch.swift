@@ -20,7 +20,7 @@ package struct PlannedBatch: Sendable {
     /// - Throws: kind `invariant` when the batch does not continue the base, or settles a client that is not in it or whose
     ///   numbers would go back.
     package init(
-        _ batch: CommittedBatch, on base: BaseState, heard: Milliseconds? = nil, turn: (any Turn)? = nil,
+        _ batch: CommittedBatch, on base: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil,
         isAhead: Bool = false
     ) throws(StoreError) {
         try batch.check(after: base.head)

@@ -48,7 +48,7 @@ package struct Seat: Hashable, Sendable {
 }
 
 /// The state of a workspace at one head, as far as it was asked for.
-package struct BaseState: Hashable, Sendable {
+package struct OrderState: Hashable, Sendable {
     package var head: Head
     package var clients: [ClientID: StoredClient] = [:]
     package var records: [RecordKey: StoredRecord] = [:]
@@ -60,13 +60,13 @@ package struct BaseState: Hashable, Sendable {
 
 /// What a store found.
 package struct Reading: Sendable {
-    package var state: BaseState
+    package var state: OrderState
     /// When another node last said that it listens; `nil` if none did, or no other node can.
     package var heard: Milliseconds?
     /// The workspace's lock, where several nodes share the store: to be handed back with the batch, or ended.
     package var turn: (any Turn)?
 
-    package init(_ state: BaseState, heard: Milliseconds? = nil, turn: (any Turn)? = nil) {
+    package init(_ state: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil) {
         self.state = state
         self.heard = heard
         self.turn = turn

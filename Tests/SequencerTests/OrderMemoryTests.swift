@@ -12,8 +12,8 @@ import TidemarkStore
     private func head(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: 99, time: 1, epoch: 1) }
 
     /// What is stored at a head: the client and its seat.
-    private func state(_ seq: SequenceNumber) -> BaseState {
-        var state = BaseState(head: head(seq))
+    private func state(_ seq: SequenceNumber) -> OrderState {
+        var state = OrderState(head: head(seq))
         state.clients[client.id] = StoredClient(row: client)
         state.grants[seat] = Grant(scope: seat.scope, since: 2, role: .member)
         return state

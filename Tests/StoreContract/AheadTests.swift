@@ -85,7 +85,7 @@ extension StoreUnderTest {
     func create(_ number: Int64, after head: Head, isAhead: Bool = false) throws -> PlannedBatch {
         var draft = BatchDraft(after: head)
         draft.put(.numbered(number))
-        return try PlannedBatch(draft.batch, on: BaseState(head: head), isAhead: isAhead)
+        return try PlannedBatch(draft.batch, on: OrderState(head: head), isAhead: isAhead)
     }
 
     func commitment(of planned: PlannedBatch) async throws -> Commitment {

@@ -17,7 +17,7 @@ import TidemarkStore
         var draft = BatchDraft(after: head)
         draft.put(Self.key.id, body: #"{"text":"mine"}"#)
         return try await under.store.commit(
-            try PlannedBatch(draft.batch, on: BaseState(head: head)), in: under.workspace)
+            try PlannedBatch(draft.batch, on: OrderState(head: head)), in: under.workspace)
     }
 
     @Test(arguments: StoreKind.available)

@@ -153,7 +153,7 @@ import TidemarkStore
                 var colliding = BatchDraft(after: head)
                 colliding.put(.numbered(number))
                 colliding.put(.numbered(1))
-                let planned = try PlannedBatch(colliding.batch, on: BaseState(head: head))
+                let planned = try PlannedBatch(colliding.batch, on: OrderState(head: head))
                 #expect(try await under.commitment(of: planned) == .moved)
                 let next = try under.create(number, after: head)
                 #expect(try await under.commitment(of: next) == .written(isHeard: false))

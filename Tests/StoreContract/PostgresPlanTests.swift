@@ -27,6 +27,7 @@ struct PostgresPlanTests {
         (LedgerSQL.history, ["text", "text", "uuid", "text", "bigint"]),
         (ReadingSQL.head, ["text"]),
         (ReadingSQL.batchHolding, ["text", "bigint"]),
+        (ReadingSQL.windowEnds, ["text", "bigint", "bigint"]),
         (ReadingSQL.batchBefore, ["text", "bigint"]),
         (ReadingSQL.tail, ["text", "bigint", "bigint"]),
         (ReadingSQL.changedScopes, ["text", "text[]", "bigint"]),

@@ -36,7 +36,7 @@ struct PostgresTimeoutTests {
                 draft.put(.numbered(1))
                 draft.put(.numbered(2))
                 let batch = draft.batch
-                let remembered = try PlannedBatch(batch, on: BaseState(head: head))
+                let remembered = try PlannedBatch(batch, on: OrderState(head: head))
                 for commit in [
                     { _ = try await under.commitment(of: remembered) },
                     { _ = try await under.commit(batch, on: under.store.read(Self.looking, in: under.workspace)) },

@@ -62,7 +62,7 @@ struct StoreUnderTest: Sendable {
     }
 
     /// What a plan is given when it asks for `reads`.
-    func read(_ reads: ReadSet, in workspace: WorkspaceID? = nil) async throws -> BaseState {
+    func read(_ reads: ReadSet, in workspace: WorkspaceID? = nil) async throws -> OrderState {
         let reading = try await store.read(reads, in: workspace ?? self.workspace)
         await reading.turn?.end()
         return reading.state

@@ -65,7 +65,8 @@ enum Layout {
         Direction(
             "ClientSDK/Terminal/",
             may: shared + client + [
-                "TidemarkStore", "TidemarkPostgres", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine",
+                "TidemarkStore", "TidemarkPostgres", "TidemarkEdge", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkCommandLine",
             ]),
         Direction("ClientSDK/ChatSchema/", may: []),
         Direction("ClientSDK/TestKit/", may: pureServer + client),

@@ -30,5 +30,6 @@ package final class BlobService: Sendable {
         return counts
     }
 
+    /// Counts what was done.
     package func note(_ change: (inout BlobCounts) -> Void) { tally.withLock { change(&$0) } }
 }

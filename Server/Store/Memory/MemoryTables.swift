@@ -11,8 +11,8 @@ package struct MemoryTables: Sendable {
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
     /// See `Store.read`.
-    package func read(_ reads: ReadSet, in workspace: WorkspaceID) -> BaseState {
-        workspaces[workspace]?.read(reads) ?? BaseState(head: .start)
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) -> OrderState {
+        workspaces[workspace]?.read(reads) ?? OrderState(head: .start)
     }
 
     /// See `Store.commit`; `writer` as in ``write(_:in:by:)``.

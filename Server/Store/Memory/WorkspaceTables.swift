@@ -19,9 +19,9 @@ struct WorkspaceTables: Sendable {
 
     var head: Head { batches.last?.head ?? .start }
 
-    func read(_ reads: ReadSet) -> BaseState {
+    func read(_ reads: ReadSet) -> OrderState {
         let reads = reads.lookingAtBirths
-        var found = BaseState(head: head)
+        var found = OrderState(head: head)
         for client in reads.clients { found.clients[client] = clients[client] }
         for key in reads.records { found.records[key] = records[key] }
         for seat in reads.seats { found.grants[seat] = grants[seat.user]?[seat.scope] }

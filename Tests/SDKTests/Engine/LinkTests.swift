@@ -84,7 +84,8 @@ import TidemarkWire
             for await status in store.status where status.phase == .live { break }
         }
         network.letThrough()
-        while network.closed == 0, !Task.isCancelled { await Task.yield() }
+        while network.isUndecided, !Task.isCancelled { await Task.yield() }
+        try #require(!network.isUsed)
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
         #expect(try await store.syncNow().phase == .live)
         #expect(server.accepted.count == 1)
