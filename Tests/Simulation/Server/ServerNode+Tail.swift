@@ -93,9 +93,22 @@ extension ServerNode {
         for other in world.nodes where other.number != number { hint(other) }
     }
 
+    /// The database went back while a batch was on its way here: nobody knows it yet.
+    private func noteLost(_ output: Tail.Output) {
+        let head: Head
+        switch output {
+        case .batch(let batch): head = batch.head
+        case .missed(let end): head = end
+        }
+        guard world.rewinds.count > 0, !world.oracle.batches.contains(where: { $0.head == head }) else { return }
+        isAstray = true
+        for connection in connections.values { connection.watch.isVoid = true }
+    }
+
     private func deliver(_ outputs: [Tail.Output]) {
         for output in outputs {
             if perhapsCrash() { return }
+            noteLost(output)
             switch output {
             case .batch(let batch):
                 let ready = DeliveryBatch(
