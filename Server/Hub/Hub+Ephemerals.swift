@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What became of ephemeral messages on one machine, since it began.
+/// What became of ephemeral messages on one hub, since it began.
 package struct EphemeralCounts: Hashable, Sendable {
     /// Taken from a client, and passed on.
     package var accepted: Int64 = 0
@@ -14,7 +14,7 @@ package struct EphemeralCounts: Hashable, Sendable {
 }
 
 extension Hub {
-    /// Passes on what a client said: to the sessions here, and to the other machines.
+    /// Passes on what a client said: to the sessions here, and to the other hubs.
     mutating func spread(from id: SessionID, into effects: inout [SessionEffect]) {
         guard let outgoing = withSession(id, { $0.takeOutgoing() }), !outgoing.isEmpty,
             let workspace = sessions[id]?.identity?.workspace
@@ -32,7 +32,7 @@ extension Hub {
         }
     }
 
-    /// Another machine has something for the workspace; ignored where the workspace is not followed.
+    /// Another hub has something for the workspace; ignored where the workspace is not followed.
     mutating func heard(_ word: NodeMessage, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         switch word {
         case .ephemeral(let scope, let frame): give(frame, in: scope, of: workspace, into: &effects)

@@ -3,11 +3,12 @@ import TidemarkSequencer
 package import TidemarkStore
 import TidemarkWire
 
-/// Committed changes to interested sessions: the sessions of one event loop, what each may see, and the recent batches.
+/// The sessions of one event loop, what each may see, and the recent batches: it says who gets what.
 ///
-/// A pure machine. Its executor owns one on each event loop and carries out the effects; no call waits.
+/// A pure machine. A ``HubEvent`` comes in by `apply`, effects come out, and no call waits. An executor owns one on each event
+/// loop and carries the effects out.
 package struct Hub: Sendable {
-    /// What this machine knows of one workspace.
+    /// What this hub knows of one workspace.
     struct WorkspaceState: Sendable {
         var ring: Ring
         var byScope: [ScopeID: Set<SessionID>] = [:]
@@ -20,7 +21,7 @@ package struct Hub: Sendable {
 
     let context: SessionContext
     let limits: HubLimits
-    /// Unique among the machines of all nodes on the store.
+    /// Unique among the hubs of all nodes on the store.
     let name: String
     /// The time of the last event that had one.
     var clock: Milliseconds = 0
@@ -44,7 +45,7 @@ package struct Hub: Sendable {
     /// The session of that id, for tests and diagnostics.
     package func session(_ id: SessionID) -> Session? { sessions[id] }
 
-    /// The tail that this machine has delivered up to; `nil` for a workspace that it does not follow.
+    /// The tail that this hub has delivered up to; `nil` for a workspace that it does not follow.
     package func tail(of workspace: WorkspaceID) -> Head? { workspaces[workspace]?.ring.tail }
 
     /// The recent batches of a workspace, for tests and diagnostics; `nil` for one that it does not follow.
@@ -89,7 +90,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// Another connection of the same client was accepted by another machine of this process.
+    /// Another connection of the same client was accepted by another hub of this process.
     mutating func superseded(_ client: ClientID, in workspace: WorkspaceID, into effects: inout [SessionEffect]) {
         guard let id = workspaces[workspace]?.byClient[client] else { return }
         update(id, into: &effects) { session, _, effects in
@@ -97,7 +98,7 @@ package struct Hub: Sendable {
         }
     }
 
-    /// The same for a connection of this machine that is known by its id; nothing happens when it is gone.
+    /// The same for a connection of this hub that is known by its id; nothing happens when it is gone.
     mutating func superseded(_ id: SessionID, into effects: inout [SessionEffect]) {
         update(id, into: &effects) { session, _, effects in
             session.close(.connectedElsewhere, "the client connected again", into: &effects)

@@ -1,7 +1,7 @@
 package import TidemarkModel
 package import TidemarkWire
 
-/// What one fan-out machine tells those of the process's other event loops and of the other nodes, about one workspace.
+/// What one hub tells those of the process's other event loops and of the other nodes, about one workspace.
 /// May be lost; nothing that must arrive goes this way.
 package enum NodeMessage: Sendable {
     /// Somebody said this in the scope.

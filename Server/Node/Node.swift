@@ -9,7 +9,7 @@ package import TidemarkSequencer
 package import TidemarkStore
 import TidemarkWire
 
-/// One server process: binds store, sequencer and fan-out to the event loops that serve the sockets.
+/// One server process: binds store, sequencer and hubs to the event loops that serve the sockets.
 ///
 /// ```
 /// socket → HubExecutor → Hub ─ submit ─▶ GroupCommit ─ batch ─▶ Feed ─ encoded once ─▶ every HubInbox → Hub → sockets

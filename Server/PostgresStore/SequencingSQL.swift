@@ -164,14 +164,16 @@ enum SequencingSQL {
             WHERE workspace = $1 AND client = $2
             """)
 
-    /// First of a batch's statements: fails unless head ($8, $9) and listeners ($10, other than $11) are what the batch was
-    /// planned on. `IS NOT DISTINCT FROM` because there may be none.
+    /// First of a batch's statements: fails unless the head ($8, $9) is the one that the batch was planned on, and no node
+    /// other than $11 was heard later than $10, which would need the body. One that listens no more is gone without the
+    /// workspace's lock, and costs nothing: a body too many.
     static let insertBatch = PreparedStatement(
         name: "sync_insert_guarded_batch",
         sql: """
             INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
             SELECT w.workspace, $2,
-                CASE WHEN coalesce(h.seq, 0) = $8 AND coalesce(h.nonce, 0) = $9 AND l.heard IS NOT DISTINCT FROM $10
+                CASE WHEN coalesce(h.seq, 0) = $8 AND coalesce(h.nonce, 0) = $9
+                        AND (l.heard IS NULL OR l.heard <= $10)
                     THEN $3 ELSE sync_refuse(h.seq) END,
                 $4, $5, $6, $7
             FROM sync_workspace w

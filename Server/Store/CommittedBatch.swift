@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// One step of a workspace's order: what is written in one database transaction, and what fan-out delivers after it.
+/// One step of a workspace's order: what is written in one database transaction, and what is delivered after it.
 ///
 /// Batches tile the integers: `low` is the previous batch's `head.seq + 1`, and each batch has at least one number.
 package struct CommittedBatch: Hashable, Sendable {

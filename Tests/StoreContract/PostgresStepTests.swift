@@ -87,6 +87,27 @@ struct PostgresStepTests {
         }
     }
 
+    @Test func `a node that listens no more costs no batch, wherever that was planned`() async throws {
+        try await withStore { under, _ in
+            let head = try await under.commit { $0.skip() }.head
+            _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
+            // Without the workspace's lock, which the reading holds: it must not wait for it.
+            let reading = try await under.store.read(ReadSet(), in: under.workspace)
+            try await under.store.unfollow(under.workspace, node: 2)
+            var draft = BatchDraft(after: head)
+            draft.put(.numbered(1))
+            let batch = try #require(try await under.commit(draft.batch, on: reading))
+            var remembered = try under.create(2, after: batch.head)
+            remembered.heard = 1_000
+            #expect(try await under.commitment(of: remembered) == .written(isHeard: true))
+            // One that was heard later than is remembered may need the body.
+            _ = try await under.store.follow(under.workspace, node: 3, now: 2_000)
+            var stale = try under.create(3, after: remembered.batch.head)
+            stale.heard = 1_000
+            #expect(try await under.commitment(of: stale) == .moved)
+        }
+    }
+
     @Test func `a workspace that is locked too long is unavailable, and fine afterwards`() async throws {
         var options = TestSchema.options
         options.lockTimeout = .milliseconds(50)

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Who of a scope's members is there, as one fan-out machine knows of its own connections.
+/// Who of a scope's members is there, as one hub knows of its own connections.
 package struct PresenceReport: Hashable, Sendable {
     /// The machine's name, unique among all loops of all nodes; a later report takes the place of an earlier one.
     package var machine: String

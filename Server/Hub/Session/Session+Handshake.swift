@@ -117,7 +117,7 @@ extension Session {
     /// The grants that this connection holds.
     func held(_ grants: [Grant]) -> [ScopeID: Grant] { context.held(grants) }
 
-    /// Makes `grants` the session's own, noting what the fan-out's index must learn.
+    /// Makes `grants` the session's own, noting what the hub's index must learn.
     mutating func adopt(_ grants: [ScopeID: Grant]) {
         for scope in self.grants.keys where grants[scope] == nil { indexChanges.append((scope, false)) }
         for scope in grants.keys where self.grants[scope] == nil { indexChanges.append((scope, true)) }

@@ -61,9 +61,9 @@ package struct Session: Sendable {
     var pagesInFlight = 0
     var heldAnswers: [HeldAnswer] = []
 
-    /// Index changes for the fan-out to take over: scope, and whether the session now has it.
+    /// Index changes for the hub to take over: scope, and whether the session now has it.
     var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
-    /// Ephemeral messages for the fan-out to pass on.
+    /// Ephemeral messages for the hub to pass on.
     var outgoing = OutgoingEphemerals()
     private var notedBehind = false
 
@@ -85,7 +85,7 @@ package struct Session: Sendable {
     /// True when pages wait for the order to reach the state that they were read in.
     package var holdsPages: Bool { !heldAnswers.isEmpty }
 
-    /// What the indices of a fan-out must know of the session after an event.
+    /// What the indices of a hub must know of the session after an event.
     package struct IndexNote: Sendable {
         /// Scopes that the session gained or lost.
         package var changes: [(scope: ScopeID, isMember: Bool)]
