@@ -51,13 +51,9 @@ let package = Package(
 
         // Server, in the order in which a mutation passes through.
         .target(
-            name: "TidemarkGateway",
+            name: "TidemarkEdge",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -65,19 +61,42 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Gateway"),
+            ], path: "Server/Edge"),
         .target(
-            name: "TidemarkSession",
+            name: "TidemarkIdentity",
+            dependencies: ["TidemarkModel", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Server/Identity"),
+        .target(
+            name: "TidemarkAPI",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
+                "TidemarkEdge",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ], path: "Server/API"),
+        .target(
+            name: "TidemarkNode",
+            dependencies: [
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkEdge",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Node"),
+        .target(
+            name: "TidemarkHub",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
-            ], path: "Server/Session"),
+            ], path: "Server/Hub"),
         .target(
             name: "TidemarkSequencer",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore",
+                .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
@@ -104,18 +123,13 @@ let package = Package(
         .systemLibrary(
             name: "CAllocator", path: "Server/CAllocator", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
-        .target(
-            name: "TidemarkFanOut",
-            dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                .product(name: "DequeModule", package: "swift-collections"),
-            ], path: "Server/FanOut"),
         // A server put together, for the program and for tests.
         .target(
             name: "TidemarkAssembly",
             dependencies: [
-                "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut",
-                "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkEmbeddedStore",
+                "TidemarkPostgresStore", "TidemarkPostgres",
                 "TidemarkChatSchema",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -130,14 +144,15 @@ let package = Package(
         .target(
             name: "TidemarkCommandLine",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkAssembly", "TidemarkGateway",
+                "TidemarkModel", "TidemarkWire", "TidemarkAssembly", "TidemarkIdentity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Server/CommandLine"),
         // The server as a program.
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema",
+                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkCommandLine", "TidemarkChatSchema",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
 
@@ -181,8 +196,7 @@ let package = Package(
         .target(
             name: "TidemarkTestKit",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -192,8 +206,8 @@ let package = Package(
         .executableTarget(
             name: "TidemarkTerminal",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres", "TidemarkGateway",
-                "TidemarkAssembly", "TidemarkCommandLine", "TidemarkNIOTransport", "TidemarkChat",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkPostgres", "TidemarkEdge",
+                "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkNIOTransport", "TidemarkChat",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "GRDB", package: "GRDB.swift"),
@@ -240,22 +254,27 @@ let package = Package(
             dependencies: ["TidemarkPostgres", .product(name: "Logging", package: "swift-log")],
             path: "Tests/PostgresTests"),
         .testTarget(
-            name: "GatewayTests",
+            name: "EdgeTests",
             dependencies: [
-                "TidemarkGateway", "TidemarkSession", "TidemarkWire",
+                "TidemarkEdge",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Tests/GatewayTests"),
+            ], path: "Tests/EdgeTests"),
+        .testTarget(
+            name: "IdentityTests",
+            dependencies: [
+                "TidemarkIdentity", "TidemarkModel", .product(name: "JWTKit", package: "jwt-kit"),
+            ], path: "Tests/IdentityTests"),
         .testTarget(
             name: "NIOTransportTests",
             dependencies: [
-                "Tidemark", "TidemarkGateway", "TidemarkNIOTransport",
+                "Tidemark", "TidemarkEdge", "TidemarkNIOTransport",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "HummingbirdTLS", package: "hummingbird"),
@@ -279,8 +298,9 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut", "TidemarkGateway", "TidemarkAssembly", "TidemarkDaemon", "TidemarkEmbeddedStore",
+                "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
+                "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkDaemon",
+                "TidemarkEmbeddedStore",
                 "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -296,8 +316,7 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkSession",
-                "TidemarkFanOut",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
@@ -311,8 +330,9 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "StormWriter", "ChatExample", "RepairShopExample",
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport", "TidemarkGateway",
-                "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal", "CAllocator",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport",
+                "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal",
+                "CAllocator",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -321,7 +341,7 @@ let package = Package(
         .testTarget(
             name: "ChatTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkGateway", "TidemarkAssembly",
+                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkTerminal", "TidemarkNIOTransport", "TidemarkStore", "TidemarkTestKit",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -333,7 +353,6 @@ let package = Package(
             name: "RepairShopTests",
             dependencies: [
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkRepairShop", "TidemarkAssembly",
-                "TidemarkGateway",
                 "TidemarkNIOTransport", "TidemarkTestKit",
                 "TidemarkStore",
                 .product(name: "Logging", package: "swift-log"),
@@ -344,7 +363,7 @@ let package = Package(
         .testTarget(
             name: "TestKitTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkSession", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
+                "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
             ],
             path: "Tests/TestKitTests"),
         .testTarget(

@@ -47,10 +47,10 @@ build() {
 run_tests() {
     if ! swift test --skip-build --disable-xctest "$@" 2>&1 | tee "$test_log"; then
         say "what failed:"
-        grep -E '^(✘|↳)|[Ff]atal error|error:' "$test_log" | tail -n 200 || tail -n 50 "$test_log"
+        grep -aE '^(✘|↳)|[Ff]atal error|error:' "$test_log" | tail -n 200 || tail -n 50 "$test_log"
         refuse "tests failed"
     fi
-    grep -Eq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
+    grep -aEq 'Test run with [1-9][0-9]* test' "$test_log" || refuse "no test ran; does the filter match one?"
 }
 
 # One after the other: the tests of one run begin all at once, and those that wait for real sockets and files with a deadline

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import NIOSSL
+import Synchronization
 
 /// Opens TCP connections, with TLS where asked.
 struct Dialer {
@@ -39,7 +40,28 @@ struct Dialer {
     }
 
     /// Connects and lets `configure` build the pipeline behind TLS, on the channel's event loop.
+    ///
+    /// - Throws: ``NIOTransportError``. `CancellationError`: at once, but for the look-up of a name, which cannot be ended.
     func connect<Output: Sendable>(
+        _ configure: @escaping @Sendable (any Channel) throws -> Output
+    ) async throws -> Output {
+        let attempt = DialAttempt()
+        return try await withTaskCancellationHandler {
+            do {
+                return try await open { channel in
+                    attempt.began(channel)
+                    return try configure(channel)
+                }
+            } catch {
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            attempt.cancel()
+        }
+    }
+
+    private func open<Output: Sendable>(
         _ configure: @escaping @Sendable (any Channel) throws -> Output
     ) async throws -> Output {
         let bootstrap = ClientBootstrap(group: group)
@@ -62,5 +84,32 @@ struct Dialer {
         } catch {
             throw NIOTransportError(.connectFailed, "\(error)")
         }
+    }
+}
+
+/// The channels of a connection that is being made: a name can stand for several addresses, of which each has its own. When
+/// nobody waits for it any more all are closed, those too that begin after that.
+private final class DialAttempt: Sendable {
+    private struct State {
+        var channels: [any Channel] = []
+        var isCancelled = false
+    }
+
+    private let state = Mutex(State())
+
+    func began(_ channel: any Channel) {
+        let isCancelled = state.withLock { state in
+            state.channels.append(channel)
+            return state.isCancelled
+        }
+        if isCancelled { channel.close(promise: nil) }
+    }
+
+    func cancel() {
+        let channels = state.withLock { state in
+            state.isCancelled = true
+            return state.channels
+        }
+        for channel in channels { channel.close(promise: nil) }
     }
 }

@@ -40,9 +40,10 @@ extension SyncFailure {
     fileprivate init(opening error: NIOTransportError) {
         switch error.code {
         case .connectFailed, .timedOut: self.init(.unreachable, error.description)
-        case .tlsFailed: self.init(.tlsFailed, error.description)
+        // The code says it already.
+        case .tlsFailed: self.init(.tlsFailed, error.detail)
         case .handshakeRefused: self.init(httpStatus: error.httpStatus ?? 0, error.detail)
-        case .protocolViolation, .tooLarge: self.init(.notASyncServer, error.description)
+        case .protocolViolation, .tooLarge: self.init(.notASyncServer, error.detail)
         case .lost, .silent, .alreadyReceiving: self.init(.connectionLost, error.description)
         }
     }

@@ -36,7 +36,16 @@ package struct NIOWebSocketClient: Sendable {
         let (channel, outcome) = try await dialer.connect { channel in
             (channel, try upgrade(channel, request, subprotocol, maxMessageBytes, limits))
         }
-        return try await connection(from: bounded(outcome, of: channel, by: limits.connectTimeout))
+        return try await withTaskCancellationHandler {
+            do {
+                return try await connection(from: bounded(outcome, of: channel, by: limits.connectTimeout))
+            } catch {
+                try Task.checkCancellation()
+                throw error
+            }
+        } onCancel: {
+            channel.close(promise: nil)
+        }
     }
 
     private static func connection(from future: EventLoopFuture<Outcome>) async throws -> NIOWebSocketConnection {
@@ -46,7 +55,7 @@ package struct NIOWebSocketClient: Sendable {
         } catch let error as NIOTransportError {
             throw error
         } catch let error where error is NIOSSLError || error is NIOSSLExtraError || error is BoringSSLError {
-            throw NIOTransportError(.tlsFailed, "\(error)")
+            throw NIOTransportError(.tlsFailed, TLSWords.of(error))
         } catch let error where error is HTTPParserError {
             throw NIOTransportError(.protocolViolation, "what answers speaks no HTTP: \(error)")
         } catch {

@@ -1,6 +1,7 @@
-package import TidemarkFanOut
-package import TidemarkGateway
+package import TidemarkEdge
+package import TidemarkHub
 import TidemarkModel
+package import TidemarkNode
 import TidemarkPostgresStore
 package import TidemarkSequencer
 package import TidemarkStore
@@ -12,7 +13,7 @@ package struct ServerLimits: Sendable {
     package var edge = EdgeLimits()
     package var store = StoreLimits()
     package var node = NodeLimits()
-    package var fanOut = FanOutLimits()
+    package var hub = HubLimits()
     package var lane = LaneLimits()
     /// For bringing PostgreSQL's tables up to date at a start.
     package var migrationTime = PostgresStore.Options().migrationTimeout
@@ -106,7 +107,7 @@ package struct LimitSetting: Sendable {
         ) { $0.store.blobBytesPerWorkspaceMax = Int64($1) },
         LimitSetting("BLOB_UPLOADS", "uploads of blobs at once, each in memory", 1...10_000, \.node.blobs.uploadsMax),
         LimitSetting(
-            "RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776, \.fanOut.ringBytesMax),
+            "RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776, \.hub.ringBytesMax),
         LimitSetting(
             "MIGRATION_MINUTES", "minutes for bringing PostgreSQL's tables up to date at a start", 1...100_000,
             { Int($0.migrationTime.components.seconds / 60) }

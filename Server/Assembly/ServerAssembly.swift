@@ -3,10 +3,13 @@ import Hummingbird
 package import Logging
 package import NIOCore
 package import ServiceLifecycle
-package import TidemarkGateway
+import TidemarkAPI
+package import TidemarkEdge
+import TidemarkHub
+import TidemarkIdentity
 package import TidemarkModel
+package import TidemarkNode
 import TidemarkSequencer
-import TidemarkSession
 
 /// A server put together: the one place where its parts meet.
 package struct ServerAssembly: Sendable {
@@ -45,7 +48,7 @@ package struct ServerAssembly: Sendable {
                 store: store.store, blobs: store.blobs, isStoreShared: store.isShared, hints: store.hints,
                 relay: store.relay,
                 context: context,
-                limits: limits.node, fanOutLimits: limits.fanOut, laneLimits: limits.lane,
+                limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
                 environment: .init(
                     now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
                 id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator())))

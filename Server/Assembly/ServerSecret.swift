@@ -1,7 +1,7 @@
 import Crypto
 import Foundation
-package import TidemarkGateway
-package import TidemarkSession
+package import TidemarkHub
+package import TidemarkIdentity
 
 /// The keys that come from the secrets of a server, one a line: the first signs, those below it are still accepted. So a
 /// new secret goes on top, and the old one goes once the tokens that it signed have ended. The secrets are not kept.

@@ -3,9 +3,9 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
-import TidemarkGateway
+import TidemarkEdge
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import UnixSignals
 
 /// The longest that a stop may take, from the signal to the end of the process.

@@ -1,7 +1,7 @@
 import Logging
 import ServiceLifecycle
-import TidemarkGateway
 import TidemarkModel
+import TidemarkNode
 import TidemarkPostgres
 import TidemarkPostgresStore
 

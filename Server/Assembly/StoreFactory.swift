@@ -1,7 +1,7 @@
 package import Logging
 package import ServiceLifecycle
 import TidemarkEmbeddedStore
-package import TidemarkGateway
+package import TidemarkNode
 package import TidemarkStore
 
 /// A store that is open, and what belongs to it.

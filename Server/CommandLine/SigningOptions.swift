@@ -1,7 +1,7 @@
 package import ArgumentParser
 import Foundation
 import TidemarkAssembly
-package import TidemarkGateway
+package import TidemarkIdentity
 
 /// Where the secret comes from that tokens are signed with. Never the command line itself: everybody on a machine can read that.
 package struct SigningOptions: ParsableArguments {

@@ -13,7 +13,7 @@ extension EmbeddedStore {
             var snapshot = SessionSnapshot(head: try feed.head())
             if let seq, seq > 0 { snapshot.lineage = try feed.batch(holding: seq) }
             if let client {
-                let stored = try StepReads(db: db, workspace: workspace).client(client)
+                let stored = try BatchReads(db: db, workspace: workspace).client(client)
                 if let stored, stored.row.user == user {
                     snapshot.client = stored.row
                     snapshot.results = stored.kept

@@ -5,49 +5,22 @@ import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore {
-    /// See `Store.sequence`: one write transaction on the writer, where `BEGIN IMMEDIATE` is the workspace's lock. A batch
-    /// of what the node remembers is planned before its turn there.
-    package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch? {
-        let guessed = try guess(workspace, reads, plan)
-        guard guessed != nil || !ahead else { throw .overtaken }
-        let guess = guessed?.guess
-        // Given back only now, so that who plans on top of it comes to the writer after it.
-        let giveBack: () -> Void = { [memories] in if let loan = guessed?.loan { memories.put(loan, workspace) } }
-        return try await onWriter(queued: giveBack) { [self] db in
-            // Read here, where no follower can register meanwhile.
-            let listeners = listeners.withLock { $0[workspace] ?? Listeners() }
-            let step = SequenceStep(
-                db: db, workspace: workspace, limits: limits, listeners: listeners, places: places,
-                filing: filing)
-            if let guess {
-                do {
-                    if try step.commit(guess, births: reads.births) { return guess.batch }
-                } catch {
-                    memories.forget(workspace)
-                    throw error
-                }
-                memories.forget(workspace)
-                guard !ahead else { throw StoreError.overtaken }
-            }
-            var loan = memories.take(workspace)
-            let batch = try step.run(guess == nil ? reads : reads.lookingAtBirths, &loan.memory, plan: plan)
-            memories.put(loan, workspace)
-            return batch
-        }
+    /// See `Store.read`: one snapshot, and no lock, since no other process writes the file.
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
+        Reading(try await onReader { db in try BatchReads(db: db, workspace: workspace).find(reads.lookingAtBirths) })
     }
 
-    private func guess(
-        _ workspace: WorkspaceID, _ reads: ReadSet, _ plan: (ReadResult) -> CommittedBatch?
-    ) throws(StoreError) -> (guess: Guess, loan: OrderMemories.Loan)? {
-        var loan = memories.take(workspace)
-        let time = loan.memory.head?.time ?? 0
-        let hasListeners = listeners.withLock { $0[workspace]?.isHeard(at: time) ?? false }
-        if let guess = try loan.memory.guess(reads, hasListeners: hasListeners, plan: plan) { return (guess, loan) }
-        memories.put(loan, workspace)
-        return nil
+    /// See `Store.commit`: one write transaction on the writer, where calls are carried out in their order.
+    package func commit(
+        _ planned: PlannedBatch, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Commitment {
+        try await onWriter { [self] db in
+            // Read here, where no follower can register meanwhile.
+            let isHeard = listeners.withLock { $0[workspace]?.isHeard(at: planned.batch.head.time) ?? false }
+            let write = BatchWrite(
+                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing)
+            return try write.commit(planned) ? .written(isHeard: isHeard) : .moved
+        }
     }
 
     /// Kept in memory: a registration ends with the process.

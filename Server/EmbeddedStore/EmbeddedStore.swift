@@ -34,7 +34,6 @@ package final class EmbeddedStore: Store {
     let limits: StoreLimits
     /// Followers live in this process, so that is where they are registered; a restart ends them.
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
-    let memories = OrderMemories()
     let places = ScopePlaces()
     let filing: Filing
     private let claim: FileClaim
@@ -81,16 +80,13 @@ package final class EmbeddedStore: Store {
     }
 
     /// Runs on the writing connection, in turn, to its end: a cancelled caller does not tear its commit.
-    ///
-    /// - Parameter queued: called as soon as it has its turn in the queue; it may be under way then.
     func onWriter<Value: Sendable>(
-        queued: () -> Void = {}, _ body: @escaping @Sendable (Database) throws -> Value
+        _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in
             pool.asyncWriteWithoutTransaction { db in
                 continuation.resume(returning: Result { try body(db) }.mapError(StoreError.init(sqlite:)))
             }
-            queued()
         }
         return try result.get()
     }

@@ -19,8 +19,8 @@ struct FeedQuery {
         let through = try batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
         // No body is touched before the cut is known.
         let spots = try ScopeSearch(db: db, workspace: workspace).spots(in: scopes, after: seq, through: through.seq)
-        let ground = seq > 0 ? try batch(holding: seq) : nil
-        var window = Window(records: [], through: through, head: head, ground: ground)
+        let base = seq > 0 ? try batch(holding: seq) : nil
+        var window = Window(records: [], through: through, head: head, base: base)
         let select = try Prepared(EmbeddedSQL.recordAtRow, db)
         var bytes = 0
         for spot in spots {

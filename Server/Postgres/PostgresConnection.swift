@@ -97,7 +97,7 @@ package final class PostgresConnection: Sendable {
 
     /// Ends one's part in the lease. The last one returns the connection in a state that the next caller can rely on;
     /// after it `run` throws `.closed`.
-    func leave() async {
+    package func leave() async {
         let lease = lease.withLock { lease in
             lease.users -= 1
             return lease
@@ -112,5 +112,14 @@ package final class PostgresConnection: Sendable {
             return core.giveUp(link)
         }
         if self.lease.withLock({ $0.transaction == .idle }) { core.giveBack(link) } else { core.giveUp(link) }
+    }
+
+    /// Ends one's part in the lease where nothing can be waited for: the connection is closed, and made anew.
+    package func drop() {
+        let hasEnded = lease.withLock { lease in
+            lease.users -= 1
+            return lease.hasEnded
+        }
+        if hasEnded { core.giveUp(link) }
     }
 }

@@ -75,8 +75,12 @@ package final class PostgresPool: Sendable {
     ///   `.overloaded` if all stayed in use for that long or too many wait already, `.closed` after `shutdown()`;
     ///   `CancellationError`.
     package func withConnection<R>(_ body: (PostgresConnection) async throws -> R) async throws -> R {
-        try await using(PostgresConnection(core, try await core.lease()), body)
+        try await using(try await lease(), body)
     }
+
+    /// Lends one connection to the caller, who must end that by `leave()`. As ``withConnection(_:)`` otherwise, which is
+    /// the better choice where a lease ends in the function that it begins in.
+    package func lease() async throws -> PostgresConnection { PostgresConnection(core, try await core.lease()) }
 
     /// Runs `body` on a connection that somebody else holds, so that what it sends is executed right behind what he sent:
     /// the server goes from one to the other without being woken.

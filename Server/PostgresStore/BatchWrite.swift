@@ -2,48 +2,28 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// The statements that write one batch, behind which COMMIT can follow unseen: whatever must not happen fails them.
+/// The statements that write one batch, behind which COMMIT can follow unseen: whatever must not happen fails them. The first
+/// one compares what is stored with what the batch was planned on.
 struct BatchWrite {
-    /// What a batch was planned from.
-    enum Ground {
-        /// What was read under the lock, and not found: keys.
-        case read(absent: Set<RecordKey>)
-        /// What the node remembers, taking new records for absent: to be checked before anything is written.
-        case remembered(head: Head, heard: Milliseconds?, node: UInt64)
-    }
-
     private(set) var statements: [Statement] = []
 
     /// - Parameters:
-    ///   - clients: the settled clients as the batch leaves them.
+    ///   - node: this one.
     ///   - isHeard: another node needs the body.
-    init(
-        batch: CommittedBatch, workspace: WorkspaceID, from ground: Ground, clients: [StoredClient],
-        limits: StoreLimits, isHeard: Bool
-    ) {
-        let body = isHeard ? BatchBody.encode(batch) : nil
-        if case .remembered(let head, let heard, let node) = ground {
-            write(batch, body, workspace, SequencingSQL.insertGuardedBatch) {
-                $0.add(head.seq)
-                $0.add(Int64(bitPattern: head.nonce))
-                if let heard { $0.add(heard) } else { $0.addNull() }
-                $0.add(Int64(bitPattern: node))
-            }
-        }
-        switch ground {
-        case .read(let absent):
-            write(batch.records.filter { absent.contains($0.key) }, SequencingSQL.insertRecords, workspace)
-            write(batch.records.filter { !absent.contains($0.key) }, SequencingSQL.upsertRecords, workspace)
-        // Planned without looking at any record: all of them are new.
-        case .remembered: write(batch.records, SequencingSQL.insertRecords, workspace)
+    init(_ planned: PlannedBatch, workspace: WorkspaceID, node: UInt64, limits: StoreLimits, isHeard: Bool) {
+        let batch = planned.batch
+        writeBatch(planned, isHeard ? BatchBody.encode(batch) : nil, workspace, node)
+        write(
+            batch.records.filter { !planned.existing.contains($0.key) }, SequencingSQL.insertRecords, workspace)
+        if !planned.existing.isEmpty {
+            write(batch.records.filter { planned.existing.contains($0.key) }, SequencingSQL.upsertRecords, workspace)
         }
         write(MembershipFold(batch.memberships), workspace)
-        write(clients, workspace)
+        write(planned.clients, workspace)
         statements += batch.removals.map { client in
             Statement(SequencingSQL.removeClient, workspace) { $0.add(client) }
         }
         statements += Self.ledger(batch.ledger, workspace, limits: limits)
-        if case .read = ground { write(batch, body, workspace, SequencingSQL.insertBatch) }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         guard isHeard, gone > 0 else { return }
@@ -54,19 +34,22 @@ struct BatchWrite {
             })
     }
 
-    private mutating func write(
-        _ batch: CommittedBatch, _ body: [UInt8]?, _ workspace: WorkspaceID, _ sql: PreparedStatement,
-        guarded: (inout Parameters) -> Void = { _ in }
+    private mutating func writeBatch(
+        _ planned: PlannedBatch, _ body: [UInt8]?, _ workspace: WorkspaceID, _ node: UInt64
     ) {
+        let batch = planned.batch
         statements.append(
-            Statement(sql, workspace) {
+            Statement(SequencingSQL.insertBatch, workspace) {
                 $0.add(batch.head.seq)
                 $0.add(batch.low)
                 $0.add(Int64(bitPattern: batch.head.nonce))
                 $0.add(batch.head.time)
                 $0.add(batch.head.epoch)
                 if let body { $0.add(utf8: body) } else { $0.addNull() }
-                guarded(&$0)
+                $0.add(planned.base.seq)
+                $0.add(Int64(bitPattern: planned.base.nonce))
+                if let heard = planned.heard { $0.add(heard) } else { $0.addNull() }
+                $0.add(Int64(bitPattern: node))
             })
     }
 
@@ -120,5 +103,14 @@ struct BatchWrite {
                 $0.add(clients.map(\.row.connection))
                 $0.addTextArray(utf8: clients.map(\.keptBytes))
             })
+    }
+}
+
+extension StoreLimits {
+    /// Whether a node that was last heard at `heard` still listens at `time`.
+    func isHeard(_ heard: Milliseconds?, at time: Milliseconds) -> Bool {
+        guard let heard else { return false }
+        let (lapse, overflows) = heard.addingReportingOverflow(followLifetime)
+        return overflows || lapse > time
     }
 }

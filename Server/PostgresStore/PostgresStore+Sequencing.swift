@@ -1,63 +1,117 @@
 import Logging
+import Synchronization
 package import TidemarkModel
 import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// See `Store.sequence`: one round trip while this node alone writes the workspace and records are only created;
-    /// else two, and one more for the first batch of a workspace.
-    ///
-    /// A step ahead goes out right behind the one before, on the same connection; if that is not possible, on one of its
-    /// own, where it waits for the workspace's lock. Cancelling the task while COMMIT is under way leaves the outcome
-    /// unknown: kind `unavailable`.
-    package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch? {
-        guard !ahead || hasRoomAhead(workspace) else { throw .overtaken }
+    /// See `Store.read`: one round trip, and one more for the first batch of a workspace. The turn holds one of the
+    /// connections for sequencing.
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
         do {
-            if let guess = try guess(workspace, reads, plan) {
-                if try await commit(guess, in: workspace, ahead: ahead) { return guess.batch }
+            let turn = PostgresTurn(try await sequencing.lease())
+            do {
+                let answer = try await lock(workspace, reads, on: turn.connection)
+                return Reading(answer.state, heard: answer.heard, turn: turn)
+            } catch {
+                await turn.end()
+                throw error
             }
-            guard !ahead else { throw StoreError.overtaken }
-            var loan = memories.take(workspace)
-            let batch = try await onStep(workspace) { try await $0.look(reads, &loan.memory, plan: plan) }
-            memories.put(loan, workspace)
-            return batch
-        } catch let unknown as SequenceStep.OutcomeUnknown {
-            logger.info(
-                "looking for a batch whose commit was not answered",
-                metadata: ["workspace": "\(workspace)", "error": "\(unknown.cause)"])
-            guard try await isWritten(unknown.batch.head, in: workspace) else {
-                throw StoreError(postgres: unknown.cause)
-            }
-            return unknown.batch
         } catch {
             throw StoreError(postgres: error)
         }
     }
 
-    private func guess(
-        _ workspace: WorkspaceID, _ reads: ReadSet, _ plan: (ReadResult) -> CommittedBatch?
-    ) throws(StoreError) -> Guess? {
-        var loan = memories.take(workspace)
-        let isHeard = options.limits.isHeard(loan.memory.heard, at: loan.memory.head?.time ?? 0)
-        let guess = try loan.memory.guess(reads, hasListeners: isHeard, plan: plan)
-        memories.put(loan, workspace)
-        return guess
+    private func lock(
+        _ workspace: WorkspaceID, _ reads: ReadSet, on connection: PostgresConnection
+    ) async throws -> SequenceReads.Answer {
+        let questions = SequenceReads(workspace: workspace, node: node, reads: reads)
+        let begin = transactions.beginWrite
+        let answer = try questions.answer(try await connection.run(begin + questions.statements)[begin.count...])
+        guard !answer.isLocked else { return answer }
+        // A workspace without a row cannot be locked: once in its life, make it and ask again. Another node that makes it
+        // at the same time is waited for.
+        let make = Statement(SequencingSQL.makeWorkspace, workspace)
+        let again = try questions.answer(try await connection.run([make] + questions.statements)[1...])
+        guard again.isLocked else { throw StoreError(.unavailable, "a workspace that was made is not there") }
+        return again
     }
 
-    /// False when the database says otherwise than the node remembers: nothing was written.
-    private func commit(_ guess: Guess, in workspace: WorkspaceID, ahead: Bool) async throws -> Bool {
+    /// See `Store.commit`: one round trip. A batch ahead goes out right behind the one before, on the same connection; if
+    /// that is not possible, on one of its own, where it waits for the workspace's lock.
+    ///
+    /// Cancelling the task while COMMIT is under way leaves the outcome unknown: kind `unavailable`.
+    package func commit(
+        _ planned: PlannedBatch, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Commitment {
+        let isHeard = options.limits.isHeard(planned.heard, at: planned.batch.head.time)
+        let write = BatchWrite(
+            planned, workspace: workspace, node: node, limits: options.limits, isHeard: isHeard
+        ).statements
         do {
-            if try await onGuess(workspace, ahead: ahead, { try await $0.commit(guess) }) { return true }
+            if let turn = planned.turn as? PostgresTurn {
+                let result = await outcome(of: write, on: turn.connection)
+                await turn.end()
+                try result.get()
+                return .written(isHeard: isHeard)
+            }
+            guard !planned.isAhead || hasRoomAhead(workspace) else { return .moved }
+            let isWritten = try await onConnection(workspace, isAhead: planned.isAhead) { connection in
+                try await self.commit(write, of: workspace, on: connection)
+            }
+            return isWritten ? .written(isHeard: isHeard) : .moved
+        } catch let unknown as OutcomeUnknown {
+            logger.info(
+                "looking for a batch whose commit was not answered",
+                metadata: ["workspace": "\(workspace)", "error": "\(unknown.cause)"])
+            guard try await self.isWritten(planned.batch.head, in: workspace) else {
+                throw StoreError(postgres: unknown.cause)
+            }
+            return .written(isHeard: isHeard)
         } catch {
-            memories.forget(workspace)
-            throw error
+            throw StoreError(postgres: error)
         }
-        // Ahead, it may be no more than that the step before found the memory wrong, or came later to the lock.
-        memories.forget(workspace, doubting: !ahead)
-        return false
+    }
+
+    /// COMMIT was sent and not answered as expected: whether the batch was written must be looked up.
+    private struct OutcomeUnknown: Error {
+        let cause: any Error
+    }
+
+    /// Writes under a lock that is held.
+    private func outcome(
+        of write: [Statement], on connection: PostgresConnection
+    ) async -> Result<Void, any Error> {
+        do {
+            _ = try await connection.run(write + [Transactions.commit])
+            return .success(())
+        } catch let error as PostgresError where error.provesRollback {
+            return .failure(error)
+        } catch {
+            return .failure(OutcomeUnknown(cause: error))
+        }
+    }
+
+    /// Locks and writes a batch that was planned from memory.
+    ///
+    /// - Returns: false when nothing was written and the plan must see what is stored. What is refused here is not looked
+    ///   into: the memory may be wrong, a record may be there already. The lease's end then rolls back.
+    private func commit(
+        _ write: [Statement], of workspace: WorkspaceID, on connection: PostgresConnection
+    ) async throws -> Bool {
+        let begin = transactions.beginWrite
+        let lock = Statement(SequencingSQL.lock, workspace)
+        do {
+            let results = try await connection.run(begin + [lock] + write + [Transactions.commit])
+            // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
+            return results[begin.count].rowCount == 1
+        } catch let error as PostgresError where error.isGuard || error.isData || error.isBehindFailure {
+            return false
+        } catch let error as PostgresError where error.provesRollback {
+            throw error
+        } catch {
+            throw OutcomeUnknown(cause: error)
+        }
     }
 
     /// One that waits for the lock keeps its connection from other workspaces: only what is idle.
@@ -65,33 +119,18 @@ extension PostgresStore {
         stepping[workspace]?.canBeJoined == true || sequencing.snapshot.idle > 0
     }
 
-    /// Behind the step before, or on a connection of its own that others may follow on.
-    private func onGuess<Value>(
-        _ workspace: WorkspaceID, ahead: Bool, _ body: (SequenceStep) async throws -> Value
+    /// Behind the batch before, or on a connection of its own that others may follow on.
+    private func onConnection<Value>(
+        _ workspace: WorkspaceID, isAhead: Bool, _ body: (PostgresConnection) async throws -> Value
     ) async throws -> Value {
         defer { stepping.tidy(workspace) }
-        if ahead, let connection = stepping[workspace] {
-            let value = try await sequencing.withConnection(joining: connection) {
-                try await body(step(workspace, on: $0))
-            }
-            if let value { return value }
+        if isAhead, let connection = stepping[workspace] {
+            if let value = try await sequencing.withConnection(joining: connection, body) { return value }
         }
-        return try await onStep(workspace) { step in
-            stepping[workspace] = step.connection
-            return try await body(step)
+        return try await sequencing.withConnection { connection in
+            stepping[workspace] = connection
+            return try await body(connection)
         }
-    }
-
-    private func onStep<Value>(
-        _ workspace: WorkspaceID, _ body: (SequenceStep) async throws -> Value
-    ) async throws -> Value {
-        try await sequencing.withConnection { try await body(step(workspace, on: $0)) }
-    }
-
-    private func step(_ workspace: WorkspaceID, on connection: PostgresConnection) -> SequenceStep {
-        SequenceStep(
-            connection: connection, transactions: transactions, workspace: workspace, node: node,
-            limits: options.limits)
     }
 
     /// Whether the batch was committed, once its transaction has ended either way: the lock is waited for.
@@ -124,4 +163,24 @@ extension PostgresStore {
     }
 
     private static let lookupsMax = 8
+}
+
+/// The lock of a workspace, which the transaction on this connection holds.
+final class PostgresTurn: Turn {
+    let connection: PostgresConnection
+    private let isOver = Mutex(false)
+
+    init(_ connection: PostgresConnection) { self.connection = connection }
+
+    func end() async {
+        let isFirst = isOver.withLock { isOver in
+            defer { isOver = true }
+            return !isOver
+        }
+        if isFirst { await connection.leave() }
+    }
+
+    deinit {
+        if !isOver.withLock({ $0 }) { connection.drop() }
+    }
 }

@@ -10,8 +10,10 @@ extension PostgresStore {
         let target = StoreLimits.target(after: seq, span: span)
         let rowsMax = max(options.windowRowsMax, 1)
         let results = try await read([
-            Statement(ReadingSQL.head, workspace),
-            Statement(ReadingSQL.batchHolding, workspace) { $0.add(target) },
+            Statement(ReadingSQL.windowEnds, workspace) {
+                $0.add(target)
+                $0.add(seq)
+            },
             Statement(ReadingSQL.window, workspace) {
                 $0.add(Set(scopes).map(\.text))
                 $0.add(seq)
@@ -20,13 +22,14 @@ extension PostgresStore {
                 $0.add(Int64(rowsMax) + 1)
                 $0.add(Int64(options.limits.readBytesMax))
             },
-            Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq) },
         ])
-        let head = try results[0].first { try $0.head() } ?? .start
-        let through = try results[1].first { try $0.head() } ?? head
-        let rows = try results[2].all { try $0.record() }
-        let ground = seq > 0 ? try results[3].first { try $0.head() } : nil
-        let window = Window(records: rows, through: through, head: head, ground: ground)
+        let ends = try results[0].all { (which: try $0.small(), head: try $0.head()) }
+        func end(_ which: Int16) -> Head? { ends.first { $0.which == which }?.head }
+        let head = end(0) ?? .start
+        let through = end(1) ?? head
+        let rows = try results[1].all { try $0.record() }
+        let base = seq > 0 ? end(2) : nil
+        let window = Window(records: rows, through: through, head: head, base: base)
         let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
         return count < rows.count ? try await cut(window, at: count, in: workspace) : window
     }
@@ -48,12 +51,12 @@ extension PostgresStore {
         guard window.head.isOfHistory(holding: try results[2].first { try $0.head() }) else { throw .wentBack }
         if let end = try results[0].first({ try $0.head() }), end.seq >= rows[0].seq {
             let records = Array(rows.prefix { $0.seq <= end.seq })
-            return Window(records: records, through: end, head: window.head, ground: window.ground)
+            return Window(records: records, through: end, head: window.head, base: window.base)
         }
         guard var end = try results[1].first({ try $0.head() }) else {
             throw StoreError(.invariant, "a record has a number that no batch holds")
         }
         end.seq = rows[count - 1].seq
-        return Window(records: Array(rows.prefix(count)), through: end, head: window.head, ground: window.ground)
+        return Window(records: Array(rows.prefix(count)), through: end, head: window.head, base: window.base)
     }
 }

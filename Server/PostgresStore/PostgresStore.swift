@@ -41,7 +41,6 @@ package final class PostgresStore: Store {
     let configuration: PostgresConfiguration
     let logger: Logger
     let transactions: Transactions
-    let memories = OrderMemories()
     let stepping = SteppingConnections()
     let sequencing: PostgresPool
     let reading: PostgresPool

@@ -28,6 +28,33 @@ enum ReadingSQL {
             LIMIT 1
             """)
 
+    /// Three ends at once: of the order, of the batch that holds $2, and of the one that holds $3.
+    static let windowEnds = PreparedStatement(
+        name: "sync_window_ends",
+        sql: """
+            (
+                SELECT 0::smallint AS which, \(RowReader.headColumns)
+                FROM sync_batch
+                WHERE workspace = $1
+                ORDER BY seq DESC
+                LIMIT 1
+            )
+            UNION ALL (
+                SELECT 1::smallint, \(RowReader.headColumns)
+                FROM sync_batch
+                WHERE workspace = $1 AND seq >= $2
+                ORDER BY seq
+                LIMIT 1
+            )
+            UNION ALL (
+                SELECT 2::smallint, \(RowReader.headColumns)
+                FROM sync_batch
+                WHERE workspace = $1 AND seq >= $3
+                ORDER BY seq
+                LIMIT 1
+            )
+            """)
+
     static let batchBefore = PreparedStatement(
         name: "sync_batch_before",
         sql: """

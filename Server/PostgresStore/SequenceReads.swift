@@ -2,16 +2,15 @@ import TidemarkModel
 import TidemarkPostgres
 import TidemarkStore
 
-/// What a step asks in its first round trip, and how the answers are read: both in the same order.
+/// What is asked before a batch is planned, and how the answers are read: both in the same order.
 struct SequenceReads {
     /// What was found under the lock.
     struct Answer {
         /// The workspace has a row, which is now locked.
-        var isLocked: Bool
-        var found: ReadResult
+        var isLocked = false
+        var state = OrderState(head: .start)
         /// When another node last said that it listens.
         var heard: Milliseconds?
-        var clients: [ClientID: StoredClient] = [:]
     }
 
     let workspace: WorkspaceID
@@ -31,9 +30,7 @@ struct SequenceReads {
         ]
         if !reads.clients.isEmpty {
             statements.append(
-                Statement(SequencingSQL.clients, workspace) {
-                    $0.add(reads.clients.map(\.client))
-                })
+                Statement(SequencingSQL.clients, workspace) { $0.add(reads.clients) })
         }
         if !reads.seats.isEmpty {
             statements.append(
@@ -76,29 +73,26 @@ struct SequenceReads {
     /// - Parameter results: those of `statements`, one each.
     func answer(_ results: ArraySlice<ResultSet>) throws -> Answer {
         var results = results
-        var answer = Answer(isLocked: false, found: ReadResult(head: .start))
+        var answer = Answer()
         answer.isLocked = results.popFirst()?.rowCount == 1
         if let row = results.popFirst() { try readHead(row, into: &answer) }
         if !reads.clients.isEmpty {
             for client in try results.popFirst()?.all({ try $0.storedClient() }) ?? [] {
-                answer.clients[client.row.id] = client
-            }
-            for range in reads.clients {
-                if let client = answer.clients[range.client] { answer.found.take(client, range) }
+                answer.state.clients[client.row.id] = client
             }
         }
         if !reads.seats.isEmpty {
             for (user, grant) in try results.popFirst()?.all({ (UserID(try $0.text()), try $0.grant()) }) ?? [] {
-                answer.found.grants[Seat(user: user, scope: grant.scope)] = grant
+                answer.state.grants[Seat(user: user, scope: grant.scope)] = grant
             }
         }
         if let pairs = results.popFirst() {
-            for row in 0..<pairs.rowCount { try readPair(RowReader(pairs, row), into: &answer.found) }
+            for row in 0..<pairs.rowCount { try readPair(RowReader(pairs, row), into: &answer.state) }
         }
         return answer
     }
 
-    private func readPair(_ row: RowReader, into found: inout ReadResult) throws {
+    private func readPair(_ row: RowReader, into found: inout OrderState) throws {
         var row = row
         let record = try row.record()
         if try row.small() == 1 { found.records[record.key] = record }
@@ -113,7 +107,7 @@ struct SequenceReads {
         guard result.rowCount > 0 else { return }
         var row = RowReader(result, 0)
         if try !result.isNull(0, 0) {
-            answer.found.head = try row.head()
+            answer.state.head = try row.head()
             answer.heard = try row.optionalInteger()
         } else if try !result.isNull(0, 4) {
             answer.heard = try result.int64(0, 4)

@@ -90,7 +90,7 @@ enum SequencingSQL {
             ) m ON true
             """)
 
-    /// Those that were not there when the step read them under the lock: a plain insert writes a third less.
+    /// Those that are new: a plain insert writes a third less, and fails where one is there.
     static let insertRecords = PreparedStatement(name: "sync_insert_records", sql: insertIntoRecord)
 
     static let upsertRecords = PreparedStatement(
@@ -164,22 +164,17 @@ enum SequencingSQL {
             WHERE workspace = $1 AND client = $2
             """)
 
+    /// First of a batch's statements: fails unless the head ($8, $9) is the one that the batch was planned on, and no node
+    /// other than $11 was heard later than $10, which would need the body. One that listens no more is gone without the
+    /// workspace's lock, and costs nothing: a body too many.
     static let insertBatch = PreparedStatement(
-        name: "sync_insert_batch",
-        sql: """
-            INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
-            VALUES ($1, $2, $3, $4, $5, $6, $7)
-            """)
-
-    /// The same for a batch that was planned from memory: fails unless head ($8, $9) and listeners ($10, other than
-    /// $11) are what the node remembers. `IS NOT DISTINCT FROM` because there may be none.
-    static let insertGuardedBatch = PreparedStatement(
         name: "sync_insert_guarded_batch",
         sql: """
             INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)
             SELECT w.workspace, $2,
-                CASE WHEN h.seq = $8 AND h.nonce = $9 AND l.heard IS NOT DISTINCT FROM $10 THEN $3
-                    ELSE sync_refuse(h.seq) END,
+                CASE WHEN coalesce(h.seq, 0) = $8 AND coalesce(h.nonce, 0) = $9
+                        AND (l.heard IS NULL OR l.heard <= $10)
+                    THEN $3 ELSE sync_refuse(h.seq) END,
                 $4, $5, $6, $7
             FROM sync_workspace w
             CROSS JOIN (SELECT max(seen) AS heard FROM sync_listener WHERE workspace = $1 AND node <> $11) l

@@ -4,29 +4,32 @@ import TidemarkStore
 /// Builds one batch: admits submissions one after the other over what was read plus what the batch already holds.
 struct BatchPlanner {
     private let head: Head
-    private let reads: ReadResult
+    private let base: OrderState
     private let nonce: UInt64
     private let refusing: Bool
     private let limits: ModelLimits
     private let bounds: PlanLimits
     private var staged: StagedState
-    private var clients: [ClientID: ClientRow]
+    /// As the batch leaves them so far.
+    private var clients: [ClientID: ClientRow] = [:]
     private var results: [ClientID: [ResultRow]] = [:]
     /// Clients with results of this batch, in the order of their first.
     private var settled: [ClientID] = []
 
-    init(sequencer: Sequencer, reads: ReadResult, now: Milliseconds, nonce: UInt64, refusing: Bool) {
+    init(
+        sequencer: Sequencer, base: OrderState, expecting count: Int, now: Milliseconds, nonce: UInt64, refusing: Bool
+    ) {
         limits = sequencer.limits
         bounds = sequencer.bounds
-        self.reads = reads
+        self.base = base
         self.nonce = nonce
         self.refusing = refusing
-        head = reads.head
-        clients = reads.clients
-        results.reserveCapacity(reads.clients.count)
-        settled.reserveCapacity(reads.clients.count)
+        head = base.head
+        clients.reserveCapacity(count)
+        results.reserveCapacity(count)
+        settled.reserveCapacity(count)
         staged = StagedState(
-            reads: reads, time: max(now, reads.head.time), sharedScopes: sequencer.sharedScopes,
+            base: base, expecting: count, time: max(now, base.head.time), sharedScopes: sequencer.sharedScopes,
             bounds: sequencer.bounds)
     }
 
@@ -41,13 +44,16 @@ struct BatchPlanner {
         return (outcome, left)
     }
 
+    /// See ``Plan/hasMissed``.
+    var hasMissed: Bool { staged.hasMissed }
+
     /// At least one transaction is settled in each batch.
     private var isFull: Bool { staged.work >= bounds.batchWorkMax && !settled.isEmpty }
 
     private mutating func settle(_ submission: Submission, _ left: inout Submission?) -> PushOutcome {
-        guard var client = clients[submission.client], client.user == submission.principal.user else {
-            return .unknownClient
-        }
+        guard var client = clients[submission.client] ?? base.clients[submission.client]?.row,
+            client.user == submission.principal.user
+        else { return .unknownClient }
         guard submission.connection >= client.connection else { return .stale }
         var settlements: [PushOutcome.Settlement] = []
         settlements.reserveCapacity(submission.entries.count)
@@ -96,21 +102,21 @@ struct BatchPlanner {
             settlements: settled.compactMap { id in
                 clients[id].map { Settlement(client: $0, results: results[id] ?? []) }
             }, ledger: staged.ledger)
-        batch.groundNonce = head.nonce
+        batch.baseNonce = head.nonce
         return batch
     }
 
     /// Whether more outcomes may be kept of the client, with those that it acknowledges gone. Those of the batch
     /// itself are few, and not counted for a client that has few others.
     private func hasRoom(for submission: Submission, of client: ClientRow) -> Bool {
-        guard let kept = reads.kept[client.id] else { return true }
+        guard let kept = base.clients[client.id]?.kept, kept.count > StoredClient.keptFew else { return true }
         let acked = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
         let left = kept.lazy.filter { $0.number > acked }.map(\.keptBytes).reduce(0, +)
         return left + (results[client.id] ?? []).map(\.keptBytes).reduce(0, +) < bounds.outcomeBytesMax
     }
 
     private func result(of client: ClientID, _ number: Int64) -> ResultRow? {
-        results[client]?.first { $0.number == number } ?? reads.results[client]?[number]
+        results[client]?.first { $0.number == number } ?? base.clients[client]?.result(number)
     }
 
     /// One transaction: all of its steps are staged, or none.

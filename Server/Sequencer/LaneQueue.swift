@@ -1,33 +1,30 @@
+import DequeModule
 package import TidemarkModel
 
 /// The queue of one workspace: first in, first out within a client, round robin between clients.
 package struct LaneQueue<Ticket: Sendable>: Sendable {
-    package typealias Element = (submission: Submission, ticket: Ticket)
+    /// A submission that waits.
+    package struct Element: Sendable {
+        package var submission: Submission
+        /// Whom to answer.
+        package let ticket: Ticket
+        /// What became of the part of it that earlier batches settled.
+        var earlier: PushOutcome?
 
-    /// What waits of one client while a batch is made.
-    private struct Line {
-        var first: Element
-        var others: [Element] = []
-        /// How many of them the batch in the making has.
-        var taken = 0
-
-        var client: ClientID { first.submission.client }
-        var count: Int { 1 + others.count }
-        /// The one to take next; there must be one.
-        var next: Element { taken == 0 ? first : others[taken - 1] }
-
-        /// Removes what was taken, which is not all of it.
-        mutating func dropTaken() {
-            first = next
-            others.removeFirst(taken)
-            taken = 0
+        package init(_ submission: Submission, ticket: Ticket) {
+            self.submission = submission
+            self.ticket = ticket
         }
+
+        /// The outcome of the whole, when that of its last part is known.
+        func outcome(_ last: PushOutcome) -> PushOutcome { earlier?.followed(by: last) ?? last }
     }
 
     /// The oldest submission of each client that has any, in the order of their turns.
-    private var firsts: [Element] = []
+    private var firsts = Deque<Element>()
     /// What waits behind it, of the few clients that have more.
-    private var others: [ClientID: [Element]] = [:]
+    private var others: [ClientID: Deque<Element>] = [:]
+    /// The clients of `firsts`.
     private var clients: Set<ClientID> = []
     private var transactions = 0
     private var bytes = 0
@@ -45,14 +42,37 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
         guard transactions + submission.entries.count <= limits.queueTransactionsMax,
             bytes + submission.bytes <= limits.queueBytesMax || transactions == 0
         else { return false }
-        transactions += submission.entries.count
-        bytes += submission.bytes
+        let element = Element(submission, ticket: ticket)
+        count(element, 1)
         if clients.insert(submission.client).inserted {
-            firsts.append((submission, ticket))
+            firsts.append(element)
         } else {
-            others[submission.client, default: []].append((submission, ticket))
+            others[submission.client, default: []].append(element)
         }
         return true
+    }
+
+    /// Takes the next batch: one submission of each client in turn until a bound is reached; at least one submission.
+    package mutating func take() -> [Element] {
+        var batch: [Element] = []
+        batch.reserveCapacity(min(firsts.count, limits.batchClientsMax))
+        var (transactionsLeft, mutationsLeft) = (limits.batchTransactionsMax, limits.batchMutationsMax)
+        var bytesLeft = limits.batchBytesMax
+        // Who is taken and has more goes to the end: the first so many are each another client.
+        let clientCount = firsts.count
+        while let next = firsts.first {
+            transactionsLeft -= next.submission.entries.count
+            mutationsLeft -= next.submission.mutations
+            bytesLeft -= next.submission.bytes
+            let isClientTaken = batch.count < limits.batchClientsMax || batch.count >= clientCount
+            let fits = transactionsLeft >= 0 && mutationsLeft >= 0 && bytesLeft >= 0 && isClientTaken
+            guard fits || batch.isEmpty else { break }
+            firsts.removeFirst()
+            count(next, -1)
+            followUp(next.submission.client)
+            batch.append(next)
+        }
+        return batch
     }
 
     /// Gives back what the last batch had no room for, in the order in which it was taken. It stands before whatever else
@@ -60,105 +80,41 @@ package struct LaneQueue<Ticket: Sendable>: Sendable {
     ///
     /// - Parameter cut: the client of whose submission a part was settled: it has had its turn and goes to the end.
     package mutating func putBack(_ left: [Element], cut: ClientID? = nil) {
-        var order: [ClientID] = []
-        var back: [ClientID: [Element]] = [:]
-        for element in left {
+        let behind = clients.intersection(left.map(\.submission.client))
+        if !behind.isEmpty {
+            for element in firsts where behind.contains(element.submission.client) {
+                others[element.submission.client, default: []].prepend(element)
+            }
+            firsts.removeAll { behind.contains($0.submission.client) }
+            clients.subtract(behind)
+        }
+        for element in left.reversed() {
+            count(element, 1)
             let client = element.submission.client
-            if back[client] == nil { order.append(client) }
-            back[client, default: []].append(element)
-            transactions += element.submission.entries.count
-            bytes += element.submission.bytes
-        }
-        var behind: [Element] = []
-        for element in firsts {
-            let client = element.submission.client
-            guard back[client] != nil else {
-                behind.append(element)
-                continue
+            if !clients.insert(client).inserted,
+                let place = firsts.firstIndex(where: { $0.submission.client == client })
+            {
+                // Of one client the earlier of two comes later here.
+                others[client, default: []].prepend(firsts.remove(at: place))
             }
-            back[client]?.append(element)
-            back[client]?.append(contentsOf: others.removeValue(forKey: client) ?? [])
+            firsts.prepend(element)
         }
-        var ahead: [Element] = []
-        for client in order {
-            guard let elements = back[client], let first = elements.first else { continue }
-            if client == cut { behind.append(first) } else { ahead.append(first) }
-            if elements.count > 1 { others[client] = Array(elements.dropFirst()) }
-            clients.insert(client)
-        }
-        firsts = ahead + behind
+        guard let cut, let place = firsts.firstIndex(where: { $0.submission.client == cut }) else { return }
+        firsts.append(firsts.remove(at: place))
     }
 
-    /// Takes the next batch: rounds of one submission a client until a bound is reached; at least one submission.
-    package mutating func take() -> [Element] {
-        if let batch = takeAll() { return batch }
-        var lines = firsts.map { Line(first: $0, others: others[$0.submission.client] ?? []) }
-        var batch: [Element] = []
-        batch.reserveCapacity(lines.count)
-        var taken = (transactions: 0, bytes: 0, clients: 0, mutations: 0)
-        var goesOn = true
-        while goesOn {
-            goesOn = false
-            for place in lines.indices where lines[place].taken < lines[place].count {
-                let element = lines[place].next
-                let (count, mutations) = (element.submission.entries.count, element.submission.mutations)
-                let fits =
-                    taken.transactions + count <= limits.batchTransactionsMax
-                    && taken.mutations + mutations <= limits.batchMutationsMax
-                    && taken.bytes + element.submission.bytes <= limits.batchBytesMax
-                    && (lines[place].taken > 0 || taken.clients < limits.batchClientsMax)
-                guard fits || batch.isEmpty else {
-                    goesOn = false
-                    break
-                }
-                if lines[place].taken == 0 { taken.clients += 1 }
-                lines[place].taken += 1
-                batch.append(element)
-                taken.transactions += count
-                taken.mutations += mutations
-                taken.bytes += element.submission.bytes
-                goesOn = true
-            }
+    /// The client's first submission was taken: the next one goes to the end.
+    private mutating func followUp(_ client: ClientID) {
+        guard let next = others.isEmpty ? nil : others[client]?.popFirst() else {
+            clients.remove(client)
+            return
         }
-        keep(lines)
-        transactions -= taken.transactions
-        bytes -= taken.bytes
-        return batch
+        if others[client]?.isEmpty == true { others[client] = nil }
+        firsts.append(next)
     }
 
-    /// Everything, where each client has one submission and there is room for all of them: what waited is the batch.
-    private mutating func takeAll() -> [Element]? {
-        guard others.isEmpty, transactions <= limits.batchTransactionsMax, bytes <= limits.batchBytesMax,
-            firsts.count <= limits.batchClientsMax,
-            firsts.reduce(0, { $0 + $1.submission.mutations }) <= limits.batchMutationsMax
-        else { return nil }
-        let batch = firsts
-        firsts = []
-        firsts.reserveCapacity(batch.count)
-        clients.removeAll(keepingCapacity: true)
-        (transactions, bytes) = (0, 0)
-        return batch
-    }
-
-    /// Keeps what was not taken; clients that were served and have more go to the end.
-    private mutating func keep(_ lines: [Line]) {
-        var waiting: [Line] = []
-        var served: [Line] = []
-        for var line in lines {
-            if line.taken == 0 {
-                waiting.append(line)
-            } else if line.taken < line.count {
-                line.dropTaken()
-                served.append(line)
-            }
-        }
-        firsts.removeAll(keepingCapacity: true)
-        others.removeAll(keepingCapacity: true)
-        clients.removeAll(keepingCapacity: true)
-        for line in waiting + served {
-            firsts.append(line.first)
-            clients.insert(line.client)
-            if !line.others.isEmpty { others[line.client] = line.others }
-        }
+    private mutating func count(_ element: Element, _ sign: Int) {
+        transactions += sign * element.submission.entries.count
+        bytes += sign * element.submission.bytes
     }
 }

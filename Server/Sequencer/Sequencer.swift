@@ -23,8 +23,7 @@ package struct Sequencer: Sendable {
         reads.clients.reserveCapacity(submissions.count)
         var asked = AskedKeys(expecting: submissions.count)
         for submission in submissions {
-            let last = submission.first + Int64(submission.entries.count) - 1
-            reads.clients.append(.init(client: submission.client, first: submission.first, last: last))
+            reads.clients.append(submission.client)
             let user = submission.principal.user
             for entry in submission.entries {
                 guard case .success(let steps) = entry.steps else { continue }
@@ -36,21 +35,20 @@ package struct Sequencer: Sendable {
 
     /// Decides a group of submissions in their order.
     ///
-    /// - Parameter refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot
-    ///   take.
-    /// - Returns: the batch to write (`nil` when nothing changes), one outcome a submission, and what is left of
-    ///   submissions, by their index, because the batch has cost enough: to be planned again on top of it, before anything
-    ///   that follows it from the same client.
+    /// - Parameters:
+    ///   - base: everything that ``reads(for:)`` asks for. It may hold more.
+    ///   - refusing: refuse every entry as `internal_rejected`: the last resort for one that the store cannot take.
     package func plan(
-        _ submissions: [Submission], reads: ReadResult, now: Milliseconds, nonce: UInt64, refusing: Bool = false
-    ) -> (batch: CommittedBatch?, outcomes: [PushOutcome], left: [Int: Submission]) {
-        var planner = BatchPlanner(sequencer: self, reads: reads, now: now, nonce: nonce, refusing: refusing)
+        _ submissions: [Submission], on base: OrderState, now: Milliseconds, nonce: UInt64, refusing: Bool = false
+    ) -> Plan {
+        var planner = BatchPlanner(
+            sequencer: self, base: base, expecting: submissions.count, now: now, nonce: nonce, refusing: refusing)
         var left: [Int: Submission] = [:]
         let outcomes = submissions.enumerated().map { index, submission in
             let part = planner.settle(submission)
             if let rest = part.left { left[index] = rest }
             return part.outcome
         }
-        return (planner.finish(), outcomes, left)
+        return Plan(batch: planner.finish(), outcomes: outcomes, left: left, hasMissed: planner.hasMissed)
     }
 }

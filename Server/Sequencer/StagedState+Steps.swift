@@ -71,10 +71,10 @@ extension StagedState {
         _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ ifSeq: SequenceNumber?,
         _ principal: Principal, _ limits: ModelLimits
     ) throws(Rejection) {
-        guard let record = record(step.key), record.scope == scope else { throw Self.missing(step.key) }
+        guard let record = record(step.key), record.scope == scope else { throw missing(step.key) }
         var standing = standing(principal, step.collection, scope, author: record.author)
         if step.collection.scope == .ownRecord, record.author == principal.user { standing.role = .owner }
-        guard standing.role != nil || principal.isService else { throw Self.missing(step.key) }
+        guard standing.role != nil || principal.isService else { throw missing(step.key) }
         guard record.isDeleted else { throw Rejection(.conflict, "\(step.collection.name): the record is not deleted") }
         try Self.check(ifSeq, record)
         guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
@@ -129,12 +129,12 @@ extension StagedState {
         }
     }
 
-    private func living(
+    private mutating func living(
         _ key: RecordKey, _ ifSeq: SequenceNumber?, _ principal: Principal
     ) throws(Rejection) -> StoredRecord {
-        guard let record = record(key) else { throw Self.missing(key) }
+        guard let record = record(key) else { throw missing(key) }
         let isShared = grant(Seat(user: principal.user, scope: record.scope)) != nil || principal.isService
-        guard isShared || isSharedScope(record.scope) else { throw Self.missing(key) }
+        guard isShared || isSharedScope(record.scope) else { throw missing(key) }
         if record.isDeleted { throw Rejection(.gone, "\(key.collection): the record was deleted") }
         try Self.check(ifSeq, record)
         return record
@@ -156,10 +156,6 @@ extension StagedState {
         if let ifSeq, record.seq > ifSeq {
             throw Rejection(.conflict, "\(record.key.collection): changed at \(record.seq), after \(ifSeq)")
         }
-    }
-
-    private static func missing(_ key: RecordKey) -> Rejection {
-        Rejection(.notFound, "\(key.collection): no such record")
     }
 
     private static func refused(_ step: Step, _ verb: String) -> Rejection {

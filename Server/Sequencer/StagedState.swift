@@ -26,7 +26,8 @@ struct StagedState {
 
     private enum Undo {
         case record(RecordKey, Working?)
-        case grant(Seat, Grant?)
+        /// `nil` where the batch had not changed it.
+        case grant(Seat, Grant??)
     }
 
     let time: Milliseconds
@@ -37,6 +38,8 @@ struct StagedState {
     private(set) var ledger: [LedgerEntry] = []
     /// The number that a repeated create stands for, when the transaction had no effect of its own.
     private var repeated: SequenceNumber = 0
+    /// A step was refused because something is not there: known for certain only where everything was read.
+    private(set) var hasMissed = false
     /// What the batch has cost so far, as ``PlanLimits`` counts it; refused transactions have cost something as well.
     private(set) var work = 0
     /// Where the transaction under way goes too far.
@@ -44,17 +47,21 @@ struct StagedState {
     let bounds: PlanLimits
     private let sharedScopes: Set<ScopeID>
     private var records: [RecordKey: Working] = [:]
-    private var grants: [Seat: Grant]
+    private let base: OrderState
+    /// Those that the batch changed.
+    private var grants: [Seat: Grant?] = [:]
     private var undo: [Undo] = []
 
-    init(reads: ReadResult, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits) {
+    init(
+        base: OrderState, expecting count: Int, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits
+    ) {
         self.time = time
         self.bounds = bounds
         self.sharedScopes = sharedScopes
-        last = reads.head.seq
-        grants = reads.grants
-        records.reserveCapacity(reads.records.count + reads.clients.count)
-        for (key, record) in reads.records { records[key] = Working(record: record, bytes: record.body.count) }
+        self.base = base
+        last = base.head.seq
+        records.reserveCapacity(base.records.count + count)
+        for (key, record) in base.records { records[key] = Working(record: record, bytes: record.body.count) }
     }
 
     /// Final states in the order of their numbers.
@@ -90,7 +97,8 @@ struct StagedState {
         while undo.count > mark.undo, let change = undo.popLast() {
             switch change {
             case .record(let key, let previous): records[key] = previous
-            case .grant(let seat, let previous): grants[seat] = previous
+            case .grant(let seat, .some(let previous)): grants.updateValue(previous, forKey: seat)
+            case .grant(let seat, nil): grants[seat] = nil
             }
         }
         last = mark.last
@@ -105,6 +113,12 @@ struct StagedState {
 
     /// The record as it is now, but for its body.
     func record(_ key: RecordKey) -> StoredRecord? { records[key]?.record }
+
+    /// Notes that a step found no record, or no seat in its scope, and why it is refused.
+    mutating func missing(_ key: RecordKey) -> Rejection {
+        hasMissed = true
+        return Rejection(.notFound, "\(key.collection): no such record")
+    }
 
     /// Bytes of the record's body.
     func bytes(of key: RecordKey) -> Int { records[key]?.bytes ?? 0 }
@@ -128,7 +142,9 @@ struct StagedState {
 
     func isSharedScope(_ scope: ScopeID) -> Bool { sharedScopes.contains(scope) }
 
-    func grant(_ seat: Seat) -> Grant? { grants[seat] }
+    func grant(_ seat: Seat) -> Grant? {
+        if case .some(let changed) = grants[seat] { changed } else { base.grants[seat] }
+    }
 
     /// Stages the next state of a record under the next number.
     ///
@@ -159,11 +175,11 @@ struct StagedState {
 
     mutating func setGrant(_ change: MembershipChange) {
         let seat = Seat(user: change.user, scope: change.scope)
-        let previous = grants[seat]
-        undo.append(.grant(seat, previous))
-        grants[seat] = change.role.map { role in
+        let previous = grant(seat)
+        let now = change.role.map { role in
             Grant(scope: change.scope, since: change.since ?? previous?.since ?? change.seq, role: role)
         }
+        undo.append(.grant(seat, grants.updateValue(now, forKey: seat)))
         memberships.append(change)
     }
 }

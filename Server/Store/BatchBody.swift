@@ -2,7 +2,7 @@ import TidemarkModel
 
 /// A batch as bytes for the nodes that did not commit it: JSON, kept in the batch's row.
 package enum BatchBody {
-    /// Encodes what fan-out needs; `low` and `head` stand in the row's own columns.
+    /// Encodes what delivery needs; `low` and `head` stand in the row's own columns.
     package static func encode(_ batch: CommittedBatch) -> [UInt8] {
         var writer = JSONWriter(capacity: 256 + batch.records.count * 320)
         writer.literal("{\"r\":")

@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// One step of a workspace's order: what is written in one database transaction, and what fan-out delivers after it.
+/// One step of a workspace's order: what is written in one database transaction, and what is delivered after it.
 ///
 /// Batches tile the integers: `low` is the previous batch's `head.seq + 1`, and each batch has at least one number.
 package struct CommittedBatch: Hashable, Sendable {
@@ -18,7 +18,7 @@ package struct CommittedBatch: Hashable, Sendable {
     /// not in the batch's body.
     package var ledger: [LedgerEntry]
     /// The nonce of the batch that it was planned on top of; `nil` where that is known otherwise. It is not stored.
-    package var groundNonce: UInt64?
+    package var baseNonce: UInt64?
     /// Clients that are registered no more. It takes a batch, since what nodes remember of clients is true of a head.
     package var removals: [ClientID]
 

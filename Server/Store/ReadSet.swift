@@ -2,19 +2,6 @@ package import TidemarkModel
 
 /// Everything that planning a batch needs to know, named before the lock is taken.
 package struct ReadSet: Hashable, Sendable {
-    /// A client with the transaction numbers it pushes: kept results in that range come back with it.
-    package struct ClientRange: Hashable, Sendable {
-        package var client: ClientID
-        package var first: Int64
-        package var last: Int64
-
-        package init(client: ClientID, first: Int64, last: Int64) {
-            self.client = client
-            self.first = first
-            self.last = last
-        }
-    }
-
     /// The membership of a user in the scope of a record, whichever scope that is.
     package struct RecordSeat: Hashable, Sendable {
         package var user: UserID
@@ -26,12 +13,13 @@ package struct ReadSet: Hashable, Sendable {
         }
     }
 
-    package var clients: [ClientRange] = []
+    /// Each comes back with its kept outcomes.
+    package var clients: [ClientID] = []
     package var records: [RecordKey] = []
     package var seats: [Seat] = []
     package var recordSeats: [RecordSeat] = []
-    /// Records that the plan creates before it looks at them, each with the user who does. A store may take them for
-    /// absent without looking, if it fails to write one that is there and then plans again with what it reads.
+    /// Records that the plan creates before it looks at them, each with the user who does. They are taken for absent where
+    /// everything else is remembered: a store that finds one when it writes refuses the batch.
     package var births: [RecordSeat] = []
 
     package init() {}
@@ -59,19 +47,28 @@ package struct Seat: Hashable, Sendable {
     }
 }
 
-/// What the store found, read after the workspace was locked.
-package struct ReadResult: Sendable {
+/// The state of a workspace at one head, as far as it was asked for.
+package struct OrderState: Hashable, Sendable {
     package var head: Head
-    /// Other server nodes follow this workspace and need the batch's body.
-    package var hasListeners = false
-    package var clients: [ClientID: ClientRow] = [:]
-    /// Kept results of the asked ranges, by client and number.
-    package var results: [ClientID: [Int64: ResultRow]] = [:]
-    /// All kept results of asked clients that have more than ``StoredClient/keptFew``.
-    package var kept: [ClientID: [ResultRow]] = [:]
+    package var clients: [ClientID: StoredClient] = [:]
     package var records: [RecordKey: StoredRecord] = [:]
-    /// Current grants of the asked seats, and of asked users in the scopes of the asked records.
+    /// Grants of the asked seats, and of asked users in the scopes of the asked records.
     package var grants: [Seat: Grant] = [:]
 
     package init(head: Head) { self.head = head }
+}
+
+/// What a store found.
+package struct Reading: Sendable {
+    package var state: OrderState
+    /// When another node last said that it listens; `nil` if none did, or no other node can.
+    package var heard: Milliseconds?
+    /// The workspace's lock, where several nodes share the store: to be handed back with the batch, or ended.
+    package var turn: (any Turn)?
+
+    package init(_ state: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil) {
+        self.state = state
+        self.heard = heard
+        self.turn = turn
+    }
 }

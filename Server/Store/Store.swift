@@ -6,19 +6,16 @@ package import TidemarkModel
 /// workspace; nothing crosses workspaces. A call that returns has happened; one that throws a transient error has not,
 /// or will be recognised when it is tried again.
 package protocol Store: Sendable {
-    /// Runs one step of the order: locks the workspace, reads `reads`, asks `plan`, writes its batch and commits.
+    /// Reads what a batch is planned on, as of one head. Where several nodes share the store the workspace is locked for
+    /// this one, until the turn that comes with the answer is handed to `commit` or ended.
+    func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading
+
+    /// Writes a batch in one transaction if the stored order ends where it was planned.
     ///
-    /// When `plan` gives no batch nothing is written. `plan` may be called again after a failure, and must choose
-    /// another nonce each time. A commit whose outcome is unknown is looked up by its nonce before this returns.
-    ///
-    /// - Parameter ahead: the step before this one may still be under way. The batch is then planned on top of what that
-    ///   one is expected to leave, and committed only if it did.
-    /// - Throws: kind `overtaken` if it is `ahead` and there is nothing to expect, or it came out otherwise: nothing was
-    ///   written, and the step is to be tried again when the one before has ended.
-    func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch?
+    /// A commit whose outcome is unknown is looked up by its nonce before this returns. Batches of a workspace reach
+    /// the store in the order of the calls, as far as they are `isAhead`: one call runs up to where it waits for the store
+    /// before the next is made. The turn is over when this returns or throws.
+    func commit(_ planned: PlannedBatch, in workspace: WorkspaceID) async throws(StoreError) -> Commitment
 
     /// Binds a client id to a user; the same call again gives the same answer.
     func register(
@@ -87,14 +84,6 @@ extension Store {
     ) async throws(StoreError) -> SessionSnapshot {
         try await session(for: user, client: client, holding: nil, in: workspace)
     }
-
-    /// A step that begins when no other of this node is under way in the workspace.
-    package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch? {
-        try await sequence(workspace, reading: reads, ahead: false, plan: plan)
-    }
 }
 
 /// What a connection starts from.
@@ -129,13 +118,13 @@ package struct Window: Hashable, Sendable {
     /// The head of the snapshot that it was read in.
     package var head: Head
     /// The end of the batch that holds the number which it begins after; `nil` when the order does not reach it, and for 0.
-    package var ground: Head?
+    package var base: Head?
 
-    package init(records: [StoredRecord], through: Head, head: Head, ground: Head?) {
+    package init(records: [StoredRecord], through: Head, head: Head, base: Head?) {
         self.records = records
         self.through = through
         self.head = head
-        self.ground = ground
+        self.base = base
     }
 }
 
@@ -157,18 +146,18 @@ package struct Page: Hashable, Sendable {
 /// What is stored after a number, and what the number stands on.
 package struct TailRead: Hashable, Sendable {
     /// The end of the batch that holds the number; `nil` when the order does not reach it, and for 0.
-    package var ground: Head?
+    package var base: Head?
     package var batches: [TailBatch]
 
-    package init(ground: Head?, batches: [TailBatch]) {
-        self.ground = ground
+    package init(base: Head?, batches: [TailBatch]) {
+        self.base = base
         self.batches = batches
     }
 
     /// Parts what was read from the batch on that holds `seq`.
     package init(from read: [TailBatch], after seq: SequenceNumber) {
         let holding = read.first.flatMap { $0.low <= seq ? $0 : nil }
-        ground = holding?.head
+        base = holding?.head
         batches = holding == nil ? read : Array(read.dropFirst())
     }
 }

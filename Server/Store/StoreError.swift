@@ -10,8 +10,6 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case data
         /// The plan broke an invariant (a batch that does not tile, a row that went backwards): nothing was written.
         case invariant
-        /// Planned ahead of a step that did not end as expected: nothing was written. Try again when that one has ended.
-        case overtaken
     }
 
     /// What ails the store as a whole, where that is known: no commit of any workspace can succeed before an operator, or
@@ -35,9 +33,6 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         self.reason = reason
         self.fault = fault
     }
-
-    /// A step ahead that has nothing to stand on, or no longer.
-    package static let overtaken = StoreError(.overtaken, "the step before has not ended as expected")
 
     /// Two reads belong to different histories: the database went back between them, or behind this process's back.
     package static let wentBack = StoreError(.unavailable, "the order of the workspace went back")

@@ -17,6 +17,15 @@ package struct StoredClient: Hashable, Sendable {
     /// Outcomes that need no counting of bytes: as many are few whatever they say.
     package static let keptFew = 256
 
+    /// The kept outcome of one transaction.
+    package func result(_ number: Int64) -> ResultRow? {
+        // They rise in number, mostly without gaps.
+        guard let first = kept.first, number >= first.number else { return nil }
+        let guess = kept.index(0, offsetBy: Int(clamping: number - first.number), limitedBy: kept.count - 1)
+        if let guess, kept[guess].number == number { return kept[guess] }
+        return kept.first { $0.number == number }
+    }
+
     /// What is to be stored after a settlement.
     ///
     /// - Throws: `StoreError` of kind `invariant` when the settlement is another user's or numbers would go back.

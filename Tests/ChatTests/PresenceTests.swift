@@ -2,15 +2,15 @@ import Foundation
 import Testing
 import Tidemark
 import TidemarkChat
-import TidemarkFanOut
-import TidemarkGateway
+import TidemarkHub
+import TidemarkNode
 
 @testable import TidemarkAssembly
 
 @Suite(.timeLimit(.minutes(5))) struct PresenceTests {
     @Test func `who shares a conversation sees a user come and go, and an outsider does not`() async throws {
         let change: @Sendable (inout ServerLimits) -> Void = { limits in
-            limits.fanOut.presenceGrace = 0
+            limits.hub.presenceGrace = 0
             limits.node.tickEvery = .milliseconds(20)
         }
         try await TestServer.running(change: change) { server in

@@ -6,6 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 @testable import TidemarkChat
+@testable import TidemarkTestKit
 
 @Suite struct TypingBoardTests {
     private let ann = UserID("ann"), bob = UserID("bob")
@@ -65,7 +66,8 @@ import TidemarkWire
             try await ann.settled()
             let outside = eve.chat.store.ephemerals(in: ScopeID(record: room.id))
             // Bob's time stands still: nothing ends by itself.
-            var typing = bob.chat.typing.observeTyping(in: room.id, clock: ManualClock()).makeAsyncIterator()
+            var typing = bob.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
+                .makeAsyncIterator()
             #expect(try await typing.next() == [])
             ann.chat.typing.setTyping(in: room.id)
             eve.chat.typing.setTyping(in: room.id)
@@ -77,11 +79,38 @@ import TidemarkWire
         }
     }
 
+    @Test func `a date that is set by a day ends nobody's typing`() async throws {
+        let date = Mutex<Milliseconds>(1_000_000_000)
+        let environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
+        try await TestServer.running { server in
+            let bob = Messenger(
+                try .inMemory(account: UserID("bob"), schema: try ChatSchema.schema(), environment: environment))
+            let (ann, cyd) = (try Messenger("ann"), try Messenger("cyd"))
+            for device in [ann, bob, cyd] {
+                try device.connect(server)
+                _ = try await device.chat.store.syncNow()
+            }
+            let room = try await ann.chat.conversations.createGroup(
+                name: "three", imageURL: nil, members: [bob.user, cyd.user])
+            for device in [bob, cyd] { try await device.conversations { $0.count == 1 } }
+            try await ann.settled()
+            var typing = bob.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
+                .makeAsyncIterator()
+            #expect(try await typing.next() == [])
+            ann.chat.typing.setTyping(in: room.id)
+            #expect(try await typing.next() == [ann.user])
+            date.withLock { $0 += 86_400_000 }
+            cyd.chat.typing.setTyping(in: room.id)
+            #expect(try await typing.next() == [ann.user, cyd.user])
+            for device in [ann, bob, cyd] { await device.disconnect() }
+        }
+    }
+
     @Test func `keys in quick succession are one word, and another conversation has its own`() async throws {
-        let time = ManualClock()
+        let time = Timeline(now: 0)
         let date = Mutex<Milliseconds>(1_000_000_000)
         var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
-        device.clock = time
+        device.clock = VirtualClock(time)
         let environment = device
         try await TestServer.running { server in
             let ann = Messenger(
@@ -99,19 +128,20 @@ import TidemarkWire
             var heard = desk.chat.store.ephemerals(in: ScopeID(record: rooms[0])).makeAsyncIterator()
             var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
             for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
-            time.advance(by: .milliseconds(2_999))
+            time.move(to: 2_999)
             // Of the device's date it does not depend.
             date.withLock { $0 += 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.typing.setTyping(in: rooms[1])
             #expect(await other.next()?.kind == "typing")
-            time.advance(by: .milliseconds(1))
+            ann.chat.store.send(ephemeral: "between", in: ScopeID(record: rooms[0]))
+            time.move(to: 3_000)
             date.withLock { $0 -= 2 * 86_400_000 }
             ann.chat.typing.setTyping(in: rooms[0])
             ann.chat.store.send(ephemeral: "last", in: ScopeID(record: rooms[0]))
             var kinds: [String] = []
             while kinds.last != "last", let message = await heard.next() { kinds.append(message.kind) }
-            #expect(kinds == ["typing", "typing", "last"])
+            #expect(kinds == ["typing", "between", "typing", "last"])
             for device in [ann, desk] { await device.disconnect() }
         }
     }

@@ -5,13 +5,17 @@ import Tidemark
 
 /// Why there is no connection, as an app is told.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
-    private func code(of url: String) async -> SyncFailure.Code? {
+    private func code(of url: String) async -> SyncFailure.Code? { await failure(of: url)?.code }
+
+    private func detail(of url: String) async -> String? { await failure(of: url)?.detail }
+
+    private func failure(of url: String) async -> SyncFailure? {
         do {
             let connection = try await NIOTransport().connect(to: url)
             await connection.close(code: 1000)
             return nil
         } catch {
-            return (error as? SyncFailure)?.code
+            return error as? SyncFailure
         }
     }
 
@@ -25,6 +29,16 @@ import Tidemark
             #expect(await code(of: "https://localhost:\(port)") == .tlsFailed)
         }
         #expect(await code(of: "http://127.0.0.1:1") == .unreachable)
+    }
+
+    @Test func `why there is no TLS is told in words and without the names of source files`() async throws {
+        try await EchoServer.running { port, _ in
+            #expect(await detail(of: "https://127.0.0.1:\(port)") == "what answers does not speak TLS")
+        }
+        try await EchoServer.running(tls: true) { port, _ in
+            let untrusted = await detail(of: "https://localhost:\(port)")
+            #expect(untrusted?.hasPrefix("its certificate is not valid here") == true)
+        }
     }
 
     @Test(

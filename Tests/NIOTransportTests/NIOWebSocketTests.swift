@@ -3,7 +3,7 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 import Testing
-import TidemarkGateway
+import TidemarkEdge
 
 @testable import TidemarkNIOTransport
 
@@ -146,6 +146,17 @@ import TidemarkGateway
         try await ScriptedServer.running(answering: [], then: .hangUp) { port in
             let gone = await #expect(throws: NIOTransportError.self) { try await connect(port) }
             #expect(gone?.code == .connectFailed)
+        }
+    }
+
+    @Test func `a handshake that nobody answers ends at once when nobody waits for it any more`() async throws {
+        let (heads, head) = AsyncStream.makeStream(of: Void.self)
+        try await ScriptedServer.running(answering: [], then: .stayOpen, heard: { head.yield() }) { port in
+            let handshake = Task { try await connect(port) }
+            for await _ in heads { break }
+            handshake.cancel()
+            // By itself it would be given up after ten seconds, as `timedOut`.
+            await #expect(throws: CancellationError.self) { try await handshake.value }
         }
     }
 

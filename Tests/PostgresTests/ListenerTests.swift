@@ -20,13 +20,15 @@ struct `The listener` {
     }
 
     @Test func `delivers notifications of its channels in order`() async throws {
-        try await withListener(named: "listener-order", channels: ["Tide \"A\"", "tide-b"]) { listener, sender in
+        try await withListener(named: "listener-order", channels: ["WorkspaceState \"A\"", "tide-b"]) {
+            listener, sender in
             var events = listener.events.makeAsyncIterator()
             #expect(await events.next() == .reconnected)
             _ = try await sender.run(
-                "SELECT pg_notify('Tide \"A\"', 'one')", "NOTIFY \"other\", 'no'", "NOTIFY \"tide-b\"")
+                "SELECT pg_notify('WorkspaceState \"A\"', 'one')", "NOTIFY \"other\", 'no'", "NOTIFY \"tide-b\"")
             #expect(
-                await events.next() == .notification(PostgresNotification(channel: "Tide \"A\"", payload: "one")))
+                await events.next()
+                    == .notification(PostgresNotification(channel: "WorkspaceState \"A\"", payload: "one")))
             #expect(await events.next() == .notification(PostgresNotification(channel: "tide-b", payload: "")))
             listener.shutdown()
             #expect(await events.next() == nil)

@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkStore
 
 @Suite struct `Access inside the order` {

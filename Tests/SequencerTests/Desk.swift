@@ -74,14 +74,12 @@ struct Desk {
 
     /// Plans and writes one batch.
     @discardableResult
-    mutating func sequence(
-        _ submissions: [Submission]
-    ) throws -> (batch: CommittedBatch?, outcomes: [PushOutcome], left: [Int: Submission]) {
+    mutating func sequence(_ submissions: [Submission]) throws -> Plan {
         nonce += 1
-        let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
-        let planned = sequencer.plan(submissions, reads: reads, now: now, nonce: nonce)
-        if let batch = planned.batch { try tables.write(batch, in: Self.workspace) }
-        return planned
+        let base = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
+        let plan = sequencer.plan(submissions, on: base, now: now, nonce: nonce)
+        if let batch = plan.batch { try tables.write(batch, in: Self.workspace) }
+        return plan
     }
 
     /// One transaction of one client as a batch of its own; its refusal, if it was refused.
@@ -102,6 +100,11 @@ struct Desk {
 }
 
 extension PushOutcome {
+    /// Why each entry was refused; `nil` for one that took effect.
+    var refusals: [RejectionCode?] {
+        if case .settled(_, let results) = self { results.map(\.rejection?.code) } else { [.internalRejected] }
+    }
+
     /// Why the first entry was refused; `internalRejected` when the submission was not settled at all.
     var firstRefusal: RejectionCode? {
         guard case .settled(_, let results) = self else { return .internalRejected }

@@ -39,8 +39,8 @@ import TidemarkWire
         let submission = Submission(
             client: UniqueID(high: 9, low: 9), principal: principal, connection: 1, ackedThrough: 0, first: number,
             entries: [admission.admit(Push.Entry(transaction), from: principal)], bytes: 1)
-        let reads = tables.read(sequencer.reads(for: [submission]), in: Self.workspace)
-        let planned = sequencer.plan([submission], reads: reads, now: 1, nonce: UInt64(number))
+        let base = tables.read(sequencer.reads(for: [submission]), in: Self.workspace)
+        let planned = sequencer.plan([submission], on: base, now: 1, nonce: UInt64(number))
         if let batch = planned.batch { try tables.write(batch, in: Self.workspace) }
         guard case .settled(_, let results) = planned.outcomes.first else {
             throw StoreError(.invariant, "not settled")

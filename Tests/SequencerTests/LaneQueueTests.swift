@@ -57,7 +57,11 @@ import TidemarkSequencer
         add(&queue, submission(1, 2), ticket: 10)
         add(&queue, submission(4, 1), ticket: 4)
         expect(&queue, gives: [1, 2, 3])
-        queue.putBack([(submission(1, 1), 1), (submission(2, 1), 2), (submission(3, 1), 3)], cut: Desk.id(1))
+        queue.putBack(
+            [
+                .init(submission(1, 1), ticket: 1), .init(submission(2, 1), ticket: 2),
+                .init(submission(3, 1), ticket: 3),
+            ], cut: Desk.id(1))
         #expect(queue.waiting == 5)
         expect(&queue, gives: [2, 3, 4])
         expect(&queue, gives: [1, 10])
@@ -70,7 +74,7 @@ import TidemarkSequencer
         add(&queue, submission(1, 2), ticket: 2)
         expect(&queue, gives: [1, 2])
         add(&queue, submission(1, 3), ticket: 3)
-        queue.putBack([(submission(1, 1), 1), (submission(1, 2), 2)])
+        queue.putBack([.init(submission(1, 1), ticket: 1), .init(submission(1, 2), ticket: 2)])
         expect(&queue, gives: [1, 2, 3])
     }
 

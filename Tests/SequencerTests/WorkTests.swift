@@ -64,6 +64,17 @@ import TidemarkStore
         #expect(inLarge < 60 * 200)
     }
 
+    @Test func `what is refused costs no more: the record has been read by then`() throws {
+        let large = [Desk.mutation("rooms", 1, .create(["members": ["ann"], "title": .string(Self.document)]))]
+        let typo = Desk.mutation("rooms", 1, .update([NamedPatch("titel", .set("x"))]))
+        func refused(_ count: Int) -> [Submission] {
+            (0..<count).map { push(1, "ann", from: 2 + Int64($0), [typo]) }
+                + [push(1, "ann", from: 2 + Int64(count), [title("end")])]
+        }
+        let more = try work(of: refused(60), over: large) - (try work(of: refused(1), over: large))
+        #expect(more < 60 * 200)
+    }
+
     @Test func `a batch ends where it has cost enough, and what is left goes on in the next`() throws {
         var bounds = PlanLimits()
         bounds.batchWorkMax = 150_000

@@ -1,4 +1,3 @@
-import Synchronization
 import TidemarkModel
 import TidemarkStore
 
@@ -14,6 +13,14 @@ struct BatchDraft {
 
     /// The number that the next change gets.
     var next: SequenceNumber { batch.head.seq + 1 }
+
+    /// What has to be read for it.
+    var reads: ReadSet {
+        var reads = ReadSet()
+        reads.clients = batch.settlements.map(\.client.id)
+        reads.records = batch.records.map(\.key)
+        return reads
+    }
 
     /// A state of a record; a new one is born with it.
     @discardableResult
@@ -75,11 +82,6 @@ struct BatchDraft {
 
     /// Changes the batch in ways that the contract forbids.
     mutating func tamper(_ change: (inout CommittedBatch) -> Void) { change(&batch) }
-}
-
-/// Carries what a plan saw out of its closure.
-final class Found: Sendable {
-    let value = Mutex<ReadResult?>(nil)
 }
 
 extension UniqueID {

@@ -88,9 +88,9 @@ import TidemarkStore
             let removal = try await under.commit { $0.remove(row.id) }
             #expect(try await under.store.session(for: .ann, client: row.id, in: under.workspace).client == nil)
             var reads = ReadSet()
-            reads.clients = [.init(client: row.id, first: 1, last: 9)]
+            reads.clients = [row.id]
             let found = try await under.read(reads)
-            #expect(found.clients.isEmpty && found.results.isEmpty && found.head == removal.head)
+            #expect(found.clients.isEmpty && found.head == removal.head)
             #expect(try await under.store.clients(of: .ann, in: under.workspace).map(\.id) == [.numbered(2)])
             #expect(try await under.register(row.id, for: .ann) == ClientRow(id: row.id, user: .ann))
         }
@@ -141,8 +141,8 @@ import TidemarkStore
             let batch = try await under.commit { $0.settle(row, through: 5, refusing: [2]) }
             let results = batch.settlements.flatMap(\.results)
             var reads = ReadSet()
-            reads.clients = [.init(client: row.id, first: 1, last: 100)]
-            #expect(try await under.read(reads).results[row.id]?.values.sorted { $0.number < $1.number } == results)
+            reads.clients = [row.id]
+            #expect(try await under.read(reads).clients[row.id]?.kept == results)
 
             var acked = row
             acked.settledThrough = 5
@@ -151,8 +151,8 @@ import TidemarkStore
             let stored = acked
             try await under.commit { $0.settle(stored, through: 5) }
             let found = try await under.read(reads)
-            #expect(found.clients[row.id] == stored)
-            #expect(found.results[row.id]?.keys.sorted() == [4, 5])
+            #expect(found.clients[row.id]?.row == stored)
+            #expect(found.clients[row.id]?.kept.map(\.number) == [4, 5])
         }
     }
 

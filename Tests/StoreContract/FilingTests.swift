@@ -44,8 +44,9 @@ import TidemarkStore
                 }
                 let batch = draft.batch
                 for store in [under.store, oracle as any Store] {
-                    let committed = try await store.sequence(under.workspace, reading: ReadSet()) { _ in batch }
-                    #expect(committed == batch)
+                    let reading = try await store.read(draft.reads, in: under.workspace)
+                    let planned = try PlannedBatch(batch, on: reading.state)
+                    #expect(try await store.commit(planned, in: under.workspace) == .written(isHeard: false))
                 }
                 try await expectSame(under.store, oracle, in: under.workspace, head: batch.head)
                 let rows = try await store.rows()
@@ -131,16 +132,10 @@ import TidemarkStore
     @Test func `records stay found when the batch that filed them is rolled back`() async throws {
         try await withStore(.init(recordsPerScope: 1, scopesMax: 10)) { store, under, _ in
             try await under.commit { $0.put(.numbered(1)) }
-            let key = RecordKey(collection: "message", id: .numbered(1))
-            var reads = ReadSet()
-            reads.births = [.init(user: .ann, record: key)]
-            // The first attempt files record 1, collides with it and is rolled back; the second sees it.
-            let batch = try await under.store.sequence(under.workspace, reading: reads) { found in
-                var draft = BatchDraft(after: found.head)
-                if found.records[key] == nil { draft.put(key.id) } else { draft.put(.numbered(2)) }
-                return draft.batch
-            }
-            #expect(batch?.records.map(\.key.id) == [.numbered(2)])
+            // The first batch files record 1, collides with it and is rolled back.
+            let head = try await under.read(ReadSet()).head
+            #expect(try await under.commitment(of: under.create(1, after: head)) == .moved)
+            #expect(try await under.commitment(of: under.create(2, after: head)) == .written(isHeard: false))
             let window = try await under.store.window(scopes: [.a], after: 0, span: 9, in: under.workspace)
             #expect(window.records.map(\.key.id) == [.numbered(1), .numbered(2)])
             #expect(try await store.rows() == (recent: 1, filed: 1))
@@ -153,18 +148,15 @@ import TidemarkStore
                 // So many that it would be the first attempt of a batch that files, each time.
                 for number: Int64 in [1, 1_000, 1_001] { draft.put(.numbered(number)) }
             }
-            let key = RecordKey(collection: "message", id: .numbered(1))
             for number: Int64 in 2...60 {
-                var reads = ReadSet()
-                reads.births = [.init(user: .ann, record: key)]
-                let batch = try await under.store.sequence(under.workspace, reading: reads) { found in
-                    var draft = BatchDraft(after: found.head)
-                    draft.put(.numbered(number))
-                    // Taken for absent, it collides.
-                    if found.records[key] == nil { draft.put(key.id) }
-                    return draft.batch
-                }
-                #expect(batch?.records.map(\.key.id) == [.numbered(number)])
+                let head = try await under.read(ReadSet()).head
+                var colliding = BatchDraft(after: head)
+                colliding.put(.numbered(number))
+                colliding.put(.numbered(1))
+                let planned = try PlannedBatch(colliding.batch, on: OrderState(head: head))
+                #expect(try await under.commitment(of: planned) == .moved)
+                let next = try under.create(number, after: head)
+                #expect(try await under.commitment(of: next) == .written(isHeard: false))
                 #expect(try await store.rows().recent <= 4)
             }
         }

@@ -22,9 +22,7 @@ import TidemarkStore
         try await kind.withStore { under in
             let row = try await under.register(.numbered(50), for: .ann)
             let before = try await under.commit { $0.put(.numbered(1)) }
-            #expect(try await under.read(ReadSet()).hasListeners == false)
             #expect(try await under.store.follow(under.workspace, node: 7, now: 1_000) == before.head)
-            #expect(try await under.read(ReadSet()).hasListeners)
             let first = try await under.commit { draft in
                 draft.put(.numbered(1), born: 1, body: nil)
                 draft.put(.numbered(2), body: #"{"text":"\"quoted\" \\ 🌊"}"#)
@@ -96,14 +94,14 @@ import TidemarkStore
                 try await under.store.tail(after: seq, limit: limit, in: under.workspace)
             }
             #expect(heads.map(\.seq) == [1, 3, 6])
-            #expect(try await read(after: 0).ground == nil)
-            for (seq, ground, rest) in [(1, 0, 2), (3, 1, 1), (6, 2, 0)] as [(Int64, Int, Int)] {
+            #expect(try await read(after: 0).base == nil)
+            for (seq, base, rest) in [(1, 0, 2), (3, 1, 1), (6, 2, 0)] as [(Int64, Int, Int)] {
                 let found = try await read(after: seq)
-                #expect(found.ground == heads[ground] && found.batches.map(\.head) == heads.suffix(rest))
+                #expect(found.base == heads[base] && found.batches.map(\.head) == heads.suffix(rest))
             }
-            #expect(try await read(after: 2).ground == heads[1], "the number lies inside a batch")
+            #expect(try await read(after: 2).base == heads[1], "the number lies inside a batch")
             #expect(try await read(after: 1, limit: 1).batches.map(\.head) == [heads[1]])
-            #expect(try await read(after: 7) == TailRead(ground: nil, batches: []))
+            #expect(try await read(after: 7) == TailRead(base: nil, batches: []))
         }
     }
 }

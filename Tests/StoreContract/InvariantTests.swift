@@ -5,7 +5,7 @@ import TidemarkStore
 /// A planner that is wrong must not corrupt the order: nothing of its batch is written.
 @Suite struct InvariantTests {
     private func expectRefusal(
-        _ kind: StoreKind, _ draw: @escaping @Sendable (inout BatchDraft) -> Void
+        _ kind: StoreKind, _ draw: (inout BatchDraft) -> Void
     ) async throws {
         try await kind.withStore { under in
             let row = try await under.register(.numbered(50), for: .ann)

@@ -28,27 +28,23 @@ struct PostgresOutcomeTests {
 
     @Test func `a batch that was committed is found by its nonce`() async throws {
         try await withWire { under, wire in
-            try await under.commit { $0.skip() }
-            let batch = try await under.commit { draft in
-                draft.put(.numbered(1))
-                wire.fail(next: .answer)
-            }
+            let head = try await under.commit { $0.skip() }.head
+            let planned = try under.create(1, after: head)
+            wire.fail(next: .answer)
+            #expect(try await under.commitment(of: planned) == .written(isHeard: false))
             #expect(wire.faultCount == 1)
             #expect(
                 try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches.map(\.head.seq) == [1, 2])
-            #expect(try await under.read(ReadSet()).head == batch.head)
+            #expect(try await under.read(ReadSet()).head == planned.batch.head)
         }
     }
 
     @Test func `a batch that never arrived is unavailable, and its numbers are given again`() async throws {
         try await withWire { under, wire in
-            try await under.commit { $0.skip() }
-            let error = await #expect(throws: StoreError.self) {
-                try await under.commit { draft in
-                    draft.put(.numbered(1))
-                    wire.fail(next: .request)
-                }
-            }
+            let head = try await under.commit { $0.skip() }.head
+            let planned = try under.create(1, after: head)
+            wire.fail(next: .request)
+            let error = await #expect(throws: StoreError.self) { try await under.commitment(of: planned) }
             #expect(error?.kind == .unavailable)
             #expect(wire.faultCount == 1)
             let again = try await under.commit { $0.put(.numbered(1)) }
@@ -57,24 +53,25 @@ struct PostgresOutcomeTests {
         }
     }
 
-    @Test func `a step is two round trips`() async throws {
+    @Test func `a batch is two round trips, and one where nothing has to be read`() async throws {
         try await withWire { under, wire in
             let row = try await under.register(.numbered(50), for: .ann)
             try await under.commit { $0.skip() }
             var reads = ReadSet()
-            reads.clients = [.init(client: row.id, first: 1, last: 1)]
+            reads.clients = [row.id]
             reads.records = [RecordKey(collection: "message", id: .numbered(1))]
             reads.recordSeats = [.init(user: .ann, record: reads.records[0])]
             reads.seats = [Seat(user: .ann, scope: .a)]
             let before = wire.answerCount
-            _ = try await under.store.sequence(under.workspace, reading: reads) { found in
-                var draft = BatchDraft(after: found.head)
-                draft.put(.numbered(1))
-                draft.grant(.ann, .a)
-                draft.settle(row, through: 1)
-                return draft.batch
-            }
+            let reading = try await under.store.read(reads, in: under.workspace)
+            var draft = BatchDraft(after: reading.state.head)
+            draft.put(.numbered(1))
+            draft.grant(.ann, .a)
+            draft.settle(row, through: 1)
+            let batch = try #require(try await under.commit(draft.batch, on: reading))
             #expect(wire.answerCount - before == 2)
+            #expect(try await under.commitment(of: under.create(2, after: batch.head)) == .written(isHeard: false))
+            #expect(wire.answerCount - before == 3)
         }
     }
 }

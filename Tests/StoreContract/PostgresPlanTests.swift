@@ -17,7 +17,7 @@ struct PostgresPlanTests {
         (SequencingSQL.records, ["text", "text[]", "uuid[]", "smallint[]", "text[]"]),
         (SequencingSQL.updateClients, ["text", "uuid[]", "text[]", "bigint[]", "bigint[]", "bigint[]", "text[]"]),
         (
-            SequencingSQL.insertGuardedBatch,
+            SequencingSQL.insertBatch,
             ["text", "bigint", "bigint", "bigint", "bigint", "bigint", "text", "bigint", "bigint", "bigint", "bigint"]
         ),
         (SequencingSQL.removeClient, ["text", "uuid"]),
@@ -27,6 +27,7 @@ struct PostgresPlanTests {
         (LedgerSQL.history, ["text", "text", "uuid", "text", "bigint"]),
         (ReadingSQL.head, ["text"]),
         (ReadingSQL.batchHolding, ["text", "bigint"]),
+        (ReadingSQL.windowEnds, ["text", "bigint", "bigint"]),
         (ReadingSQL.batchBefore, ["text", "bigint"]),
         (ReadingSQL.tail, ["text", "bigint", "bigint"]),
         (ReadingSQL.changedScopes, ["text", "text[]", "bigint"]),

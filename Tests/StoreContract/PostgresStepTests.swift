@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkPostgres
@@ -50,10 +49,8 @@ struct PostgresStepTests {
     @Test func `a body is kept for another node that follows, and not for this one`() async throws {
         try await withStore { under, _ in
             _ = try await under.store.follow(under.workspace, node: 1, now: 1_000)
-            #expect(try await under.read(ReadSet()).hasListeners == false)
             try await under.commit { $0.skip() }
             _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
-            #expect(try await under.read(ReadSet()).hasListeners)
             let heard = try await under.commit { $0.put(.numbered(1)) }
             let tail = try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches
             #expect(tail.map(\.batch) == [nil, heard])
@@ -70,46 +67,44 @@ struct PostgresStepTests {
         }
     }
 
-    /// The first node remembers client and seat from its own batches; what the second does to them must count.
-    @Test func `what another node committed is never overlooked by a node that remembers`() async throws {
+    @Test func `what was planned on another node's order, or without its listeners, is not written`() async throws {
         try await withStore { first, schema in
             let other = try await RunningPostgresStore(schema, node: 2)
             let second = StoreUnderTest(store: other.store, workspace: first.workspace)
-            let row = try await first.register(.numbered(50), for: .ann)
-            var reads = ReadSet()
-            reads.clients = [.init(client: row.id, first: 1, last: 99)]
-            reads.seats = [Seat(user: .ann, scope: .a)]
-            let asked = reads
-            @Sendable func step(_ under: StoreUnderTest, _ draw: @escaping @Sendable (inout BatchDraft) -> Void)
-                async throws -> ReadResult
-            {
-                let seen = Found()
-                _ = try await under.store.sequence(under.workspace, reading: asked) { found in
-                    seen.value.withLock { $0 = found }
-                    var draft = BatchDraft(after: found.head)
-                    draw(&draft)
-                    return draft.batch
-                }
-                return try #require(seen.value.withLock { $0 })
-            }
-            _ = try await step(first) { $0.grant(.ann, .a) }
-            var settled = row
-            for number: Int64 in 1...20 {
-                let before = settled
-                let found = try await step(first) { $0.settle(before, through: number) }
-                #expect(found.clients[row.id]?.settledThrough == number - 1)
-                settled.settledThrough = number
-            }
-            let left = settled
-            _ = try await step(second) { draft in
-                draft.revoke(.ann, .a)
-                draft.settle(left, through: 25)
-            }
-            let found = try await step(first) { $0.skip() }
-            #expect(found.clients[row.id]?.settledThrough == 25)
-            #expect(found.grants.isEmpty)
-            #expect(found.results[row.id]?.count == 25)
+            let head = try await first.commit { $0.put(.numbered(1)) }.head
+            let planned = try first.create(2, after: head)
+            let theirs = try await second.commit { $0.put(.numbered(3)) }
+            #expect(try await first.commitment(of: planned) == .moved)
+
+            var next = try first.create(2, after: theirs.head)
+            _ = try await second.store.follow(first.workspace, node: 2, now: 1_000)
+            #expect(try await first.commitment(of: next) == .moved)
+            next.heard = try await first.heard()
+            #expect(try await first.commitment(of: next) == .written(isHeard: true))
+            let tail = try await second.store.tail(after: theirs.head.seq, limit: 9, in: first.workspace).batches
+            #expect(tail.map(\.batch) == [next.batch])
             try await other.end()
+        }
+    }
+
+    @Test func `a node that listens no more costs no batch, wherever that was planned`() async throws {
+        try await withStore { under, _ in
+            let head = try await under.commit { $0.skip() }.head
+            _ = try await under.store.follow(under.workspace, node: 2, now: 1_000)
+            // Without the workspace's lock, which the reading holds: it must not wait for it.
+            let reading = try await under.store.read(ReadSet(), in: under.workspace)
+            try await under.store.unfollow(under.workspace, node: 2)
+            var draft = BatchDraft(after: head)
+            draft.put(.numbered(1))
+            let batch = try #require(try await under.commit(draft.batch, on: reading))
+            var remembered = try under.create(2, after: batch.head)
+            remembered.heard = 1_000
+            #expect(try await under.commitment(of: remembered) == .written(isHeard: true))
+            // One that was heard later than is remembered may need the body.
+            _ = try await under.store.follow(under.workspace, node: 3, now: 2_000)
+            var stale = try under.create(3, after: remembered.batch.head)
+            stale.heard = 1_000
+            #expect(try await under.commitment(of: stale) == .moved)
         }
     }
 
@@ -168,13 +163,11 @@ struct PostgresStepTests {
         try await withStore { under, _ in
             let row = try await under.register(.numbered(50), for: .ann)
             let batch = try await under.commit { $0.settle(row, through: 3, refusing: [3]) }
-            for (first, found) in [(2, [2, 3]), (3, [3]), (4, [])] as [(Int64, [Int64])] {
-                var reads = ReadSet()
-                reads.clients = [.init(client: row.id, first: first, last: 9)]
-                let results = try await under.read(reads).results[row.id] ?? [:]
-                #expect(results.keys.sorted() == found)
-                #expect(results.values.allSatisfy { batch.settlements[0].results.contains($0) })
-            }
+            var reads = ReadSet()
+            reads.clients = [row.id]
+            let client = try #require(try await under.read(reads).clients[row.id])
+            #expect([2, 3].compactMap { client.result($0) } == Array(batch.settlements[0].results.dropFirst()))
+            #expect(client.result(4) == nil && client.result(0) == nil && client.result(.max) == nil)
         }
     }
 
@@ -229,5 +222,14 @@ struct PostgresStepTests {
                 scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
             #expect(after.at.seq == 2 && after.records.count == 2)
         }
+    }
+}
+
+extension StoreUnderTest {
+    /// When another node last said that it listens.
+    fileprivate func heard() async throws -> Milliseconds? {
+        let reading = try await store.read(ReadSet(), in: workspace)
+        await reading.turn?.end()
+        return reading.heard
     }
 }

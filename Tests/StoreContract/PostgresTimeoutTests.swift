@@ -31,17 +31,17 @@ struct PostgresTimeoutTests {
             do {
                 for statement in Self.lingering { try await schema.sql(statement) }
                 let under = StoreUnderTest(store: running.store)
-                try await under.commit { $0.skip() }
-                // Planned from memory, and from what is read.
-                for reads in [ReadSet(), Self.looking] {
-                    let error = await #expect(throws: StoreError.self) {
-                        _ = try await under.store.sequence(under.workspace, reading: reads) { found in
-                            var draft = BatchDraft(after: found.head)
-                            draft.put(.numbered(1))
-                            draft.put(.numbered(2))
-                            return draft.batch
-                        }
-                    }
+                let head = try await under.commit { $0.skip() }.head
+                var draft = BatchDraft(after: head)
+                draft.put(.numbered(1))
+                draft.put(.numbered(2))
+                let batch = draft.batch
+                let remembered = try PlannedBatch(batch, on: OrderState(head: head))
+                for commit in [
+                    { _ = try await under.commitment(of: remembered) },
+                    { _ = try await under.commit(batch, on: under.store.read(Self.looking, in: under.workspace)) },
+                ] as [() async throws -> Void] {
+                    let error = await #expect(throws: StoreError.self) { try await commit() }
                     #expect(error?.kind == .timeout)
                 }
                 #expect(try await under.commit { $0.put(.numbered(1)) }.low == 2)

@@ -19,18 +19,17 @@ import TidemarkStore
                 draft.grant(.bob, .a)
             }
             var reads = ReadSet()
-            reads.clients = [.init(client: ann.id, first: 3, last: 4), .init(client: .numbered(99), first: 1, last: 9)]
+            reads.clients = [ann.id, .numbered(99)]
             reads.records = [key(2), key(4), key(77)]
             reads.seats = [Seat(user: .ann, scope: .b), Seat(user: .bob, scope: .b)]
             let found = try await under.read(reads)
             #expect(Set(found.records.keys) == [key(2), key(4)])
             #expect(found.records[key(4)]?.seq == 4)
             #expect(found.clients.keys.sorted() == [ann.id])
-            #expect(found.clients[ann.id]?.settledThrough == 6)
-            #expect(found.results.keys.sorted() == [ann.id])
-            #expect(found.results[ann.id]?.keys.sorted() == [3, 4])
-            #expect(found.results[ann.id]?[3]?.rejection == Rejection(.forbidden, "not a \"member\""))
-            #expect(found.results[ann.id]?[4]?.rejection == nil)
+            #expect(found.clients[ann.id]?.row.settledThrough == 6)
+            #expect(found.clients[ann.id]?.kept.map(\.number) == [1, 2, 3, 4, 5, 6])
+            #expect(found.clients[ann.id]?.result(3)?.rejection == Rejection(.forbidden, "not a \"member\""))
+            #expect(found.clients[ann.id]?.result(4)?.rejection == nil)
             #expect(found.grants == [Seat(user: .ann, scope: .b): Grant(scope: .b, since: 7, role: .admin)])
         }
     }
@@ -44,7 +43,7 @@ import TidemarkStore
             }
             let found = try await under.read(ReadSet())
             #expect(found.head == batch.head)
-            #expect(found.records.isEmpty && found.clients.isEmpty && found.results.isEmpty && found.grants.isEmpty)
+            #expect(found.records.isEmpty && found.clients.isEmpty && found.grants.isEmpty)
         }
     }
 

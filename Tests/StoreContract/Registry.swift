@@ -1,4 +1,3 @@
-import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkSequencer
@@ -49,20 +48,24 @@ struct Registry: Sendable {
             let submission = Submission(
                 client: row.id, principal: principal, connection: 1, ackedThrough: 0, first: number,
                 entries: [registry.admission.admit(Push.Entry(transaction), from: principal)], bytes: 100)
-            let sequencer = registry.sequencer
-            let outcomes = Outcomes()
-            _ = try await registry.under.store.sequence(
-                registry.under.workspace, reading: sequencer.reads(for: [submission])
-            ) { found in
-                let plan = sequencer.plan([submission], reads: found, now: 1_000, nonce: outcomes.nonce())
-                outcomes.last.withLock { $0 = plan.outcomes }
-                return plan.batch
-            }
-            guard case .settled(_, let results)? = outcomes.last.withLock({ $0 }).first, let result = results.first
-            else {
-                throw StoreError(.data, "not settled")
-            }
+            guard case .settled(_, let results)? = try await registry.settle(submission).first,
+                let result = results.first
+            else { throw StoreError(.data, "not settled") }
             return result.rejection?.code
+        }
+    }
+
+    /// Plans and commits one submission by itself.
+    private func settle(_ submission: Submission) async throws -> [PushOutcome] {
+        while true {
+            let reading = try await under.store.read(sequencer.reads(for: [submission]), in: under.workspace)
+            let plan = sequencer.plan(
+                [submission], on: reading.state, now: 1_000, nonce: UInt64.random(in: 0...UInt64.max >> 1))
+            guard let batch = plan.batch else {
+                await reading.turn?.end()
+                return plan.outcomes
+            }
+            if try await under.commit(batch, on: reading) != nil { return plan.outcomes }
         }
     }
 
@@ -77,19 +80,6 @@ struct Registry: Sendable {
         reads.records = [RecordKey(collection: collection, id: .numbered(id))]
         guard let record = try await under.read(reads).records.values.first else { return nil }
         return try JSONReader.read(record.body) { try $0.fields() }
-    }
-}
-
-/// What the last run of a plan decided; each run has a nonce of its own.
-private final class Outcomes: Sendable {
-    let last = Mutex<[PushOutcome]>([])
-    private let nonces = Mutex(UInt64.random(in: 0...UInt64.max >> 1))
-
-    func nonce() -> UInt64 {
-        nonces.withLock {
-            $0 += 1
-            return $0
-        }
     }
 }
 

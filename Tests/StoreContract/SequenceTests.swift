@@ -25,13 +25,17 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a plan that gives no batch writes nothing`(_ kind: StoreKind) async throws {
+    func `a reading that is ended without a batch writes nothing, and keeps nobody waiting`(_ kind: StoreKind)
+        async throws
+    {
         try await kind.withStore { under in
             let batch = try await under.commit { $0.put(.numbered(1)) }
-            let none = try await under.store.sequence(under.workspace, reading: ReadSet()) { _ in nil }
-            #expect(none == nil)
+            let reading = try await under.store.read(ReadSet(), in: under.workspace)
+            await reading.turn?.end()
+            await reading.turn?.end()
             #expect(
                 try await under.store.tail(after: 0, limit: 9, in: under.workspace).batches.map(\.head) == [batch.head])
+            #expect(try await under.commit { $0.skip() }.low == 2)
         }
     }
 

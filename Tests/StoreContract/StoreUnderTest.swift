@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkStore
@@ -23,23 +22,50 @@ struct StoreUnderTest: Sendable {
         self.close = close
     }
 
-    /// Sequences the batch that `draw` makes at the head.
+    /// Commits the batch that `draw` makes at the head; draws again where the order moves meanwhile.
     @discardableResult
     func commit(
-        in workspace: WorkspaceID? = nil, time: Milliseconds = 1_000,
-        _ draw: @escaping @Sendable (inout BatchDraft) -> Void
+        in workspace: WorkspaceID? = nil, time: Milliseconds = 1_000, _ draw: (inout BatchDraft) -> Void
     ) async throws -> CommittedBatch {
-        let batch = try await store.sequence(workspace ?? self.workspace, reading: ReadSet()) { found in
-            var draft = BatchDraft(after: found.head, time: time)
-            draw(&draft)
-            return draft.batch
+        let workspace = workspace ?? self.workspace
+        var head = try await store.session(for: .ann, client: nil, in: workspace).head
+        while true {
+            let draft = Self.drawn(after: head, time, draw)
+            let reading = try await store.read(draft.reads, in: workspace)
+            let batch = Self.drawn(after: reading.state.head, time, draw).batch
+            if let batch = try await commit(batch, on: reading, in: workspace) { return batch }
+            head = reading.state.head
         }
-        return try #require(batch)
     }
 
-    /// What a plan finds when it asks for `reads`.
-    func read(_ reads: ReadSet, in workspace: WorkspaceID? = nil) async throws -> ReadResult {
-        try await store.read(reads, in: workspace ?? self.workspace)
+    /// Commits a batch that was drawn after what was read; `nil` where the order has moved.
+    func commit(
+        _ batch: CommittedBatch, on reading: Reading, in workspace: WorkspaceID? = nil
+    ) async throws -> CommittedBatch? {
+        let planned: PlannedBatch
+        do {
+            planned = try PlannedBatch(batch, on: reading.state, heard: reading.heard, turn: reading.turn)
+        } catch {
+            await reading.turn?.end()
+            throw error
+        }
+        guard case .written = try await store.commit(planned, in: workspace ?? self.workspace) else { return nil }
+        return batch
+    }
+
+    private static func drawn(
+        after head: Head, _ time: Milliseconds, _ draw: (inout BatchDraft) -> Void
+    ) -> BatchDraft {
+        var draft = BatchDraft(after: head, time: time)
+        draw(&draft)
+        return draft
+    }
+
+    /// What a plan is given when it asks for `reads`.
+    func read(_ reads: ReadSet, in workspace: WorkspaceID? = nil) async throws -> OrderState {
+        let reading = try await store.read(reads, in: workspace ?? self.workspace)
+        await reading.turn?.end()
+        return reading.state
     }
 
     /// Registers a client and gives its row.
@@ -60,18 +86,5 @@ struct StoreUnderTest: Sendable {
             cursor = window.through.seq
         } while windows.last.map { $0.through != $0.head } ?? false
         return windows
-    }
-}
-
-extension Store {
-    /// Reads under the lock without writing.
-    func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws -> ReadResult {
-        let found = Found()
-        let batch = try await sequence(workspace, reading: reads) { result in
-            found.value.withLock { $0 = result }
-            return nil
-        }
-        #expect(batch == nil)
-        return try #require(found.value.withLock { $0 })
     }
 }

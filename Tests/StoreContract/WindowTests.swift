@@ -42,7 +42,7 @@ import TidemarkStore
             ] as [(SequenceNumber, Head?)] {
                 let window = try await store.window(scopes: [.a], after: seq, span: 3, in: workspace)
                 let snapshot = try await store.session(for: .ann, client: nil, holding: seq, in: workspace)
-                #expect(window.ground == head && snapshot.lineage == head, "number \(seq)")
+                #expect(window.base == head && snapshot.lineage == head, "number \(seq)")
                 #expect(snapshot.head == batches[9].head)
             }
             #expect(try await store.session(for: .ann, client: nil, in: workspace).lineage == nil)

@@ -1,6 +1,6 @@
 import Testing
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 
 @testable import TidemarkTestKit
 

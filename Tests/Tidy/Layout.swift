@@ -5,7 +5,7 @@ enum Layout {
 
     /// Time and randomness are arguments here: prefixes of paths, so that a file can be pure beside its executor.
     static let pureFolders = [
-        "Shared/", "Server/Session/", "Server/FanOut/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
+        "Shared/", "Server/Hub/", "Server/Sequencer/", "ClientSDK/SDK/Engine/SyncMachine",
         "ClientSDK/SDK/Engine/Backoff", "ClientSDK/SDK/Engine/CollectionRounds", "ClientSDK/SDK/Engine/PresenceWatches",
         "ClientSDK/SDK/Engine/LinkWatch", "ClientSDK/SDK/Engine/ActivityTrack", "ClientSDK/SDK/Engine/SyncFailure",
         "ClientSDK/SDK/Apply/", "ClientSDK/SDK/Outbox/",
@@ -14,10 +14,14 @@ enum Layout {
     /// Modules from outside, by the beginning of their names, and the only folders that may import them.
     static let homes: [Home] = [
         Home(
-            "NIO", ["Server/Gateway/", "Server/Assembly/", "ClientSDK/NIOTransport/", "ClientSDK/Terminal/", "Tests/"]),
-        Home("Hummingbird", ["Server/Gateway/", "Server/Assembly/", "Tests/"]),
-        Home("HTTPTypes", ["Server/Gateway/", "Tests/"]),
-        Home("JWTKit", ["Server/Gateway/", "ClientSDK/TestKit/", "Tests/"]),
+            "NIO",
+            [
+                "Server/Edge/", "Server/Node/", "Server/API/", "Server/Assembly/", "ClientSDK/NIOTransport/",
+                "ClientSDK/Terminal/", "Tests/",
+            ]),
+        Home("Hummingbird", ["Server/Edge/", "Server/API/", "Server/Assembly/", "Tests/"]),
+        Home("HTTPTypes", ["Server/API/", "Tests/"]),
+        Home("JWTKit", ["Server/Identity/", "ClientSDK/TestKit/", "Tests/"]),
         Home(
             "GRDB",
             [
@@ -39,26 +43,30 @@ enum Layout {
         Direction("Server/EmbeddedStore/", may: shared + ["TidemarkSQLite", "TidemarkStore"]),
         Direction("Server/PostgresStore/", may: shared + ["TidemarkStore", "TidemarkPostgres"]),
         Direction("Server/Sequencer/", may: shared + ["TidemarkStore"]),
-        Direction("Server/Session/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
-        Direction("Server/FanOut/", may: shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession"]),
-        Direction("Server/Gateway/", may: pureServer),
+        Direction("Server/Hub/", may: shared + ["TidemarkStore", "TidemarkSequencer"]),
+        // Knows no sync.
+        Direction("Server/Edge/", may: []),
+        Direction("Server/Identity/", may: ["TidemarkModel"]),
+        Direction("Server/Node/", may: pureServer + ["TidemarkEdge"]),
+        Direction("Server/API/", may: pureServer + ["TidemarkEdge", "TidemarkNode"]),
         Direction(
             "Server/Assembly/",
             may: pureServer + [
-                "TidemarkGateway", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
-                "TidemarkChatSchema",
+                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkEmbeddedStore",
+                "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
             ]),
-        Direction("Server/CommandLine/", may: shared + ["TidemarkGateway", "TidemarkAssembly"]),
+        Direction("Server/CommandLine/", may: shared + ["TidemarkIdentity", "TidemarkAssembly"]),
         // Nothing of the SDK.
         Direction(
             "Server/Daemon/",
-            may: shared + ["TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema"]),
+            may: shared + ["TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema"]),
         // It starts servers, signs tokens, reads a stopped server's store to judge the demo, and waits for sockets as the
         // connections to PostgreSQL do.
         Direction(
             "ClientSDK/Terminal/",
             may: shared + client + [
-                "TidemarkStore", "TidemarkPostgres", "TidemarkGateway", "TidemarkAssembly", "TidemarkCommandLine",
+                "TidemarkStore", "TidemarkPostgres", "TidemarkEdge", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkCommandLine",
             ]),
         Direction("ClientSDK/ChatSchema/", may: []),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
@@ -67,7 +75,7 @@ enum Layout {
 
     private static let shared = ["TidemarkModel", "TidemarkWire"]
     private static let pureServer =
-        shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkSession", "TidemarkFanOut"]
+        shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkHub"]
     private static let client = [
         "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
         "TidemarkTestKit",

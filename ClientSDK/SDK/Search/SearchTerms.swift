@@ -1,5 +1,5 @@
 /// What a user typed, as a pattern of SQLite's full-text search. Nothing in it is syntax: each word is quoted, all must be
-/// there, and each may go on, so that "tide mar" finds "Tidemark tides".
+/// there, and each may go on, so that "tide mar" finds "Tidemark workspaces".
 struct SearchTerms: Hashable, Sendable {
     /// `nil` when nothing was typed that could be found.
     let pattern: String?

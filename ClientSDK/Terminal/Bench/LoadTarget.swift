@@ -2,7 +2,7 @@ import Foundation
 import NIOCore
 import TidemarkAssembly
 import TidemarkCommandLine
-import TidemarkGateway
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkWire
 

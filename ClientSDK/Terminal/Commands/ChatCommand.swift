@@ -4,7 +4,7 @@ import Logging
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
-import TidemarkGateway
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkNIOTransport
 

@@ -2,7 +2,8 @@ import Foundation
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
-import TidemarkGateway
+import TidemarkEdge
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkNIOTransport
 

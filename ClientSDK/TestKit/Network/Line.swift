@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 
 /// One connection of a client, from the client's side.
 final class Line: TransportConnection {

@@ -1,7 +1,7 @@
 import Foundation
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 
 extension Loopback {
     /// Carries one call for a blob; a token is the user's name.

@@ -1,7 +1,7 @@
 import Synchronization
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkWire
 
 /// The network between the clients of a kit and its server: everything that passes is an entry of the timeline.

@@ -1,6 +1,6 @@
 import Crypto
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 

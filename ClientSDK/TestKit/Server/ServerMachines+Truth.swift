@@ -1,6 +1,6 @@
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 
 extension ServerMachines {

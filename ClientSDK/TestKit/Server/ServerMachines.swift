@@ -1,9 +1,8 @@
 import Crypto
 import Tidemark
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -25,7 +24,7 @@ struct ServerMachines: Sendable {
     let schema: Schema
     let context: SessionContext
     private let sequencer: Sequencer
-    private var fanOut: FanOut
+    private var hub: Hub
     private(set) var tables = MemoryTables()
     var blobs = BlobTables()
     private var lane: LaneQueue<SessionID?>
@@ -47,20 +46,20 @@ struct ServerMachines: Sendable {
             }
         }
         sequencer = Sequencer(schema: schema, limits: limits.model)
-        fanOut = FanOut(context: context)
+        hub = Hub(context: context)
         lane = LaneQueue(limits: context.sequencing)
-        fanOut.follow(Self.workspace, from: tables.follow(Self.workspace, node: 1, now: 0))
+        follow()
     }
 
     /// True when this session has been told everything that it may see.
-    func isLive(_ id: SessionID) -> Bool { fanOut.session(id)?.isLive == true }
+    func isLive(_ id: SessionID) -> Bool { hub.session(id)?.isLive == true }
 
     mutating func opened(_ id: SessionID, now: Milliseconds) -> [Output] {
-        advance(now) { $0.opened(id, headerToken: nil, now: now, into: &$1) }
+        advance(now, .opened(id, headerToken: nil))
     }
 
     mutating func received(_ id: SessionID, _ bytes: [UInt8], now: Milliseconds) -> [Output] {
-        advance(now) { $0.received(id, bytes, now: now, into: &$1) }
+        advance(now, .received(id, bytes))
     }
 
     /// A push that comes outside its connection, as over HTTP; nobody waits for the answer.
@@ -68,13 +67,16 @@ struct ServerMachines: Sendable {
         let pieces = context.submissions(
             of: call.push, client: call.client, principal: Principal(user: user), connection: call.connection, bytes: 0)
         for piece in pieces { _ = lane.append(piece, ticket: nil) }
-        return advance(now) { _, _ in }
+        return advance(now)
     }
 
-    mutating func lost(_ id: SessionID) { fanOut.lost(id) }
+    mutating func lost(_ id: SessionID) {
+        var effects: [SessionEffect] = []
+        hub.apply(.lost(id), now: 0, into: &effects)
+    }
 
     mutating func tick(now: Milliseconds) -> [Output] {
-        advance(now) { $0.tick(now: now, into: &$1) }
+        advance(now, .tick)
     }
 
     /// Writes as a trusted backend; what comes of it is seen in the changes.
@@ -89,7 +91,7 @@ struct ServerMachines: Sendable {
             of: push, client: Self.serviceClient, principal: Principal(user: service, isService: true), connection: 1,
             bytes: 0)
         for piece in pieces { _ = lane.append(piece, ticket: nil) }
-        return advance(now) { _, _ in }
+        return advance(now)
     }
 
     // MARK: Life
@@ -99,18 +101,22 @@ struct ServerMachines: Sendable {
     /// A new process over these tables. Nonces go on, as random ones would: they tell one history from another.
     mutating func restart(from backup: ServerBackup) {
         (tables, blobs, lastWrite) = (backup.tables, backup.blobs, backup.lastWrite)
-        fanOut = FanOut(context: context)
+        hub = Hub(context: context)
         lane = LaneQueue(limits: context.sequencing)
-        fanOut.follow(Self.workspace, from: tables.follow(Self.workspace, node: 1, now: 0))
+        follow()
+    }
+
+    private mutating func follow() {
+        var effects: [SessionEffect] = []
+        let head = tables.follow(Self.workspace, node: 1, now: 0)
+        hub.apply(.follow(Self.workspace, head), now: 0, into: &effects)
     }
 
     // MARK: Carrying out
 
-    private mutating func advance(
-        _ now: Milliseconds, _ event: (inout FanOut, inout [SessionEffect]) -> Void
-    ) -> [Output] {
+    private mutating func advance(_ now: Milliseconds, _ event: HubEvent? = nil) -> [Output] {
         var effects: [SessionEffect] = []
-        event(&fanOut, &effects)
+        if let event { hub.apply(event, now: now, into: &effects) }
         var outputs: [Output] = []
         while !effects.isEmpty || !lane.isEmpty {
             let current = effects
@@ -128,8 +134,8 @@ struct ServerMachines: Sendable {
         case .send(let id, let frame): outputs.append(.frame(id, frame.bytes))
         case .close(let id, let code, let reason):
             outputs.append(.closed(id, code: code.rawValue, reason: reason))
-            fanOut.lost(id)
-        case .awaitRoom(let id): fanOut.writabilityChanged(id, isWritable: true, now: now, into: &effects)
+            hub.apply(.lost(id), now: now, into: &effects)
+        case .awaitRoom(let id): hub.apply(.writabilityChanged(id, isWritable: true), now: now, into: &effects)
         case .load(let id, let request):
             let registration =
                 request.registers
@@ -137,27 +143,27 @@ struct ServerMachines: Sendable {
             let snapshot = tables.session(
                 for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
             let answer = LoadAnswer(snapshot: snapshot, registration: registration)
-            fanOut.loaded(id, answer, now: now, into: &effects)
+            hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):
             let window = tables.window(
                 scopes: request.scopes, after: request.after, span: request.span, in: Self.workspace)
-            fanOut.windowRead(id, window, now: now, into: &effects)
+            hub.apply(.windowRead(id, window), now: now, into: &effects)
         case .readPage(let id, _, let request):
             let page = tables.page(
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,
                 limit: request.limit, in: Self.workspace)
-            fanOut.pageRead(id, request, page, now: now, into: &effects)
+            hub.apply(.pageRead(id, request, page), now: now, into: &effects)
         case .readHistory(let id, _, let request):
             let page = tables.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
                 in: Self.workspace)
-            fanOut.historyRead(id, request, page, into: &effects)
+            hub.apply(.historyRead(id, request, page), now: now, into: &effects)
         case .tell:
             // One node: there is nobody else to tell.
             break
         case .submit(let id, _, let submission):
             if !lane.append(submission, ticket: id) {
-                fanOut.settled(id, .overloaded, pushEnd: submission.pushEnd, into: &effects)
+                hub.apply(.settled(id, .overloaded, pushEnd: submission.pushEnd), now: now, into: &effects)
             }
         }
     }
@@ -166,9 +172,9 @@ struct ServerMachines: Sendable {
         let elements = lane.take()
         let submissions = elements.map(\.submission)
         lastNonce += 1
-        let reads = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
-        let (batch, outcomes, left) = sequencer.plan(submissions, reads: reads, now: now, nonce: lastNonce)
-        if let batch {
+        let base = tables.read(sequencer.reads(for: submissions), in: Self.workspace)
+        let plan = sequencer.plan(submissions, on: base, now: now, nonce: lastNonce)
+        if let batch = plan.batch {
             do throws(TidemarkStore.StoreError) {
                 try tables.write(batch, in: Self.workspace)
             } catch {
@@ -176,12 +182,15 @@ struct ServerMachines: Sendable {
                 return
             }
             let cursor = context.seal.cursor(batch.head, workspace: Self.workspace.text)
-            fanOut.committed(DeliveryBatch(batch, cursor: cursor), in: Self.workspace, now: now, into: &effects)
+            hub.apply(.committed(Self.workspace, DeliveryBatch(batch, cursor: cursor)), now: now, into: &effects)
         }
-        lane.putBack(elements.indices.compactMap { index in left[index].map { ($0, elements[index].ticket) } })
-        for (index, element) in elements.enumerated() where left[index] == nil {
+        let left = elements.indices.compactMap { index in
+            plan.left[index].map { LaneQueue.Element($0, ticket: elements[index].ticket) }
+        }
+        lane.putBack(left)
+        for (index, element) in elements.enumerated() where plan.left[index] == nil {
             guard let id = element.ticket else { continue }
-            fanOut.settled(id, outcomes[index], pushEnd: element.submission.pushEnd, into: &effects)
+            hub.apply(.settled(id, plan.outcomes[index], pushEnd: element.submission.pushEnd), now: now, into: &effects)
         }
     }
 }

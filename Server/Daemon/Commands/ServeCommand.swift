@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
-import TidemarkGateway
+import TidemarkIdentity
 
 /// `tidemark serve`: the server.
 struct ServeCommand: AsyncParsableCommand {

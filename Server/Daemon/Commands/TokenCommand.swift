@@ -1,6 +1,6 @@
 import ArgumentParser
 import TidemarkCommandLine
-import TidemarkGateway
+import TidemarkIdentity
 
 /// `tidemark token`: a token for a user or a program, printed alone on one line.
 struct TokenCommand: ParsableCommand {

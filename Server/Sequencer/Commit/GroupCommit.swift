@@ -7,8 +7,8 @@ package import TidemarkStore
 /// Runs the sequencer over a store: while one batch of a workspace is being committed, the next one gathers, and
 /// a large one is planned and sent ahead.
 ///
-/// Each workspace that has something to do is a lane: one child task that takes batch after batch from the queue and
-/// ends when it is empty. Nothing here waits for a timer, except between two tries of an unavailable store.
+/// Each workspace that is written has a ``Lane`` and one task that serves it. Nothing here waits for a timer, except between
+/// two tries of an unavailable store.
 package final class GroupCommit: Service {
     /// Called once with the outcome of a submission, on any thread; must not block.
     package typealias Completion = @Sendable (PushOutcome) -> Void
@@ -35,43 +35,9 @@ package final class GroupCommit: Service {
         }
     }
 
-    /// Whom to answer. In a type of its own, since a bare function would be wrapped up anew each time the queue hands it on.
-    struct Ticket: Sendable {
-        let answer: Completion
-    }
-
-    struct Lane {
-        var queue: LaneQueue<Ticket>
-        /// Called once when there is enough for a batch ahead; set while the lane waits for that.
-        var wake: (@Sendable () -> Void)?
-
-        /// Adds a submission; false when the queue is full.
-        mutating func take(_ submission: Submission, _ completion: @escaping Completion, aheadMin: Int) -> Bool {
-            guard queue.append(submission, ticket: Ticket(answer: completion)) else { return false }
-            if let wake, queue.waiting >= aheadMin {
-                self.wake = nil
-                wake()
-            }
-            return true
-        }
-    }
-
-    struct State {
-        /// The workspaces that have a serving task.
-        var lanes: [WorkspaceID: Lane] = [:]
+    struct Lanes {
+        var open: [WorkspaceID: Lane] = [:]
         var isClosed = false
-
-        /// Queues a submission, or says why not; a lane that it opens is woken, and closes again if it has nothing to do.
-        mutating func queue(
-            _ entry: Entry, _ limits: LaneLimits, _ waking: AsyncStream<WorkspaceID>.Continuation
-        ) -> PushOutcome? {
-            guard !isClosed else { return .unavailable }
-            let lanesBefore = lanes.count
-            let isTaken = lanes[entry.workspace, default: Lane(queue: LaneQueue(limits: limits))]
-                .take(entry.submission, entry.completion, aheadMin: limits.aheadTransactionsMin)
-            if lanes.count > lanesBefore { waking.yield(entry.workspace) }
-            return isTaken ? nil : .overloaded
-        }
     }
 
     let store: any Store
@@ -80,11 +46,13 @@ package final class GroupCommit: Service {
     let timing: CommitTiming
     let environment: Environment
     let publish: Publish
-    let state = Mutex(State())
-    let health = Mutex(StoreHealth())
-    private let wakes: AsyncStream<WorkspaceID>
-    /// Unbounded, but a workspace is in it at most once: only the submission that opens a lane yields.
-    let waking: AsyncStream<WorkspaceID>.Continuation
+    let lanes = Mutex(Lanes())
+    private let health = Mutex(StoreHealth())
+    /// Looked at after each commit; the lock behind it only when something is wrong.
+    private let hasFault = Atomic(false)
+    private let opened: AsyncStream<Lane>
+    /// Each lane is in it once.
+    private let opening: AsyncStream<Lane>.Continuation
 
     package init(
         store: any Store, sequencer: Sequencer, limits: LaneLimits = LaneLimits(),
@@ -97,7 +65,7 @@ package final class GroupCommit: Service {
         self.timing = timing
         self.environment = environment
         self.publish = publish
-        (wakes, waking) = AsyncStream.makeStream()
+        (opened, opening) = AsyncStream.makeStream()
     }
 
     /// A submission on its way into the queue of its workspace.
@@ -116,15 +84,52 @@ package final class GroupCommit: Service {
     /// Queues submissions in their order; never waits. One is refused at once as `overloaded` when its workspace's queue
     /// is full, and as `unavailable` once the service is stopping.
     package func submit(_ entries: [Entry]) {
-        var refused: [(entry: Entry, outcome: PushOutcome)] = []
-        state.withLock { state in
-            for entry in entries {
-                guard let refusal = state.queue(entry, limits, waking) else { continue }
-                refused.append((entry, refusal))
+        for entry in entries {
+            if let refusal = queue(entry) { entry.completion(refusal) }
+        }
+    }
+
+    private func queue(_ entry: Entry) -> PushOutcome? {
+        while let lane = lane(of: entry.workspace) {
+            switch lane.submit(entry.submission, entry.completion) {
+            case .queued: return nil
+            case .full: return .overloaded
+            case .closed: forget(lane)
             }
         }
-        for (entry, outcome) in refused { entry.completion(outcome) }
+        return .unavailable
     }
+
+    /// The workspace's lane, which is opened if there is none; `nil` once the service is stopping.
+    private func lane(of workspace: WorkspaceID) -> Lane? {
+        lanes.withLock { lanes in
+            guard !lanes.isClosed else { return nil }
+            if let lane = lanes.open[workspace] { return lane }
+            if lanes.open.count >= Self.lanesMax { Self.closeIdle(&lanes.open) }
+            let lane = Lane(workspace, limits: limits)
+            lanes.open[workspace] = lane
+            opening.yield(lane)
+            return lane
+        }
+    }
+
+    private func forget(_ lane: Lane) {
+        lanes.withLock { lanes in
+            if lanes.open[lane.workspace] === lane { lanes.open[lane.workspace] = nil }
+        }
+    }
+
+    /// Closes half of the lanes that have nothing to do: what they remember is asked for again.
+    private static func closeIdle(_ open: inout [WorkspaceID: Lane]) {
+        var left = open.count / 2
+        for (workspace, lane) in open where left > 0 && lane.closeIfIdle() {
+            open[workspace] = nil
+            left -= 1
+        }
+    }
+
+    /// Beyond it those are closed that have nothing to do.
+    private static let lanesMax = 1_024
 
     /// Queues one submission.
     package func submit(
@@ -142,14 +147,32 @@ package final class GroupCommit: Service {
         guard storeFault != nil else { return }
         do throws(StoreError) {
             try await store.probe()
-            note(health.withLock { $0.succeeded() }, nil)
+            succeeded()
         } catch {
-            let now = environment.now()
-            note(health.withLock { $0.failed(error, now: now) }, nil)
+            failed(error, nil)
         }
     }
 
-    func note(_ note: StoreHealth.Note?, _ workspace: WorkspaceID?) {
+    func succeeded() {
+        guard hasFault.load(ordering: .relaxed) else { return }
+        note(
+            health.withLock { health in
+                hasFault.store(false, ordering: .relaxed)
+                return health.succeeded()
+            }, nil)
+    }
+
+    func failed(_ error: StoreError, _ workspace: WorkspaceID?) {
+        let now = environment.now()
+        note(
+            health.withLock { health in
+                let note = health.failed(error, now: now)
+                hasFault.store(health.fault != nil, ordering: .relaxed)
+                return note
+            }, workspace)
+    }
+
+    private func note(_ note: StoreHealth.Note?, _ workspace: WorkspaceID?) {
         switch note {
         case nil: break
         case .recovers: environment.logger.notice("The store takes commits again")
@@ -165,37 +188,35 @@ package final class GroupCommit: Service {
 
     /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the
     /// answer is no, every batch that was committed before has been published.
-    package func isCommitting(in workspace: WorkspaceID) -> Bool { state.withLock { $0.lanes[workspace] != nil } }
+    package func isCommitting(in workspace: WorkspaceID) -> Bool {
+        lanes.withLock { $0.open[workspace] }?.isBusy ?? false
+    }
 
     /// Commits until a graceful shutdown, then what is queued: with an unavailable store that ends at the first failure.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
-                for await workspace in wakes {
-                    group.addTask { await self.serve(workspace) }
+                for await lane in opened {
+                    group.addTask { await self.serve(lane) }
                 }
+                close()
             }
         } onGracefulShutdown: {
             self.close()
         }
-        close()
         // Only after a cancellation is anything left: lanes that were never served.
-        let left = state.withLock { state in
-            defer { state.lanes = [:] }
-            return Array(state.lanes.values)
-        }
-        for var lane in left {
-            while !lane.queue.isEmpty {
-                for element in lane.queue.take() { element.ticket.answer(.unavailable) }
-            }
+        for lane in lanes.withLock({ Array($0.open.values) }) {
+            for ticket in lane.drain() { ticket.answer(.unavailable) }
         }
     }
 
     /// Accepts nothing more; the service ends with its last lane.
     private func close() {
-        state.withLock { state in
-            state.isClosed = true
-            if state.lanes.isEmpty { waking.finish() }
+        let open = lanes.withLock { lanes in
+            lanes.isClosed = true
+            opening.finish()
+            return Array(lanes.open.values)
         }
+        for lane in open { lane.close() }
     }
 }

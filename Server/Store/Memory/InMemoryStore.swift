@@ -2,8 +2,6 @@ import Synchronization
 package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
-///
-/// `plan` runs under the store's one lock, which is what serialises the steps of all workspaces.
 package final class InMemoryStore: Store {
     private let tables: Mutex<MemoryTables>
 
@@ -15,17 +13,14 @@ package final class InMemoryStore: Store {
     /// Sets the tables back to what they were, or to others, under whoever uses the store.
     package func restore(_ snapshot: MemoryTables) { tables.withLock { $0 = snapshot } }
 
-    /// See `Store.sequence`: expects nothing of a step that is under way, so that one `ahead` is always overtaken.
-    package func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch? {
-        guard !ahead else { throw .overtaken }
-        return try tables.withLock { tables throws(StoreError) in
-            guard let batch = plan(tables.read(reads, in: workspace)) else { return nil }
-            try tables.write(batch, in: workspace)
-            return batch
-        }
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
+        Reading(tables.withLock { $0.read(reads, in: workspace) })
+    }
+
+    package func commit(
+        _ planned: PlannedBatch, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Commitment {
+        try tables.withLock { tables throws(StoreError) in try tables.commit(planned, in: workspace) }
     }
 
     package func register(

@@ -2,17 +2,27 @@ package import TidemarkModel
 
 /// All tables of one store as a value: pure, synchronous, and snapshotted by copying it.
 ///
-/// `sequence` of the contract is split into `read` and `write`, so that a simulator can put a fault between them or
-/// after them. Copies share storage until one of them is written.
+/// A simulator can put a fault between a `read` and a `write`, or after them. Copies share storage until one of them is
+/// written.
 package struct MemoryTables: Sendable {
     private let limits: StoreLimits
     private var workspaces: [WorkspaceID: WorkspaceTables] = [:]
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
-    /// What `Store.sequence` hands to its plan.
-    package func read(_ reads: ReadSet, in workspace: WorkspaceID) -> ReadResult {
-        workspaces[workspace]?.read(reads) ?? ReadResult(head: .start)
+    /// See `Store.read`.
+    package func read(_ reads: ReadSet, in workspace: WorkspaceID) -> OrderState {
+        workspaces[workspace]?.read(reads) ?? OrderState(head: .start)
+    }
+
+    /// See `Store.commit`; `writer` as in ``write(_:in:by:)``.
+    package mutating func commit(
+        _ planned: PlannedBatch, in workspace: WorkspaceID, by writer: UInt64? = nil
+    ) throws(StoreError) -> Commitment {
+        guard workspaces[workspace]?.holds(planned) ?? (planned.base == .start) else { return .moved }
+        let isHeard = workspaces[workspace]?.listeners.isHeard(at: planned.batch.head.time) ?? false
+        try write(planned.batch, in: workspace, by: writer)
+        return .written(isHeard: isHeard)
     }
 
     /// Those of the clients that are registered, as they are kept.
@@ -77,7 +87,7 @@ package struct MemoryTables: Sendable {
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) -> Window {
         workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
-            ?? Window(records: [], through: .start, head: .start, ground: nil)
+            ?? Window(records: [], through: .start, head: .start, base: nil)
     }
 
     /// See `Store.page`.
@@ -110,6 +120,6 @@ package struct MemoryTables: Sendable {
 
     /// See `Store.tail`.
     package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> TailRead {
-        workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(ground: nil, batches: [])
+        workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(base: nil, batches: [])
     }
 }

@@ -19,7 +19,7 @@ extension WorkspaceTables {
 
     func tail(after seq: SequenceNumber, limit: Int) -> TailRead {
         let first = place(of: seq < .max ? seq + 1 : seq)
-        return TailRead(ground: batch(holding: seq), batches: Array(batches[first...].prefix(max(limit, 0))))
+        return TailRead(base: batch(holding: seq), batches: Array(batches[first...].prefix(max(limit, 0))))
     }
 
     func changedScopes(among asked: [ScopeID], after seq: SequenceNumber) -> [ScopeID] {
@@ -28,7 +28,7 @@ extension WorkspaceTables {
 
     func window(scopes asked: [ScopeID], after seq: SequenceNumber, span: Int64, bytesMax: Int) -> Window {
         let through = batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
-        let ground = batch(holding: seq)
+        let base = batch(holding: seq)
         var rows: [StoredRecord] = []
         for scope in Set(asked) {
             guard let feed = scopes[scope]?.feed else { continue }
@@ -40,17 +40,17 @@ extension WorkspaceTables {
         rows.sort { $0.seq < $1.seq }
         let fitting = rows.fitting(bytesMax)
         guard fitting < rows.count, let first = rows.first else {
-            return Window(records: rows, through: through, head: head, ground: ground)
+            return Window(records: rows, through: through, head: head, base: base)
         }
         // The last batch that is wholly inside; when not even the first one is, a cut within it.
         let broken = place(of: rows[fitting].seq)
         if broken > 0, batches[broken - 1].head.seq >= first.seq {
             let end = batches[broken - 1].head
-            return Window(records: Array(rows.prefix { $0.seq <= end.seq }), through: end, head: head, ground: ground)
+            return Window(records: Array(rows.prefix { $0.seq <= end.seq }), through: end, head: head, base: base)
         }
         var end = batches[broken].head
         end.seq = rows[fitting - 1].seq
-        return Window(records: Array(rows.prefix(fitting)), through: end, head: head, ground: ground)
+        return Window(records: Array(rows.prefix(fitting)), through: end, head: head, base: base)
     }
 
     func page(

@@ -19,13 +19,10 @@ struct WorkspaceTables: Sendable {
 
     var head: Head { batches.last?.head ?? .start }
 
-    func read(_ reads: ReadSet) -> ReadResult {
+    func read(_ reads: ReadSet) -> OrderState {
         let reads = reads.lookingAtBirths
-        var found = ReadResult(head: head)
-        found.hasListeners = listeners.isHeard(at: head.time)
-        for range in reads.clients {
-            if let client = clients[range.client] { found.take(client, range) }
-        }
+        var found = OrderState(head: head)
+        for client in reads.clients { found.clients[client] = clients[client] }
         for key in reads.records { found.records[key] = records[key] }
         for seat in reads.seats { found.grants[seat] = grants[seat.user]?[seat.scope] }
         for recordSeat in reads.recordSeats {
@@ -33,6 +30,12 @@ struct WorkspaceTables: Sendable {
             found.grants[Seat(user: recordSeat.user, scope: scope)] = grants[recordSeat.user]?[scope]
         }
         return found
+    }
+
+    /// What stands at the head is what the batch was planned on.
+    func holds(_ planned: PlannedBatch) -> Bool {
+        head == planned.base
+            && planned.batch.records.allSatisfy { planned.existing.contains($0.key) || records[$0.key] == nil }
     }
 
     mutating func register(

@@ -1,6 +1,6 @@
 import Foundation
 import Testing
-import TidemarkGateway
+import TidemarkIdentity
 
 @testable import TidemarkAssembly
 @testable import TidemarkCommandLine

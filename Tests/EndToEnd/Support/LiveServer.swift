@@ -1,6 +1,6 @@
 import Foundation
 import NIOPosix
-import TidemarkGateway
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire

@@ -5,7 +5,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
-import TidemarkGateway
+import TidemarkEdge
 
 /// A server whose sockets do what one closure says, on a port of its own, for the length of another.
 enum EchoServer {

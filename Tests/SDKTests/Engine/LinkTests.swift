@@ -77,6 +77,21 @@ import TidemarkWire
         await store.disconnect()
     }
 
+    @Test func `a connection that opens after it was given up is closed, and takes nobody's place`() async throws {
+        let network = LateNetwork(server)
+        try store.connect(to: "http://test", transport: network) { "t" }
+        _ = try await movingClock { [store] in
+            for await status in store.status where status.phase == .live { break }
+        }
+        network.letThrough()
+        while network.isUndecided, !Task.isCancelled { await Task.yield() }
+        try #require(!network.isUsed)
+        try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        #expect(try await store.syncNow().phase == .live)
+        #expect(server.accepted.count == 1)
+        await store.disconnect()
+    }
+
     @Test func `behind a write that fails nothing of its event happens`() async throws {
         server.spoilFrame()
         try store.connect(to: "http://test", transport: server) { "t" }

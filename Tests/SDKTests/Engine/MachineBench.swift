@@ -1,3 +1,4 @@
+import Testing
 import TidemarkModel
 import TidemarkWire
 
@@ -81,10 +82,16 @@ struct MachineBench {
         }
     }
 
-    /// Lets time pass with a tick at each deadline that the machine names.
+    /// Lets time pass with a tick at each deadline that the machine names. One that names the same time for ever fails the test.
     mutating func pass(_ length: Milliseconds) {
         let end = now + length
+        var standing = 0
         while let next = wake, next <= end {
+            standing = next > now ? 0 : standing + 1
+            guard standing < 100 else {
+                Issue.record("woken \(standing) times at \(now), and again")
+                break
+            }
             now = max(now, next)
             wake = nil
             ticks += 1

@@ -94,6 +94,46 @@ final class HauntedNetwork: Transport {
     }
 }
 
+/// A way to a server on which the first connection opens long after it was asked for.
+final class LateNetwork: Transport {
+    private let server: ScriptedServer
+    private let state = Mutex((asked: 0, isUsed: false, isClosed: false))
+    private let way = Gate()
+
+    init(_ server: ScriptedServer) { self.server = server }
+
+    /// The first connection opens now.
+    func letThrough() { way.open() }
+
+    /// Nobody has done anything with it.
+    var isUndecided: Bool { state.withLock { !$0.isUsed && !$0.isClosed } }
+    /// Somebody said something on it, or listened to it.
+    var isUsed: Bool { state.withLock { $0.isUsed } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        let isFirst = state.withLock { state in
+            state.asked += 1
+            return state.asked == 1
+        }
+        guard isFirst else { return try await server.connect(to: url) }
+        await way.passed()
+        return Latecomer(network: self)
+    }
+
+    private struct Latecomer: TransportConnection {
+        let network: LateNetwork
+
+        func send(_ message: [UInt8]) async throws { network.state.withLock { $0.isUsed = true } }
+
+        func receive() async throws -> [UInt8] {
+            network.state.withLock { $0.isUsed = true }
+            throw TransportClosed(code: 1006, reason: "closed")
+        }
+
+        func close(code: UInt16) async { network.state.withLock { $0.isClosed = true } }
+    }
+}
+
 /// Lets nobody pass until it is opened.
 final class Gate: Sendable {
     private let state = Mutex((isOpen: false, waiting: [Int: CheckedContinuation<Void, Never>](), last: 0))

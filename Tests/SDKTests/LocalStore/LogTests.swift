@@ -108,6 +108,28 @@ import TidemarkSQLite
         #expect(try plain().database.pendingCount() == 20)
     }
 
+    @Test func `one that fills the disk is copied into the file, for which room was held`() throws {
+        let disk = SmallDisk(under: folder, bytes: 6_000_000)
+        var limits = LocalLimits()
+        // Nothing else copies it.
+        (limits.logPagesMin, limits.logPagesLeast) = (1_000_000, 1_000_000)
+        let bench = Bench(
+            database: try LocalDatabase.open(
+                path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(),
+                newClient: Bench.client, limits: limits))
+        var refused: StoreError?
+        var number = 0
+        while refused == nil, number < 40_000 {
+            number += 1
+            do { try write(number, bench) } catch { refused = error as? StoreError }
+        }
+        #expect(refused?.code == .diskFull)
+        let file = DiskFile.bytes(of: folder.path("x.sqlite"))
+        #expect(file > 500_000, "\(file) bytes of file after \(number) writes")
+        #expect(try bench.database.pendingCount() == number - 1)
+        withExtendedLifetime(disk) {}
+    }
+
     @Test func `on a full disk it is copied, and what it held is room for the next write`() throws {
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         let bench = try plain()

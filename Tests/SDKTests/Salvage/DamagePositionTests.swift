@@ -99,6 +99,18 @@ import TidemarkWire
         }
     }
 
+    @Test func `a header that is gone is written anew, also where no first page was kept`() throws {
+        let original = try Original(inLog: false)
+        for damage in [0..<16, 0..<100] {
+            let file = try original.damaged { main, _ in
+                main.replaceSubrange(damage, with: Data(repeating: 0xa5, count: damage.count))
+            }
+            try FirstPage(beside: file.path).forget()
+            let (count, isSaid) = try rescued(file)
+            #expect(count == Self.writes && isSaid, "bytes \(damage)")
+        }
+    }
+
     @Test func `whatever page is lost, the others are rescued`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])

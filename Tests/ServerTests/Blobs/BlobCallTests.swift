@@ -1,7 +1,7 @@
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 
 @testable import TidemarkAssembly

@@ -1,7 +1,6 @@
 import Crypto
 import NIOPosix
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore

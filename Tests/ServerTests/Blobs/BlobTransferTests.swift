@@ -1,7 +1,8 @@
 import Testing
-import TidemarkGateway
+import TidemarkEdge
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 
 @testable import TidemarkAssembly

@@ -136,29 +136,35 @@ final class NotingClock: Clock, Sendable {
         #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
     }
 
-    @Test func `enough of a queue goes ahead, and again in its turn when it was overtaken`() async throws {
+    @Test func `enough of a queue goes ahead, and again in its turn when the order moved`() async throws {
         try await register(1, 2, 3)
         var limits = LaneLimits()
         limits.aheadTransactionsMin = 2
         let commits = try commits(limits)
-        store.faults.withLock { ($0.isHeld, $0.plansAtOnce) = (true, true) }
         try await running(commits) {
-            async let first = outcome(of: try submission(1, from: 1, [Sample.profile(11)]), by: commits)
-            await store.tried(1)
+            // What is remembered need not be read.
+            for client in [UInt64(1), 2, 3] {
+                #expect(
+                    await outcome(of: try submission(client, from: 1, [Sample.profile(client)]), by: commits).isSettled)
+            }
+            store.faults.withLock { $0.isHeld = true }
+            async let first = outcome(of: try submission(1, from: 2, [Sample.profile(11)]), by: commits)
+            await store.tried(4)
             let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
             for client in [UInt64(2), 3] {
-                commits.submit(try submission(client, from: 1, [Sample.profile(client * 10)]), in: workspace) {
+                commits.submit(try submission(client, from: 2, [Sample.profile(client * 10)]), in: workspace) {
                     settle.yield($0)
                 }
             }
-            while store.faults.withLock({ $0.overtaken }) == 0, !Task.isCancelled { await Task.yield() }
+            while store.faults.withLock({ $0.ahead }) == 0, !Task.isCancelled { await Task.yield() }
             store.release()
             #expect(try await first.isSettled)
             var iterator = outcomes.makeAsyncIterator()
             for _ in 0..<2 { #expect(await iterator.next()?.isSettled == true) }
         }
-        #expect(store.faults.withLock { $0.tried } == [1, 2])
-        #expect(published.batches.withLock { $0.map(\.low) } == [1, 2])
+        #expect(store.faults.withLock { $0.tried } == [1, 1, 1, 1, 2])
+        #expect(store.faults.withLock { $0.ahead } == 1)
+        #expect(published.batches.withLock { $0.map(\.low) } == [1, 2, 3, 4, 5])
     }
 
     @Test func `a submission with nothing in it is answered as well`() async throws {
@@ -179,7 +185,7 @@ final class NotingClock: Clock, Sendable {
             }
         }
         try await register(1)
-        store.faults.withLock { $0.commitsRepeated = 1 }
+        store.faults.withLock { $0.commitsMoved = 1 }
         try await running(commits) {
             let push = try submission(1, from: 1, [Sample.profile(11)])
             #expect(await outcome(of: push, by: commits).isSettled)
@@ -272,7 +278,7 @@ final class NotingClock: Clock, Sendable {
             await store.tried(1)
             async let second = outcome(of: try submission(2, from: 1, [Sample.profile(21)]), by: commits)
             async let third = outcome(of: try submission(1, from: 4, [Sample.profile(14)]), by: commits)
-            while commits.state.withLock({ $0.lanes[workspace]?.queue.waiting }) != 2, !Task.isCancelled {
+            while commits.lanes.withLock({ $0.open[workspace]?.waiting }) != 2, !Task.isCancelled {
                 await Task.yield()
             }
             store.release()
@@ -290,6 +296,31 @@ final class NotingClock: Clock, Sendable {
         }
         let keys = published.batches.withLock { $0.map { $0.records.map(\.key.id) } }
         #expect(keys == [11, 21, 12, 13, 14].map { [Sample.id($0)] })
+    }
+
+    @Test func `nothing goes ahead of what a batch had no room for`() async throws {
+        try await register(1)
+        var limits = LaneLimits()
+        limits.aheadTransactionsMin = 1
+        limits.plan.batchWorkMax = 1
+        let commits = try commits(limits)
+        try await running(commits) {
+            // What is remembered need not be read: then another batch could go ahead.
+            #expect(await outcome(of: try submission(1, from: 1, [Sample.profile(10)]), by: commits).isSettled)
+            store.faults.withLock { $0.isHeld = true }
+            async let first = outcome(of: try submission(1, from: 2, [11, 12].map { Sample.profile($0) }), by: commits)
+            await store.tried(2)
+            let (outcomes, next) = AsyncStream.makeStream(of: PushOutcome.self)
+            // It waits when this returns: enough for a batch ahead.
+            commits.submit(try submission(1, from: 4, [Sample.profile(13)]), in: workspace) { next.yield($0) }
+            store.release()
+            #expect(try await first.isSettled)
+            var iterator = outcomes.makeAsyncIterator()
+            #expect(await iterator.next()?.isSettled == true)
+        }
+        #expect(store.faults.withLock { $0.ahead } == 0)
+        let keys = published.batches.withLock { $0.map { $0.records.map(\.key.id) } }
+        #expect(keys == [10, 11, 12, 13].map { [Sample.id($0)] })
     }
 
     @Test func `what a divided batch has no room for is not forgotten either`() async throws {
@@ -382,7 +413,7 @@ final class NotingClock: Clock, Sendable {
             await store.tried(1)
             await group.triggerGracefulShutdown()
             // The trigger reaches the service by another task; what comes before it is still accepted.
-            while !commits.state.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
+            while !commits.lanes.withLock({ $0.isClosed }), !Task.isCancelled { await Task.yield() }
             let late = Mutex<PushOutcome?>(nil)
             commits.submit(try submission(1, from: 2, [Sample.profile(12)]), in: workspace) { outcome in
                 late.withLock { $0 = outcome }

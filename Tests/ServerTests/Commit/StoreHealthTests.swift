@@ -35,6 +35,5 @@ import TidemarkStore
         #expect(health.failed(other, now: 2) == nil)
         #expect(health.failed(other, now: 1_001) == .fails(other, unnoted: 1))
         #expect(health.failed(StoreError(.data, "a value"), now: 9_000) == nil)
-        #expect(health.failed(.overtaken, now: 9_000) == nil)
     }
 }

@@ -1,8 +1,9 @@
 import Synchronization
 import Testing
-import TidemarkGateway
+import TidemarkEdge
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

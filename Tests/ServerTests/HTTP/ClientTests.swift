@@ -5,7 +5,7 @@ import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkNode
 
 @Suite(.timeLimit(.minutes(5))) struct ClientTests {
     private func register(_ server: TestServer, _ number: UInt64, as user: String = "ann") async throws
@@ -121,7 +121,7 @@ import TidemarkWire
 
     @Test func `that a client is here is written down now and then, and not at each sight`() async throws {
         let sightings = Sightings(period: 1_000)
-        let one = Census.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
+        let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, now: 100)
         sightings.note(one, now: 200)
         #expect(sightings.take(now: 300) == [WorkspaceID("w"): [Sample.id(1)]])
@@ -143,12 +143,10 @@ import TidemarkWire
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             let workspace = WorkspaceID("w")
             // Behind the node's back: as if the batch had never reached it.
-            _ = try await store.sequence(workspace, reading: ReadSet()) { found in
-                let seq = found.head.seq + 1
-                return CommittedBatch(
-                    low: seq, head: Head(seq: seq, nonce: 1, time: found.head.time, epoch: found.head.epoch),
-                    removals: [Sample.id(1)])
-            }
+            let base = try await store.read(ReadSet(), in: workspace).state
+            let head = Head(seq: base.head.seq + 1, nonce: 1, time: base.head.time, epoch: base.head.epoch)
+            let removal = CommittedBatch(low: head.seq, head: head, removals: [Sample.id(1)])
+            #expect(try await store.commit(try PlannedBatch(removal, on: base), in: workspace) != .moved)
             #expect(try await ann.closeCode() == 4410)
         }
     }

@@ -1,6 +1,6 @@
 import Testing
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -27,7 +27,7 @@ import TidemarkWire
     private func window(
         _ records: [StoredRecord], after seq: SequenceNumber, through: SequenceNumber, state: SequenceNumber = 9
     ) -> Window {
-        Window(records: records, through: head(through), head: head(state), ground: head(seq))
+        Window(records: records, through: head(through), head: head(state), base: head(seq))
     }
 
     @Test func `windows follow one another and empty ones leave no frame`() throws {
@@ -62,9 +62,9 @@ import TidemarkWire
     @Test func `what is read of another history ends the pull, before it and at its end`() throws {
         var frames = PullFrames(from: head(5), in: workspace, context: try context())
         var lost = window([record(8)], after: 5, through: 9)
-        lost.ground?.nonce = 55
+        lost.base?.nonce = 55
         #expect(throws: StoreError.wentBack) { try frames.add(lost) }
-        lost.ground = nil
+        lost.base = nil
         #expect(throws: StoreError.wentBack) { try frames.add(lost) }
         _ = try frames.add(window([record(8)], after: 5, through: 9))
         let other = SessionSnapshot(head: Head(seq: 9, nonce: 99, time: 9, epoch: 1))

@@ -1,5 +1,4 @@
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
 
-@testable import TidemarkGateway
+@testable import TidemarkAPI
 
 @Suite(.timeLimit(.minutes(1))) struct SharedAnswerTests {
     @Test func `who asks while another asks gets that answer`() async {

@@ -1,13 +1,12 @@
 import Crypto
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkNode
 
 /// What a process lets go: recent batches beyond a bound, workspaces that nobody is connected to.
 @Suite(.timeLimit(.minutes(5))) struct RestTests {
@@ -19,23 +18,23 @@ import TidemarkWire
         var rings = try Rings(bytesMax: 20 * Rings.batchBytes)
         for seq in Int64(1)...5 { rings.commit(seq, in: quiet) }
         for seq in Int64(1)...100 { rings.commit(seq, in: busy) }
-        #expect((1...20).contains(rings.fanOut.ringBytes / Rings.batchBytes))
-        #expect(try #require(rings.fanOut.ring(of: quiet)).batch(after: 0) != nil)
-        #expect(try #require(rings.fanOut.ring(of: busy)).batch(after: 99) != nil)
-        #expect(try #require(rings.fanOut.ring(of: busy)).batch(after: 50) == nil)
+        #expect((1...20).contains(rings.hub.ringBytes / Rings.batchBytes))
+        #expect(try #require(rings.hub.ring(of: quiet)).batch(after: 0) != nil)
+        #expect(try #require(rings.hub.ring(of: busy)).batch(after: 99) != nil)
+        #expect(try #require(rings.hub.ring(of: busy)).batch(after: 50) == nil)
     }
 
     @Test func `batches are forgotten with age, and the tail stays`() throws {
         var rings = try Rings(bytesMax: .max)
         for seq in Int64(1)...5 { rings.commit(seq, in: Self.workspace) }
         var effects: [SessionEffect] = []
-        rings.fanOut.tick(now: FanOutLimits().ringAgeMax + 4, into: &effects)
-        let ring = try #require(rings.fanOut.ring(of: Self.workspace))
+        rings.hub.apply(.tick, now: HubLimits().ringAgeMax + 4, into: &effects)
+        let ring = try #require(rings.hub.ring(of: Self.workspace))
         #expect(ring.batch(after: 2) == nil && ring.batch(after: 3) != nil && ring.tail.seq == 5)
-        rings.fanOut.tick(now: .max, into: &effects)
-        #expect(rings.fanOut.ringBytes == 0)
+        rings.hub.apply(.tick, now: .max, into: &effects)
+        #expect(rings.hub.ringBytes == 0)
         rings.commit(6, in: Self.workspace)
-        #expect(rings.fanOut.ringBytes == Rings.batchBytes)
+        #expect(rings.hub.ringBytes == Rings.batchBytes)
     }
 
     @Test func `a workspace rests once nobody needed it for long, and is opened anew`() async throws {
@@ -90,23 +89,23 @@ import TidemarkWire
 /// A fan-out that only gets empty batches.
 private struct Rings {
     static let batchBytes = DeliveryBatch(batch(1), cursor: "").byteCount
-    var fanOut: FanOut
+    var hub: Hub
 
     init(bytesMax: Int) throws {
         let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
         let context = SessionContext(
             serverName: "t", schema: configuration.schema, limits: WireLimits(), seal: configuration.secret.cursors
         ) { _, _ in nil }
-        var limits = FanOutLimits()
+        var limits = HubLimits()
         limits.ringBytesMax = bytesMax
-        fanOut = FanOut(context: context, limits: limits)
+        hub = Hub(context: context, limits: limits)
     }
 
     /// Commits the batch of one number, at that time.
     mutating func commit(_ seq: SequenceNumber, in workspace: WorkspaceID) {
-        fanOut.follow(workspace, from: Head(seq: 0, nonce: 0, time: 0, epoch: 1))
         var effects: [SessionEffect] = []
-        fanOut.committed(DeliveryBatch(Self.batch(seq), cursor: ""), in: workspace, now: seq, into: &effects)
+        hub.apply(.follow(workspace, Head(seq: 0, nonce: 0, time: 0, epoch: 1)), now: seq, into: &effects)
+        hub.apply(.committed(workspace, DeliveryBatch(Self.batch(seq), cursor: "")), now: seq, into: &effects)
     }
 
     private static func batch(_ seq: SequenceNumber) -> CommittedBatch {

@@ -3,9 +3,9 @@ import Logging
 import Synchronization
 import Testing
 import TidemarkEmbeddedStore
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkPostgres
 import TidemarkStore
 import TidemarkWire
@@ -65,9 +65,9 @@ import TidemarkWire
     }
 
     @Test func `what a database has lost is told to nobody any more, and everybody gets on`() async throws {
-        let store = InMemoryStore()
+        let (store, log) = (InMemoryStore(), LogCapture())
         try await TestServer.running(
-            over: OpenedStore(store, isShared: true), change: { $0.node.pollEvery = .milliseconds(20) }
+            over: OpenedStore(store, isShared: true), log: log, change: { $0.node.pollEvery = .milliseconds(20) }
         ) { server in
             var kept = store.snapshot
             try await loseCommits(server) {
@@ -76,6 +76,11 @@ import TidemarkWire
                 store.restore(kept)
             }
         }
+        #expect(
+            log.lines.filter { $0.hasPrefix("critical") } == [
+                "critical The database went back: the order of a workspace is not the one that was given out "
+                    + "after=1 before=2 workspace=w"
+            ])
     }
 
     @Test func `who comes before the next look at the database is not shown what it has lost either`() async throws {

@@ -1,12 +1,11 @@
 import Crypto
 import Synchronization
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 
-@testable import TidemarkGateway
+@testable import TidemarkNode
 
 /// A database that went back, as the tail sees it. Nonces tell one history from another.
 @Suite struct TailRewindTests {
@@ -14,14 +13,14 @@ import TidemarkStore
         Head(seq: seq, nonce: nonce ?? UInt64(seq), time: 1, epoch: 1)
     }
 
-    private func batch(_ seq: SequenceNumber, _ nonce: UInt64? = nil, on ground: UInt64? = nil) -> CommittedBatch {
+    private func batch(_ seq: SequenceNumber, _ nonce: UInt64? = nil, on base: UInt64? = nil) -> CommittedBatch {
         var batch = CommittedBatch(low: seq, head: head(seq, nonce))
-        batch.groundNonce = ground
+        batch.baseNonce = base
         return batch
     }
 
-    private func found(_ batches: CommittedBatch..., on ground: Head? = nil) -> TailRead {
-        TailRead(ground: ground, batches: batches.map { TailBatch(low: $0.low, head: $0.head, batch: $0) })
+    private func found(_ batches: CommittedBatch..., on base: Head? = nil) -> TailRead {
+        TailRead(base: base, batches: batches.map { TailBatch(low: $0.low, head: $0.head, batch: $0) })
     }
 
     private func read(_ tail: inout Tail, _ found: TailRead, isWhole: Bool = true) -> Tail.Reading {
@@ -102,13 +101,13 @@ import TidemarkStore
     }
 
     @Test func `a feed begins again at the stored head, and says from where`() async throws {
-        let (ground, next) = (head(5), batch(6, on: 5))
+        let (base, next) = (head(5), batch(6, on: 5))
         let outcome = try await readOn { seq throws(StoreError) in
             switch seq {
             case 5:
-                TailRead(ground: ground, batches: [TailBatch(low: next.low, head: next.head, batch: next)])
-            case 6: TailRead(ground: next.head, batches: [])
-            default: TailRead(ground: nil, batches: [])
+                TailRead(base: base, batches: [TailBatch(low: next.low, head: next.head, batch: next)])
+            case 6: TailRead(base: next.head, batches: [])
+            default: TailRead(base: nil, batches: [])
             }
         }
         #expect(outcome.told == [Feed.Rewind(before: head(9), after: head(5))])
@@ -117,7 +116,7 @@ import TidemarkStore
     }
 
     @Test func `a store that contradicts itself is not begun from again and again`() async throws {
-        let outcome = try await readOn { _ throws(StoreError) in TailRead(ground: nil, batches: []) }
+        let outcome = try await readOn { _ throws(StoreError) in TailRead(base: nil, batches: []) }
         #expect(outcome.told.count == 1 && outcome.error?.kind == .unavailable)
         #expect(outcome.feed.confirmed == 1)
     }

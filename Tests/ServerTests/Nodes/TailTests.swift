@@ -1,5 +1,5 @@
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 
@@ -12,13 +12,13 @@ import TidemarkStore
 
     private func bodiless(_ seq: SequenceNumber) -> TailBatch { TailBatch(low: seq, head: head(seq), batch: nil) }
 
-    /// What the store has after the tail's head, on the tail's own ground.
+    /// What the store has after the tail's head, on the tail's own base.
     private func read(
         _ tail: inout Tail, _ batches: [TailBatch], isCommitting: Bool, isWhole: Bool = true
     ) -> Tail.Reading {
-        let ground = tail.head.seq > 0 ? tail.head : nil
+        let base = tail.head.seq > 0 ? tail.head : nil
         return tail.read(
-            TailRead(ground: ground, batches: batches), from: tail.mark, isWhole: isWhole, isCommitting: isCommitting)
+            TailRead(base: base, batches: batches), from: tail.mark, isWhole: isWhole, isCommitting: isCommitting)
     }
 
     @Test func `an own batch that is read before it is told is told, not missed`() {

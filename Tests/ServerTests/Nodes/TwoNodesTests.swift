@@ -1,8 +1,8 @@
 import Synchronization
 import Testing
-import TidemarkGateway
 import TidemarkModel
 import TidemarkNIOTransport
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

@@ -1,8 +1,7 @@
 import Crypto
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -12,7 +11,7 @@ struct Machines {
     static let start: Milliseconds = 1_760_000_000_000
 
     private(set) var now = start
-    private(set) var machines: [FanOut]
+    private(set) var machines: [Hub]
     /// Machines that neither hear nor are heard.
     var deaf: Set<Int> = []
     /// Ephemeral messages that each connection got since they were last taken.
@@ -21,7 +20,7 @@ struct Machines {
     private let context: SessionContext
     private var head = Head(seq: 10, nonce: 7, time: 1, epoch: 1)
 
-    init(_ count: Int, limits: FanOutLimits = FanOutLimits()) throws {
+    init(_ count: Int, limits: HubLimits = HubLimits()) throws {
         let schema = try Schema(json: Array(Self.schema.utf8))
         context = SessionContext(
             serverName: "n", schema: schema, limits: WireLimits(),
@@ -30,8 +29,8 @@ struct Machines {
             let principal = Principal(user: UserID(token), isService: token == "service")
             return Identity(principal: principal, workspace: Self.workspace, expires: .max)
         }
-        machines = (0..<count).map { [context] number in FanOut(context: context, limits: limits, name: "m\(number)") }
-        for index in machines.indices { machines[index].follow(Self.workspace, from: head) }
+        machines = (0..<count).map { [context] number in Hub(context: context, limits: limits, name: "m\(number)") }
+        for index in machines.indices { run(index, .follow(Self.workspace, head)) }
     }
 
     private static let schema = """
@@ -47,24 +46,24 @@ struct Machines {
     mutating func connect(_ id: SessionID, _ user: String, to machine: Int, scopes: [String]) {
         homes[id] = machine
         let client = UniqueID(high: 1, low: id)
-        run(machine) { $0.opened(id, headerToken: nil, now: $1, into: &$2) }
+        run(machine, .opened(id, headerToken: nil))
         say(id, .hello(Hello(token: user, client: client, isNewClient: false, connection: 1, takesEphemerals: true)))
         let grants = scopes.map { Grant(scope: ScopeID($0), since: 5, role: .member) }
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(
                 head: head, client: ClientRow(id: client, user: UserID(user)), grants: grants))
-        run(machine) { $0.loaded(id, answer, now: $1, into: &$2) }
+        run(machine, .loaded(id, answer))
         say(id, .ack(Ack(frames: 1)))
     }
 
     mutating func disconnect(_ id: SessionID) {
         guard let machine = homes[id] else { return }
-        run(machine) { fanOut, _, _ in fanOut.lost(id) }
+        run(machine, .lost(id))
     }
 
     mutating func say(_ id: SessionID, _ message: ClientMessage) {
         guard let machine = homes[id] else { return }
-        run(machine) { $0.received(id, message.encode(), now: $1, into: &$2) }
+        run(machine, .received(id, message.encode()))
     }
 
     /// Asks for the presence of a scope, or, with 0, no more.
@@ -74,7 +73,7 @@ struct Machines {
 
     mutating func setBlocked(_ id: SessionID, _ isBlocked: Bool) {
         guard let machine = homes[id] else { return }
-        run(machine) { $0.writabilityChanged(id, isWritable: !isBlocked, now: $1, into: &$2) }
+        run(machine, .writabilityChanged(id, isWritable: !isBlocked))
     }
 
     /// The membership of a user in a scope ends.
@@ -87,7 +86,7 @@ struct Machines {
             CommittedBatch(low: seq, head: head, memberships: [change]),
             cursor: context.seal.cursor(head, workspace: Self.workspace.text))
         for machine in machines.indices {
-            run(machine) { $0.committed(batch, in: Self.workspace, now: $1, into: &$2) }
+            run(machine, .committed(Self.workspace, batch))
         }
     }
 
@@ -95,7 +94,7 @@ struct Machines {
     mutating func miss() {
         head = Head(seq: head.seq + 3, nonce: 7, time: 1, epoch: 1)
         for machine in machines.indices {
-            run(machine) { [head] in $0.missed(upTo: head, in: Self.workspace, now: $1, into: &$2) }
+            run(machine, .missed(Self.workspace, head))
         }
     }
 
@@ -105,7 +104,7 @@ struct Machines {
     mutating func pass(seconds: Int) {
         for _ in 0..<seconds {
             now += 1_000
-            for machine in machines.indices { run(machine) { $0.tick(now: $1, into: &$2) } }
+            for machine in machines.indices { run(machine, .tick) }
         }
     }
 
@@ -121,10 +120,10 @@ struct Machines {
     }
 
     private mutating func run(
-        _ machine: Int, _ event: (inout FanOut, Milliseconds, inout [SessionEffect]) -> Void
+        _ machine: Int, _ event: HubEvent
     ) {
         var effects: [SessionEffect] = []
-        event(&machines[machine], now, &effects)
+        machines[machine].apply(event, now: now, into: &effects)
         for effect in effects {
             switch effect {
             case .send(let id, let frame):
@@ -134,22 +133,20 @@ struct Machines {
             case .tell(let workspace, let word):
                 guard !deaf.contains(machine) else { continue }
                 for other in machines.indices where other != machine && !deaf.contains(other) {
-                    run(other) { fanOut, _, effects in fanOut.heard(word, in: workspace, into: &effects) }
+                    run(other, .heard(workspace, word))
                 }
-            case .awaitRoom(let id): run(machine) { $0.writabilityChanged(id, isWritable: true, now: $1, into: &$2) }
+            case .awaitRoom(let id): run(machine, .writabilityChanged(id, isWritable: true))
             case .load(let id, let request):
                 // The first is answered by `connect`.
                 guard let session = machines[machine].session(id), session.isStreaming else { continue }
                 let grants = Array(session.grants.values.filter { $0.since > 0 })
                 let row = ClientRow(id: request.client, user: request.user)
                 let snapshot = SessionSnapshot(head: head, client: row, grants: grants, lineage: head)
-                run(machine) { $0.loaded(id, LoadAnswer(snapshot: snapshot), now: $1, into: &$2) }
+                run(machine, .loaded(id, LoadAnswer(snapshot: snapshot)))
                 say(id, .ack(Ack(frames: 2)))
             case .readWindow(let id, _):
-                let window = Window(records: [], through: head, head: head, ground: head)
-                run(machine) {
-                    $0.windowRead(id, window, now: $1, into: &$2)
-                }
+                let window = Window(records: [], through: head, head: head, base: head)
+                run(machine, .windowRead(id, window))
             case .close, .readPage, .readHistory, .submit: break
             }
         }

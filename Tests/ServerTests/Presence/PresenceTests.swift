@@ -1,7 +1,6 @@
 import Testing
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkWire
 
 @Suite struct PresenceTests {
@@ -160,7 +159,7 @@ import TidemarkWire
     }
 
     @Test func `a connection watches so many scopes, and so many departures are remembered`() throws {
-        var limits = FanOutLimits()
+        var limits = HubLimits()
         limits.presenceScopesMax = 2
         limits.departuresMax = 3
         var world = try Machines(1, limits: limits)

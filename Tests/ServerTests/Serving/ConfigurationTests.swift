@@ -1,9 +1,11 @@
 import Foundation
 import Logging
 import Testing
-import TidemarkGateway
+import TidemarkEdge
+import TidemarkHub
+import TidemarkIdentity
 import TidemarkModel
-import TidemarkSession
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

@@ -1,5 +1,5 @@
 import Testing
-import TidemarkGateway
+import TidemarkEdge
 import TidemarkModel
 
 @testable import TidemarkAssembly

@@ -1,10 +1,10 @@
 import Testing
+import TidemarkHub
 import TidemarkNIOTransport
-import TidemarkSession
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkIdentity
 
 @Suite struct TokenEndTests {
     private static let start: Int64 = 1_767_225_600_000

@@ -1,7 +1,7 @@
 import Synchronization
 import Testing
-import TidemarkGateway
 import TidemarkModel
+import TidemarkNode
 import TidemarkStore
 import TidemarkWire
 

@@ -1,9 +1,9 @@
 import Testing
 import TidemarkAssembly
-import TidemarkGateway
+import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
-import TidemarkSession
+import TidemarkNode
 import TidemarkWire
 
 @Suite(.timeLimit(.minutes(5))) struct FlowTests {

@@ -1,6 +1,6 @@
 import Testing
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -12,7 +12,7 @@ import TidemarkWire
     @Test func `a stretch that stands on another history ends the connection, and nothing of it is told`() throws {
         var one = try OneSession(tail: 20)
         one.connect(from: 10, snapshot: 20)
-        one.answer([OneSession.post(12)], through: 15, state: 20, ground: lost(10))
+        one.answer([OneSession.post(12)], through: 15, state: 20, base: lost(10))
         #expect(one.closed == .goingAway && one.story.isEmpty)
     }
 
@@ -21,7 +21,7 @@ import TidemarkWire
         one.connect(from: 10, snapshot: 20)
         one.answer([OneSession.post(12)], through: 15, state: 20)
         #expect(one.windows.map(\.after) == [10, 15] && one.closed == nil)
-        one.answer([OneSession.post(18)], through: 20, state: 20, ground: lost(15))
+        one.answer([OneSession.post(18)], through: 20, state: 20, base: lost(15))
         #expect(one.closed == .goingAway && one.story == ["15+12"])
     }
 

@@ -1,7 +1,8 @@
 import Crypto
-import TidemarkFanOut
+import Testing
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
+import TidemarkSequencer
 import TidemarkStore
 import TidemarkWire
 
@@ -18,27 +19,47 @@ struct OneSession {
     private(set) var sent: [ServerMessage] = []
     private(set) var windows: [WindowRequest] = []
     private(set) var loads: [LoadRequest] = []
+    /// Reads of pages that went to the store, and what went to the sequencer; oldest first, until they are answered.
+    private(set) var pages: [PageRequest] = []
+    private(set) var submitted: [Submission] = []
     private(set) var closed: CloseCode?
-    private var machine: FanOut
+    /// Bytes that were given to the socket.
+    private(set) var bytesSent = 0
+    /// The session wants to know when its socket has room.
+    private(set) var awaitsRoom = false
+    private let givesRoom: Bool
+    private var machine: Hub
     private var head: Head
     private let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
 
     /// - Parameters:
     ///   - tail: where the machine stands in the order.
-    ///   - expires: the end of every token, in milliseconds from now.
+    ///   - expires: the end of a token that does not say its own, in milliseconds from now.
     ///   - acceptedUntil: how long it is accepted.
-    init(tail: SequenceNumber, expires: Milliseconds = 3_600_000, acceptedUntil: Milliseconds? = nil) throws {
+    ///   - givesRoom: the socket says that it has room whenever it is asked.
+    ///   - change: of the usual limits.
+    init(
+        tail: SequenceNumber, expires: Milliseconds = 3_600_000, acceptedUntil: Milliseconds? = nil,
+        givesRoom: Bool = true, _ change: (inout WireLimits) -> Void = { _ in }
+    ) throws {
         let schema = try Schema(json: Array(Self.schema.utf8))
         let end = now + expires
         let acceptance = acceptedUntil.map { [now] in now + $0 }
-        let context = SessionContext(serverName: "n", schema: schema, limits: WireLimits(), seal: seal) { token, _ in
-            Identity(
-                principal: Principal(user: UserID(token)), workspace: Self.workspace, expires: end,
-                acceptedUntil: acceptance)
+        var limits = WireLimits()
+        change(&limits)
+        // A token is the name of its user, and may say when it ends.
+        let context = SessionContext(serverName: "n", schema: schema, limits: limits, seal: seal) { token, _ in
+            let words = token.split(separator: " ")
+            guard let name = words.first else { return nil }
+            let own = words.count > 1 ? Milliseconds(words[1]) : nil
+            return Identity(
+                principal: Principal(user: UserID(String(name))), workspace: Self.workspace, expires: own ?? end,
+                acceptedUntil: own == nil ? acceptance : nil)
         }
-        machine = FanOut(context: context, name: "m")
+        self.givesRoom = givesRoom
+        machine = Hub(context: context, name: "m")
         head = Self.head(tail)
-        machine.follow(Self.workspace, from: head)
+        run(.follow(Self.workspace, head))
     }
 
     private static let schema = """
@@ -55,10 +76,11 @@ struct OneSession {
     /// The number that a cursor names.
     func place(_ cursor: String) -> SequenceNumber? { seal.open(cursor, workspace: Self.workspace.text)?.seq }
 
-    static func post(_ seq: SequenceNumber, in scope: ScopeID = wall) -> StoredRecord {
+    static func post(_ seq: SequenceNumber, in scope: ScopeID = wall, bytes: Int = 0) -> StoredRecord {
         StoredRecord(
             key: RecordKey(collection: "posts", id: UniqueID(high: 2, low: UInt64(seq))), scope: scope, seq: seq,
-            born: seq, isDeleted: false, author: user, created: 0, updated: 0, body: Array("{}".utf8))
+            born: seq, isDeleted: false, author: user, created: 0, updated: 0,
+            body: Array((bytes == 0 ? "{}" : #"{"text":"\#(String(repeating: "x", count: bytes))"}"#).utf8))
     }
 
     /// The client's transactions through a number are settled, the last of them by this number of the order.
@@ -79,7 +101,7 @@ struct OneSession {
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [ResultRow] = [],
         end: Head? = nil
     ) {
-        run { $0.opened(Self.id, headerToken: nil, now: $1, into: &$2) }
+        run(.opened(Self.id, headerToken: nil))
         say(
             .hello(
                 Hello(
@@ -90,25 +112,25 @@ struct OneSession {
                 head: end ?? Self.head(snapshot),
                 client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
                 results: results, lineage: cursor.map { Self.head($0) }))
-        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+        run(.loaded(Self.id, answer))
     }
 
     mutating func say(_ message: ClientMessage) {
-        run { $0.received(Self.id, message.encode(), now: $1, into: &$2) }
+        run(.received(Self.id, message.encode()))
     }
 
     /// The store answers the read of a stretch of the order.
     ///
     /// - Parameters:
-    ///   - ground: what the stretch stands on, where that is of another history.
+    ///   - base: what the stretch stands on, where that is of another history.
     ///   - end: where it ends, likewise.
     mutating func answer(
-        _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, ground: Head? = nil, end: Head? = nil
+        _ records: [StoredRecord], through: SequenceNumber, state: SequenceNumber, base: Head? = nil, end: Head? = nil
     ) {
         let window = Window(
             records: records, through: end ?? Self.head(through), head: Self.head(state),
-            ground: ground ?? windows.last.map { Self.head($0.after) })
-        run { $0.windowRead(Self.id, window, now: $1, into: &$2) }
+            base: base ?? windows.last.map { Self.head($0.after) })
+        run(.windowRead(Self.id, window))
     }
 
     /// The store answers the session that fell behind.
@@ -116,17 +138,46 @@ struct OneSession {
         let row = ClientRow(id: Self.client, user: Self.user)
         let answer = LoadAnswer(
             snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage))
-        run { $0.loaded(Self.id, answer, now: $1, into: &$2) }
+        run(.loaded(Self.id, answer))
+    }
+
+    /// The store answers the oldest read of a page: one record.
+    mutating func answerPage(_ record: StoredRecord) {
+        guard !pages.isEmpty else {
+            Issue.record("the store was asked for no page")
+            return
+        }
+        let request = pages.removeFirst()
+        let page = Page(records: [record], at: head, isLast: true)
+        run(.pageRead(Self.id, request, page))
+    }
+
+    /// The sequencer's word on the oldest submission that it has.
+    mutating func decide(_ outcome: PushOutcome) {
+        guard !submitted.isEmpty else {
+            Issue.record("the sequencer was given nothing")
+            return
+        }
+        let submission = submitted.removeFirst()
+        run(.settled(Self.id, outcome, pushEnd: submission.pushEnd))
+    }
+
+    mutating func socket(isWritable: Bool) {
+        if isWritable { awaitsRoom = false }
+        run(.writabilityChanged(Self.id, isWritable: isWritable))
     }
 
     /// The bodies of batches up to here are not kept.
     mutating func miss(upTo seq: SequenceNumber) {
         head = Self.head(seq)
-        run { [head] in $0.missed(upTo: head, in: Self.workspace, now: $1, into: &$2) }
+        run(.missed(Self.workspace, head))
     }
 
     /// The order moves on.
-    mutating func commit(_ records: [StoredRecord], to seq: SequenceNumber, settling results: [ResultRow] = []) {
+    mutating func commit(
+        _ records: [StoredRecord], to seq: SequenceNumber, settling results: [ResultRow] = [],
+        removing removals: [ClientID] = []
+    ) {
         let low = head.seq + 1
         head = Self.head(seq)
         var settlements: [Settlement] = []
@@ -134,20 +185,29 @@ struct OneSession {
             let row = ClientRow(id: Self.client, user: Self.user, settledThrough: last.number)
             settlements = [Settlement(client: row, results: results)]
         }
-        let batch = DeliveryBatch(
-            CommittedBatch(low: low, head: head, records: records, settlements: settlements), cursor: cursor(seq))
-        run { $0.committed(batch, in: Self.workspace, now: $1, into: &$2) }
+        var batch = CommittedBatch(low: low, head: head, records: records, settlements: settlements)
+        batch.removals = removals
+        let delivery = DeliveryBatch(batch, cursor: cursor(seq))
+        run(.committed(Self.workspace, delivery))
     }
 
     /// Lets seconds pass, with a tick in each.
     mutating func pass(seconds: Int) {
-        for _ in 0..<seconds {
-            now += 1_000
-            run { $0.tick(now: $1, into: &$2) }
-        }
+        for _ in 0..<seconds { pass(milliseconds: 1_000) }
+    }
+
+    /// Lets time pass, with a tick at its end.
+    mutating func pass(milliseconds: Int64) {
+        now += milliseconds
+        run(.tick)
     }
 
     // MARK: What came of it
+
+    var session: Session? { machine.session(Self.id) }
+
+    /// The end of the order.
+    var tail: SequenceNumber { head.seq }
 
     var frames: [Changes] { sent.compactMap { if case .changes(let changes) = $0 { changes } else { nil } } }
 
@@ -160,17 +220,21 @@ struct OneSession {
         }
     }
 
-    private mutating func run(_ event: (inout FanOut, Milliseconds, inout [SessionEffect]) -> Void) {
+    private mutating func run(_ event: HubEvent) {
         var effects: [SessionEffect] = []
-        event(&machine, now, &effects)
+        machine.apply(event, now: now, into: &effects)
         for effect in effects {
             switch effect {
-            case .send(_, let frame): if let message = try? ServerMessage.decode(frame.bytes) { sent.append(message) }
+            case .send(_, let frame):
+                bytesSent += frame.bytes.count
+                if let message = try? ServerMessage.decode(frame.bytes) { sent.append(message) }
             case .close(_, let code, _): closed = code
-            case .awaitRoom: run { $0.writabilityChanged(Self.id, isWritable: true, now: $1, into: &$2) }
+            case .awaitRoom: if givesRoom { socket(isWritable: true) } else { awaitsRoom = true }
             case .readWindow(_, let request): windows.append(request)
+            case .readPage(_, _, let request): pages.append(request)
             case .load(_, let request): loads.append(request)
-            case .readPage, .readHistory, .submit, .tell: break
+            case .submit(_, _, let submission): submitted.append(submission)
+            case .readHistory, .tell: break
             }
         }
     }

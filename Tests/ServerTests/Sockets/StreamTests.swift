@@ -1,6 +1,6 @@
 import Testing
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -102,6 +102,17 @@ import TidemarkWire
         one.commit([OneSession.post(1_020, in: ScopeID("elsewhere"))], to: 1_020)
         one.pass(seconds: 1)
         #expect(one.story.last == "1020 done")
+    }
+
+    // MARK: The end of the client
+
+    @Test func `the batch that removes a client ends its connection, and no other`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 20, snapshot: 20)
+        one.commit([], to: 21, removing: [UniqueID(high: 9, low: 9)])
+        #expect(one.closed == nil)
+        one.commit([], to: 22, removing: [OneSession.client])
+        #expect(one.closed == .clientUnknown)
     }
 
     // MARK: The end of the token

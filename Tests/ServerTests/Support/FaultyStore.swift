@@ -11,8 +11,8 @@ final class FaultyStore: Store {
         var isTailLost = false
         /// So many next commits find the store unavailable.
         var commitsLost = 0
-        /// So many next plans are asked for twice.
-        var commitsRepeated = 0
+        /// So many next batches find the order elsewhere.
+        var commitsMoved = 0
         /// So many next sessions find the store unavailable.
         var sessionsLost = 0
         /// Pages and pieces of history that were asked for.
@@ -21,7 +21,7 @@ final class FaultyStore: Store {
         var probes = 0
         /// What happens right before the next page, or piece of history, is read.
         var beforeRead: (@Sendable () async throws -> Void)?
-        /// Steps with more transactions than this take too long.
+        /// Batches with more transactions than this take too long.
         var transactionsMax = Int.max
         /// Batches in which one of these takes effect are refused as data.
         var poison: Set<TransactionID> = []
@@ -29,10 +29,8 @@ final class FaultyStore: Store {
         var isPoisonDeadly = false
         /// Commits wait while this is set.
         var isHeld = false
-        /// Steps are planned before they wait for anything, as by a store that remembers the order.
-        var plansAtOnce = false
-        /// Steps that came ahead of another.
-        var overtaken = 0
+        /// Batches that came ahead of another: each was told that the order had moved.
+        var ahead = 0
         /// Transactions of each commit that was tried.
         var tried: [Int] = []
         fileprivate var held: [CheckedContinuation<Void, Never>] = []
@@ -64,35 +62,31 @@ final class FaultyStore: Store {
         }
     }
 
-    func sequence(
-        _ workspace: WorkspaceID, reading reads: ReadSet, ahead: Bool,
-        plan: @escaping @Sendable (ReadResult) -> CommittedBatch?
-    ) async throws(StoreError) -> CommittedBatch? {
-        guard !ahead else {
-            faults.withLock { $0.overtaken += 1 }
-            throw .overtaken
-        }
-        if faults.withLock({ $0.plansAtOnce }) { _ = plan(inner.snapshot.read(reads, in: workspace)) }
-        note(reads)
-        await hold()
-        try await probe()
-        if faults.withLock({ $0.tried.last ?? 0 > $0.transactionsMax }) { throw StoreError(.timeout, "switched on") }
-        if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }
-        let isPoisoned = Flag()
-        let batch = try await inner.sequence(workspace, reading: reads) { [self] found in
-            if faults.withLock({ take(&$0.commitsRepeated) }) { _ = plan(found) }
-            let batch = plan(found)
-            guard let batch, isPoison(batch) else { return batch }
-            isPoisoned.value.withLock { $0 = true }
-            return nil
-        }
-        if isPoisoned.value.withLock({ $0 }) { throw StoreError(.data, "poison") }
-        return batch
+    func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
+        try await inner.read(reads, in: workspace)
     }
 
-    private func note(_ reads: ReadSet) {
+    func commit(
+        _ planned: PlannedBatch, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Commitment {
+        guard !planned.isAhead else {
+            faults.withLock { $0.ahead += 1 }
+            return .moved
+        }
+        let transactions = planned.batch.settlements.reduce(0) { $0 + $1.results.count }
+        note(transactions)
+        await hold()
+        try await probe()
+        if faults.withLock({ transactions > $0.transactionsMax }) { throw StoreError(.timeout, "switched on") }
+        if faults.withLock({ take(&$0.commitsLost) }) { throw StoreError(.unavailable, "switched off") }
+        if faults.withLock({ take(&$0.commitsMoved) }) { return .moved }
+        if isPoison(planned.batch) { throw StoreError(.data, "poison") }
+        return try await inner.commit(planned, in: workspace)
+    }
+
+    private func note(_ transactions: Int) {
         let woken = faults.withLock { faults in
-            faults.tried.append(reads.clients.reduce(0) { $0 + Int($1.last - $1.first + 1) })
+            faults.tried.append(transactions)
             let woken = faults.watchers.filter { $0.count <= faults.tried.count }
             faults.watchers.removeAll { $0.count <= faults.tried.count }
             return woken
@@ -158,10 +152,6 @@ final class FaultyStore: Store {
     func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
         if workspace == WorkspaceID("readiness") { faults.withLock { $0.probes += 1 } }
         return try await inner.batch(holding: seq, in: workspace)
-    }
-
-    private final class Flag: Sendable {
-        let value = Mutex(false)
     }
 }
 

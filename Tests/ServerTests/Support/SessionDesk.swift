@@ -1,7 +1,7 @@
 import Crypto
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 

@@ -9,7 +9,8 @@ import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
-@testable import TidemarkGateway
+@testable import TidemarkIdentity
+@testable import TidemarkNode
 
 /// A whole server on a port of its own, for the length of a closure.
 struct TestServer: Sendable {
@@ -36,10 +37,12 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - schema: the chat's when there is none.
     ///   - limits: as in the environment, without the prefix.
+    ///   - log: gets what the server logs; else critical lines go to standard error.
     ///   - change: the last word on the limits.
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
-        change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
+        log: LogCapture? = nil, change: (inout ServerLimits) -> Void = { _ in },
+        _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var environment = [
             "TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0", "TIDEMARK_SCHEMA": schemaFile,
@@ -48,8 +51,11 @@ struct TestServer: Sendable {
         var configuration = try ServerConfiguration(environment: environment)
         if let schema { configuration.schema = schema }
         change(&configuration.limits)
-        var logger = Logger(label: "test") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = .critical
+        var logger = Logger(label: "test") { label in
+            if let log { return log }
+            return StreamLogHandler.standardError(label: label)
+        }
+        if log == nil { logger.logLevel = .critical }
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let server = ServerAssembly(configuration, store: store, eventLoops: loops, logger: logger) { port in
             listening.yield(port)
@@ -91,7 +97,7 @@ struct TestServer: Sendable {
     var watchers: Int { node.feeds.all.map(\.watcherCount).reduce(0, +) }
 
     /// Calls of known users in progress.
-    var calls: Int { node.census.calls }
+    var calls: Int { node.connectionCounts.calls }
 
     /// Begins a graceful shutdown and returns before it is over.
     func stop() async { await services.triggerGracefulShutdown() }

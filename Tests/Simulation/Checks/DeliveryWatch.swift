@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -135,7 +134,7 @@ struct DeliveryWatch {
 
     /// As of what the node has delivered, not of what was committed elsewhere a moment ago.
     private func judge(_ message: Ephemeral, _ connection: Connection, _ world: World) throws(Violation) {
-        let tail = connection.node.fanOut.tail(of: World.workspace)?.seq ?? 0
+        let tail = connection.node.hub.tail(of: World.workspace)?.seq ?? 0
         try check(
             isVisible(message.scope, to: connection.user, at: tail, world), .earshot,
             "\(message.kind) of \(message.user?.text ?? "?") in \(message.scope) at \(tail)")

@@ -1,6 +1,6 @@
 import GRDB
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 
 @testable import Tidemark
 

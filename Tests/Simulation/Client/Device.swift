@@ -1,7 +1,6 @@
 import GRDB
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -175,7 +174,7 @@ final class Device {
     /// Nothing to send, nothing to fetch, connected and consistent.
     var isSettled: Bool {
         guard let machine, machine.isLive, inbox.isEmpty, let connection, connection.isSound,
-            connection.node.fanOut.session(connection.id)?.isLive == true
+            connection.node.hub.session(connection.id)?.isLive == true
         else { return false }
         let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
         return entryCount == 0 && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0

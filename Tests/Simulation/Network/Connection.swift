@@ -1,5 +1,5 @@
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 
 /// One socket between a device and a node: two ordered channels, and what each end believes of it.
 final class Connection {

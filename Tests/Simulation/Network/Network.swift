@@ -1,6 +1,6 @@
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkWire
 
 /// Carries messages with delays and faults. Inside one connection nothing overtakes anything.

@@ -1,98 +1,56 @@
 import TidemarkModel
 import TidemarkStore
 
-/// The contract's `sequence`, as events: from memory or from what is read under the lock, write and commit, answer.
+/// The contract's `read` and `commit`, as events: lock, read, write, commit, answer.
 extension ModelDatabase {
-    /// One step of the order on its way.
-    struct Step {
+    /// The lock, while a node that has read under it plans.
+    final class ModelTurn: Turn {
+        nonisolated(unsafe) private var release: (() -> Void)?
+
+        init(_ release: @escaping () -> Void) { self.release = release }
+
+        /// For who commits: the lock goes with the transaction.
+        func take() -> Bool {
+            defer { release = nil }
+            return release != nil
+        }
+
+        func giveBack() {
+            release?()
+            release = nil
+        }
+
+        func end() async { giveBack() }
+    }
+
+    /// One batch on its way.
+    struct Commit {
         let lease: Lease
-        let reads: ReadSet
-        let isAhead: Bool
-        /// What the node remembers.
-        let memories: OrderMemories
+        let planned: PlannedBatch
+        /// What is in it, for the oracle.
         let steps: [SubmittedStep]
-        let plan: (ReadResult) -> CommittedBatch?
-        let done: (Result<CommittedBatch?, StoreError>) -> Void
+        let done: (Result<Commitment, StoreError>) -> Void
     }
 
     private static let idleTimeout: Milliseconds = 3_000
 
-    func sequence(_ step: Step) {
-        if let guess = guess(step) {
-            return world.after(delay()) {
-                self.lock(step.lease, timeout: { self.answer(step, .failure(Self.unavailable)) }) {
-                    self.check(step, guess)
-                }
-            }
-        }
-        guard !step.isAhead else { return answer(step, .failure(.overtaken)) }
-        look(step)
-    }
+    // MARK: Reading
 
-    // MARK: From memory
-
-    private func guess(_ step: Step) -> Guess? {
-        var loan = step.memories.take(World.workspace)
-        defer { step.memories.put(loan, World.workspace) }
-        do {
-            return try loan.memory.guess(step.reads, hasListeners: false, plan: step.plan)
-        } catch {
-            world.broke(.tiling, "a batch planned from memory: \(error)")
-            return nil
-        }
-    }
-
-    private func check(_ step: Step, _ guess: Guess) {
+    func read(_ reads: ReadSet, _ lease: Lease, done: @escaping (Result<Reading, StoreError>) -> Void) {
+        let fail = { self.world.after(self.delay()) { if lease.isHeld { done(.failure(Self.unavailable)) } } }
         world.after(delay()) {
-            guard step.lease.isHeld else { return self.unlock() }
-            var births = ReadSet()
-            births.records = step.reads.births.map(\.record)
-            let stored = self.tables.read(births, in: World.workspace)
-            guard stored.head == guess.ground, stored.records.isEmpty else {
-                self.unlock()
-                step.memories.forget(World.workspace, doubting: !step.isAhead)
-                return step.isAhead ? self.answer(step, .failure(.overtaken)) : self.look(step)
-            }
-            self.world.after(self.delay()) {
-                self.commit(step, guess.batch, again: { self.answer(step, .failure(Self.unavailable)) }) {
-                    let ids = guess.clients.map(\.row.id)
-                    guard self.tables.storedClients(ids, in: World.workspace) != guess.clients else { return }
-                    self.world.broke(.exactlyOnce, "a node remembers clients otherwise than they are stored")
-                }
-            }
-        }
-    }
-
-    // MARK: From what is stored
-
-    private func look(_ step: Step) {
-        world.after(delay()) {
-            self.lock(step.lease, timeout: { self.answer(step, .failure(Self.unavailable)) }) { self.read(step) }
-        }
-    }
-
-    private func read(_ step: Step) {
-        let stall = strikes(faults.lockStall) ? random.within(500...5_000) : 0
-        world.after(delay() + stall) {
-            guard stall < Self.idleTimeout else {
-                self.unlock()
-                return self.answer(step, .failure(Self.unavailable))
-            }
-            guard step.lease.isHeld else { return self.unlock() }
-            let found = self.tables.read(step.reads, in: World.workspace)
-            var loan = step.memories.take(World.workspace)
-            let clients = self.tables.storedClients(step.reads.clients.map(\.client), in: World.workspace)
-            loan.memory.found(at: found.head, heard: nil, clients: clients, grants: found.grants)
-            guard let batch = step.plan(found) else {
-                self.unlock()
-                step.memories.put(loan, World.workspace)
-                return self.answer(step, .success(nil))
-            }
-            self.world.after(self.delay()) {
-                self.commit(step, batch, again: { self.look(step) }) {
-                    let settled = self.tables.storedClients(batch.settlements.map(\.client.id), in: World.workspace)
-                    loan.memory.committed(batch, clients: settled)
-                    step.memories.put(loan, World.workspace)
+            self.lock(lease, timeout: fail) {
+                let stall = self.strikes(self.faults.lockStall) ? self.random.within(500...5_000) : 0
+                self.world.after(self.delay() + stall) {
+                    guard stall < Self.idleTimeout else {
+                        self.unlock()
+                        return fail()
+                    }
+                    guard lease.isHeld else { return self.unlock() }
+                    let turn = ModelTurn { self.unlock() }
+                    done(.success(Reading(self.tables.read(reads, in: World.workspace), turn: turn)))
+                    // A process that died over it closed its connection.
+                    if !lease.isHeld { turn.giveBack() }
                 }
             }
         }
@@ -100,58 +58,72 @@ extension ModelDatabase {
 
     // MARK: Commit
 
-    /// - Parameters:
-    ///   - again: the outcome was unknown, and it turned out that nothing was written.
-    ///   - written: called under the lock.
-    private func commit(
-        _ step: Step, _ batch: CommittedBatch, again: @escaping () -> Void, written: () -> Void
-    ) {
+    func commit(_ commit: Commit) {
+        if let turn = commit.planned.turn as? ModelTurn {
+            guard turn.take() else { return world.broke(.tiling, "a lock was used twice") }
+            return world.after(delay()) { self.write(commit) }
+        }
+        world.after(delay()) {
+            self.lock(commit.lease, timeout: { self.answer(commit, .failure(Self.unavailable)) }) {
+                self.world.after(self.delay()) {
+                    guard commit.lease.isHeld else { return self.unlock() }
+                    self.write(commit)
+                }
+            }
+        }
+    }
+
+    /// Under the lock.
+    private func write(_ commit: Commit) {
+        let batch = commit.planned.batch
         // A node that died now may have sent its COMMIT before.
-        if !step.lease.isHeld, random.chance(500) { return unlock() }
+        if !commit.lease.isHeld, random.chance(500) { return unlock() }
         let refusesData = batch.settlements.contains { settlement in
             settlement.results.contains { $0.rejection == nil && world.poison.contains($0.transaction) }
         }
         if refusesData {
             unlock()
-            return answer(step, .failure(StoreError(.data, "poison")))
+            return answer(commit, .failure(StoreError(.data, "poison")))
         }
         let isUnknown = strikes(faults.commitUnknown)
         if strikes(faults.commitFails) {
             unlock()
-            return isUnknown ? lookUp(step, batch, again) : answer(step, .failure(Self.unavailable))
+            return isUnknown ? lookUp(commit) : answer(commit, .failure(Self.unavailable))
         }
-        // Its connection was lost with what it has read.
-        guard world.rewinds.count == 0 || tables.read(ReadSet(), in: World.workspace).head.seq + 1 == batch.low else {
-            unlock()
-            return answer(step, .failure(Self.unavailable))
-        }
+        var result = Commitment.moved
         do {
-            try tables.write(batch, in: World.workspace, by: UInt64(step.lease.node.number))
+            result = try tables.commit(commit.planned, in: World.workspace, by: UInt64(commit.lease.node.number))
         } catch {
             world.broke(.tiling, "the tables refused a batch: \(error)")
         }
-        world.committed(batch, from: step.steps)
-        written()
+        if case .written = result {
+            world.committed(batch, from: commit.steps)
+            let ids = commit.planned.clients.map(\.row.id)
+            if tables.storedClients(ids, in: World.workspace) != commit.planned.clients {
+                world.broke(.exactlyOnce, "a node takes clients for otherwise than they are stored")
+            }
+        } else if commit.planned.turn != nil, world.rewinds.count == 0 {
+            world.broke(.tiling, "the order moved under a lock")
+        }
         unlock()
-        if isUnknown { lookUp(step, batch, again) } else { answer(step, .success(batch)) }
+        if isUnknown, case .written = result { lookUp(commit) } else { answer(commit, .success(result)) }
     }
 
     /// the answer to COMMIT was lost; the batch's nonce tells, under the lock.
-    private func lookUp(_ step: Step, _ batch: CommittedBatch, _ again: @escaping () -> Void) {
+    private func lookUp(_ commit: Commit) {
+        let batch = commit.planned.batch
         world.log("commit of \(batch.low) unknown")
-        step.memories.forget(World.workspace)
         world.after(random.within(20...2_000)) {
-            self.lock(step.lease, timeout: { self.lookUp(step, batch, again) }) {
+            self.lock(commit.lease, timeout: { self.lookUp(commit) }) {
                 let found = self.tables.batch(holding: batch.low, in: World.workspace)
                 self.unlock()
-                if found?.nonce == batch.head.nonce { self.answer(step, .success(batch)) } else { again() }
+                let isWritten = found?.nonce == batch.head.nonce
+                self.answer(commit, isWritten ? .success(.written(isHeard: false)) : .failure(Self.unavailable))
             }
         }
     }
 
-    private func answer(_ step: Step, _ result: Result<CommittedBatch?, StoreError>) {
-        // A step that could not be planned ahead has promised nothing.
-        if case .failure(let error) = result, error != .overtaken { step.memories.forget(World.workspace) }
-        world.after(delay()) { if step.lease.isHeld { step.done(result) } }
+    private func answer(_ commit: Commit, _ result: Result<Commitment, StoreError>) {
+        world.after(delay()) { if commit.lease.isHeld { commit.done(result) } }
     }
 }

@@ -1,7 +1,6 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -22,10 +21,10 @@ extension ServerNode {
             case .tell(_, let word): tell(word)
             case .readHistory(let id, _, let request): readHistory(id, request)
             case .submit(let id, _, let submission):
-                if lane.append(submission, ticket: .session(id)) {
+                if lane.append(submission, ticket: LaneTicket(.session(id), submission)) {
                     sequence()
                 } else {
-                    advance { $0.settled(id, .overloaded, pushEnd: submission.pushEnd, into: &$1) }
+                    advance(.settled(id, .overloaded, pushEnd: submission.pushEnd))
                 }
             }
         }
@@ -42,7 +41,7 @@ extension ServerNode {
         let lease = lease
         world.after(0) {
             guard lease.isHeld, self.connections[id]?.isBlocked == false else { return }
-            self.advance { [clock = self.clock] in $0.writabilityChanged(id, isWritable: true, now: clock, into: &$1) }
+            self.advance(.writabilityChanged(id, isWritable: true))
         }
     }
 
@@ -54,15 +53,15 @@ extension ServerNode {
             world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
         }
         world.network.closeFromServer(connection, code: code, reason: reason)
-        fanOut.lost(id)
+        advance(.lost(id))
     }
 
     /// To the other nodes, late or never.
-    private func tell(_ word: PeerWord) {
+    private func tell(_ word: NodeMessage) {
         for other in world.nodes where other.number != number {
             if world.isChaotic, random.chance(world.plan.faults.hintLost) { continue }
             world.after(random.within(5...400)) {
-                if other.isUp { other.advance { $0.heard(word, in: World.workspace, into: &$1) } }
+                if other.isUp { other.advance(.heard(World.workspace, word)) }
             }
         }
     }
@@ -85,7 +84,7 @@ extension ServerNode {
                 guard let snapshot else { return self.loadFailed(id) }
                 self.tail?.saw(snapshot.head.seq)
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration)
-                self.advance { [clock = self.clock] in $0.loaded(id, answer, now: clock, into: &$1) }
+                self.advance(.loaded(id, answer))
             }
         }
         guard request.registers else { return finish() }
@@ -100,7 +99,7 @@ extension ServerNode {
     }
 
     private func loadFailed(_ id: SessionID) {
-        advance { [clock] in $0.loadFailed(id, now: clock, into: &$1) }
+        advance(.loadFailed(id))
     }
 
     private func readWindow(_ id: SessionID, _ request: WindowRequest) {
@@ -110,7 +109,7 @@ extension ServerNode {
         ) { window in
             guard let window else { return self.loadFailed(id) }
             self.tail?.saw(window.head.seq)
-            self.advance { [clock = self.clock] in $0.windowRead(id, window, now: clock, into: &$1) }
+            self.advance(.windowRead(id, window))
         }
     }
 
@@ -125,7 +124,7 @@ extension ServerNode {
         ) { page in
             if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
             if let page { self.tail?.saw(page.at.seq) }
-            self.advance { $0.historyRead(id, request, page, into: &$1) }
+            self.advance(.historyRead(id, request, page))
         }
     }
 
@@ -140,7 +139,7 @@ extension ServerNode {
         ) { page in
             if let page { self.connections[id]?.watch.pageRead(request.id, at: page.at.seq) }
             if let page { self.tail?.saw(page.at.seq) }
-            self.advance { [clock = self.clock] in $0.pageRead(id, request, page, now: clock, into: &$1) }
+            self.advance(.pageRead(id, request, page))
         }
     }
 }

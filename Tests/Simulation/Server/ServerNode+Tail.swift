@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 
 extension ServerNode {
@@ -13,7 +12,7 @@ extension ServerNode {
         world.database.call(lease, { $0.follow(World.workspace, node: UInt64(self.number), now: now) }) { head in
             if let head, self.tail == nil {
                 self.tail = Tail(head: head)
-                self.fanOut.follow(World.workspace, from: head)
+                self.advance(.follow(World.workspace, head))
                 let waiting = self.whenFollowed
                 self.whenFollowed = []
                 for each in waiting { each() }
@@ -72,7 +71,7 @@ extension ServerNode {
             self.isAstray = false
             self.missedThrough = 0
             self.tail?.restart(at: head)
-            self.advance { $0.rewound(to: head, in: World.workspace, into: &$1) }
+            self.advance(.rewound(World.workspace, head))
             if self.isUp { self.readTail() }
         }
     }
@@ -94,18 +93,31 @@ extension ServerNode {
         for other in world.nodes where other.number != number { hint(other) }
     }
 
+    /// The database went back while a batch was on its way here: nobody knows it yet.
+    private func noteLost(_ output: Tail.Output) {
+        let head: Head
+        switch output {
+        case .batch(let batch): head = batch.head
+        case .missed(let end): head = end
+        }
+        guard world.rewinds.count > 0, !world.oracle.batches.contains(where: { $0.head == head }) else { return }
+        isAstray = true
+        for connection in connections.values { connection.watch.isVoid = true }
+    }
+
     private func deliver(_ outputs: [Tail.Output]) {
         for output in outputs {
             if perhapsCrash() { return }
+            noteLost(output)
             switch output {
             case .batch(let batch):
                 let ready = DeliveryBatch(
                     batch, cursor: world.seal.cursor(batch.head, workspace: World.workspace.text))
-                advance { [clock] in $0.committed(ready, in: World.workspace, now: clock, into: &$1) }
+                advance(.committed(World.workspace, ready))
             case .missed(let head):
                 world.log("n\(number) missed up to \(head.seq)")
                 missedThrough = head.seq
-                advance { [clock] in $0.missed(upTo: head, in: World.workspace, now: clock, into: &$1) }
+                advance(.missed(World.workspace, head))
             }
             guard isUp else { return }
         }

@@ -1,6 +1,5 @@
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -9,9 +8,21 @@ import TidemarkWire
 /// One server process: the real fan-out, tail, lane and sequencer, carried out as the product's executors do.
 final class ServerNode {
     /// Who waits for the outcome of a submission.
-    enum Ticket: Sendable {
-        case session(SessionID)
-        case call(Int)
+    struct LaneTicket: Sendable {
+        enum Receiver: Sendable {
+            case session(SessionID)
+            case call(Int)
+        }
+
+        let to: Receiver
+        let client: ClientID
+        let pushEnd: Int64?
+
+        init(_ to: Receiver, _ submission: Submission) {
+            self.to = to
+            client = submission.client
+            pushEnd = submission.pushEnd
+        }
     }
 
     let number: Int
@@ -23,14 +34,13 @@ final class ServerNode {
     let context: SessionContext
     let sequencer: Sequencer
 
-    var fanOut: FanOut
+    var hub: Hub
     var tail: Tail?
-    var lane: LaneQueue<Ticket>
-    var flights: Flights<[LaneQueue<Ticket>.Element], Written>
-    /// The last flight of which a plan was made.
-    var plannedThrough = 0
-    var isTakingApart = false
-    var memories = OrderMemories()
+    var lane: LaneQueue<LaneTicket>
+    var machine: LaneMachine<LaneTicket>
+    var isSequencing = false
+    /// Before another try of an unavailable store.
+    var isPausing = false
     /// The end of the last batch that was missed.
     var missedThrough: SequenceNumber = 0
     var isReadingTail = false
@@ -52,20 +62,20 @@ final class ServerNode {
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
             sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
         sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model, bounds: world.plan.lane.plan)
-        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
+        hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
-        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
+        machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
     }
 
     var clock: Milliseconds { world.now + clockOffset }
     var lease: Lease { Lease(node: self, incarnation: incarnation) }
     /// Nothing to sequence, and everything that was committed delivered.
     var isIdle: Bool {
-        isUp && flights.isEmpty && !isTakingApart && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
+        isUp && machine.isEmpty && lane.isEmpty && tail?.head.seq == world.oracle.head.seq
     }
 
     /// Batches of this node are on their way, or untold.
-    var isCommitting: Bool { !flights.isEmpty || isTakingApart || !lane.isEmpty }
+    var isCommitting: Bool { !machine.isEmpty || !lane.isEmpty }
 
     // MARK: Life
 
@@ -74,13 +84,11 @@ final class ServerNode {
         incarnation += 1
         isUp = true
         world.log("n\(number) starts")
-        fanOut = FanOut(context: context, limits: world.plan.fanOut, name: "n\(number)")
+        hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil
-        flights = Flights(aheadMin: world.plan.lane.aheadTransactionsMin)
-        plannedThrough = 0
-        isTakingApart = false
-        memories = OrderMemories()
+        machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
+        isPausing = false
         missedThrough = 0
         isReadingTail = false
         isAstray = false
@@ -106,7 +114,7 @@ final class ServerNode {
     func drain() {
         guard isUp else { return }
         world.log("n\(number) drains")
-        advance { $0.drain(into: &$1) }
+        advance(.drain)
         let lease = lease
         world.after(random.within(500...8_000)) { if lease.isHeld { self.crash() } }
     }
@@ -124,19 +132,19 @@ final class ServerNode {
     func opened(_ connection: Connection) {
         connections[connection.id] = connection
         connection.watch.isVoid = isAstray
-        advance { [clock] in $0.opened(connection.id, headerToken: nil, now: clock, into: &$1) }
+        advance(.opened(connection.id, headerToken: nil))
     }
 
     func received(_ connection: Connection, _ bytes: [UInt8]) {
         guard isUp, connections[connection.id] != nil else { return }
         connection.watch.received(bytes, world)
-        advance { [clock] in $0.received(connection.id, bytes, now: clock, into: &$1) }
+        advance(.received(connection.id, bytes))
     }
 
     func lost(_ connection: Connection) {
         guard connections.removeValue(forKey: connection.id) != nil else { return }
         world.log("n\(number) lost c\(connection.id)")
-        fanOut.lost(connection.id)
+        advance(.lost(connection.id))
     }
 
     /// The socket's buffer filled up or emptied.
@@ -151,24 +159,22 @@ final class ServerNode {
             guard lease.isHeld, self.connections[connection.id] != nil, connection.isBlocked == isBlocked else {
                 return
             }
-            self.advance { [clock = self.clock] in
-                $0.writabilityChanged(connection.id, isWritable: !isBlocked, now: clock, into: &$1)
-            }
+            self.advance(.writabilityChanged(connection.id, isWritable: !isBlocked))
         }
     }
 
     // MARK: Time
 
     private func tick() {
-        advance { [clock] in $0.tick(now: clock, into: &$1) }
+        advance(.tick)
         let lease = lease
         world.after(1_000) { if lease.isHeld { self.tick() } }
     }
 
     /// Runs the machine and carries out what it wants.
-    func advance(_ event: (inout FanOut, inout [SessionEffect]) -> Void) {
+    func advance(_ event: HubEvent) {
         var effects: [SessionEffect] = []
-        event(&fanOut, &effects)
+        hub.apply(event, now: clock, into: &effects)
         carryOut(effects)
     }
 }

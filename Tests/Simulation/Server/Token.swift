@@ -1,6 +1,6 @@
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 
 /// Bearer tokens of the simulation: the user and the end, in plain text.
 enum Token {

@@ -1,8 +1,7 @@
 import Tidemark
-import TidemarkFanOut
+import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 
@@ -24,7 +23,7 @@ struct SimulationPlan {
     /// Bursts of new messages and little else: their batches are planned from memory, and fly ahead of each other.
     private(set) var isTalkative = false
     private(set) var wire = WireLimits()
-    private(set) var fanOut = FanOutLimits()
+    private(set) var hub = HubLimits()
     private(set) var lane = LaneLimits()
     private(set) var store = StoreLimits()
     private(set) var local = LocalLimits()
@@ -71,7 +70,7 @@ struct SimulationPlan {
         tiny(&lane.attemptsMax, 2)
         // Few writers: most batches fly ahead or none does.
         if random.chance(700) { lane.aheadTransactionsMin = 1 + random.below(3) }
-        tiny(&fanOut.ringBytesMax, 2_000)
+        tiny(&hub.ringBytesMax, 2_000)
         tiny(&store.readBytesMax, 400)
         tiny(&wire.windowBytesMax, 3_000)
         tiny(&wire.outboundBytesMax, 1_000)
@@ -86,7 +85,7 @@ struct SimulationPlan {
         if random.chance(350) { local.pageRows = 1 + random.below(3) }
         if random.chance(200) { session.ackMax = 5_000 }
         if random.chance(300) { session.progress = 1_000 }
-        if random.chance(250) { fanOut.ringAgeMax = random.within(500...5_000) }
+        if random.chance(250) { hub.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
         if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
         guard random.chance(120) else { return }

@@ -1,7 +1,7 @@
 import Crypto
 import Tidemark
+import TidemarkHub
 import TidemarkModel
-import TidemarkSession
 import TidemarkStore
 import TidemarkWire
 

@@ -58,7 +58,7 @@ let directions = Rule(name: "directions") { file in
     }
 
     @Test func `a library outside its home is found`() {
-        let file = SourceFile(path: "Server/Session/A.swift", text: "import GRDB\nimport NIOCore\nimport Logging\n")
+        let file = SourceFile(path: "Server/Hub/A.swift", text: "import GRDB\nimport NIOCore\nimport Logging\n")
         #expect(outsideImports.check(file).map(\.line) == [1, 2])
         let pure = SourceFile(path: "Shared/Model/A.swift", text: "public import Foundation\n// import NIOCore\n")
         #expect(outsideImports.check(pure).map(\.line) == [1])
@@ -72,7 +72,7 @@ let directions = Rule(name: "directions") { file in
         }
         #expect(found("Shared/Model/A.swift", "TidemarkWire"))
         #expect(found("Server/Store/A.swift", "TidemarkSequencer"))
-        #expect(found("Server/Gateway/A.swift", "TidemarkPostgresStore"))
+        #expect(found("Server/Node/A.swift", "TidemarkPostgresStore"))
         #expect(found("ClientSDK/SDK/A.swift", "TidemarkStore"))
         #expect(found("Server/Attic/A.swift", "Logging"))
         #expect(!found("Server/Sequencer/A.swift", "TidemarkStore"))

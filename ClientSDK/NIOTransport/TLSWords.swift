@@ -1,0 +1,25 @@
+import NIOSSL
+
+/// Why no TLS came about, for people. The library says it with numbers and with the names of its own source files, which
+/// tell where the app was built.
+enum TLSWords {
+    private static let known = [
+        (
+            "CERTIFICATE_VERIFY_FAILED",
+            "its certificate is not valid here: it has ended, or no authority that this device trusts vouches for it"
+        ),
+        ("WRONG_VERSION_NUMBER", "what answers does not speak TLS"),
+    ]
+
+    static func of(_ error: any Error) -> String {
+        if let error = error as? NIOSSLExtraError, error == .failedToValidateHostname {
+            return "its certificate is that of another name"
+        }
+        let text = "\(error)"
+        for (mark, words) in known where text.contains(mark) { return words }
+        // BoringSSL names its reasons in capitals, behind its own name.
+        guard let start = text.firstRange(of: "OPENSSL_internal:") else { return "the TLS handshake failed" }
+        let reason = text[start.upperBound...].prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+        return "the TLS handshake failed (\(reason))"
+    }
+}

@@ -1,0 +1,72 @@
+import Hummingbird
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+/// The calls for client ids: a user registers, lists and removes its own.
+extension API {
+    /// `POST /v1/clients`: binds a client id to the caller; the same call again has the same answer.
+    func register(_ call: (identity: Identity, body: RegisterCall)) async throws -> Response {
+        let registration = try await node.register(
+            call.body.client, for: call.identity.principal.user, in: call.identity.workspace)
+        switch registration {
+        case .registered(let row):
+            var writer = JSONWriter(capacity: 80)
+            writer.literal("{\"client\":")
+            writer.id(row.id)
+            writer.literal(",\"lmid\":")
+            writer.integer(row.settledThrough)
+            writer.byte(UInt8(ascii: "}"))
+            return Response(json: writer.bytes)
+        case .taken: throw APIError(.conflict, "client_taken", "the client id belongs to another user")
+        case .tooMany:
+            throw APIError(
+                .tooManyRequests, "quota", "the user has too many clients, all of them in use: remove one")
+        case .tooFast(let wait): throw tooFast(wait)
+        }
+    }
+
+    /// `GET /v1/clients`: the caller's own, those first that would make room.
+    func clients(of identity: Identity) async throws -> Response {
+        let clients = try await node.readGate.pass { () async throws(StoreError) -> [RegisteredClient] in
+            try await node.store.clients(of: identity.principal.user, in: identity.workspace)
+        }
+        var writer = JSONWriter(capacity: 32 + clients.count * 128)
+        writer.literal("{\"clients\":")
+        writer.array(clients) { writer, client in
+            writer.literal("{\"client\":")
+            writer.id(client.id)
+            for (name, value) in [
+                ("lmid", client.settledThrough), ("registered", client.registered), ("seen", client.seen),
+            ] {
+                writer.byte(UInt8(ascii: ","))
+                writer.string(name)
+                writer.byte(UInt8(ascii: ":"))
+                writer.integer(value)
+            }
+            writer.byte(UInt8(ascii: "}"))
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return Response(json: writer.bytes)
+    }
+
+    /// `DELETE /v1/clients/ID`: ends one of the caller's own, and its connections.
+    func removeClient(_ context: APIContext, of identity: Identity) async throws -> Response {
+        guard let client = context.parameters.get("client").flatMap({ UniqueID($0) }) else {
+            throw APIError(.badRequest, "invalid", "the address has no client id")
+        }
+        let (user, workspace) = (identity.principal.user, identity.workspace)
+        if let wait = node.takeRegistration(of: user, in: workspace) { throw tooFast(wait) }
+        guard try await node.remove(client, of: user, in: workspace) else {
+            throw APIError(.notFound, "not_found", "the user has no such client")
+        }
+        return Response(status: .noContent)
+    }
+
+    private func tooFast(_ wait: Int64) -> APIError {
+        .busy(.tooManyRequests, .rateLimited, "clients: too many registered or removed at once", retryAfter: wait)
+    }
+}

@@ -1,0 +1,96 @@
+import Hummingbird
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+/// Who pushes over HTTP: each has a rate of its own.
+struct PushCaller: Hashable, Sendable {
+    var user: Caller
+    var client: ClientID
+}
+
+extension API {
+    /// `POST /v1/push`: 200 once everything in it is settled, be it accepted or refused.
+    func push(_ request: Request, of identity: Identity) async throws -> Response {
+        guard !node.isDraining else {
+            throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
+        }
+        let bytes = try await body(of: request)
+        let limits = node.context.limits
+        let call: PushCall
+        do throws(WireError) {
+            call = try PushCall.decode(bytes, limits: limits.model)
+        } catch {
+            throw APIError(error)
+        }
+        guard call.push.entries.count <= limits.pushTransactionsMax else {
+            throw APIError(.badRequest, "invalid", "push: more than \(limits.pushTransactionsMax) transactions")
+        }
+        guard !node.context.outgrowsOutcomes(call.push) else {
+            let message = "push: \(limits.outcomesKeptMax) outcomes are not acknowledged"
+            throw APIError.busy(.serviceUnavailable, .overloaded, message, retryAfter: retry)
+        }
+        let caller = PushCaller(
+            user: .init(workspace: identity.workspace, user: identity.principal.user), client: call.client)
+        if !rates.knows(caller) { try await requireClient(of: caller) }
+        if let wait = rates.take(call.push.entries.count, for: caller, now: node.now()) {
+            let message = "push: \(limits.transactionsPerSecond) transactions a second"
+            throw APIError.busy(.tooManyRequests, .rateLimited, message, retryAfter: wait)
+        }
+        let pieces = node.context.submissions(
+            of: call.push, client: call.client, principal: identity.principal, connection: call.connection,
+            bytes: bytes.count, app: call.app)
+        let outcome = await node.settle(pieces, in: identity.workspace)
+        if case .settled = outcome {
+            node.sightings.note(.init(workspace: identity.workspace, client: call.client), now: node.now())
+        }
+        return Response(json: try answer(to: outcome).encode())
+    }
+
+    /// Whose a client is has to be known before anything of a rate is used: there are as many ids as anybody makes up.
+    private func requireClient(of caller: PushCaller) async throws {
+        if let wait = lookups.take(1, for: caller.user, now: node.now()) {
+            let message = "push: too many clients in a short time"
+            throw APIError.busy(.tooManyRequests, .rateLimited, message, retryAfter: wait)
+        }
+        let (user, workspace) = (caller.user.user, caller.user.workspace)
+        let snapshot = try await node.loadGate.pass { () async throws(StoreError) -> SessionSnapshot in
+            try await node.store.session(for: user, client: caller.client, in: workspace)
+        }
+        guard snapshot.client?.user == user else { throw APIError.clientUnknown }
+    }
+
+    private var retry: Int64 { node.context.timing.retry }
+
+    private func answer(to outcome: PushOutcome) throws(APIError) -> PushAnswer {
+        switch outcome {
+        case .settled(let through, let results):
+            return PushAnswer(
+                settledThrough: through,
+                outcomes: results.map {
+                    .init(
+                        number: $0.number, transaction: $0.transaction, seq: $0.seq, time: $0.time,
+                        rejection: $0.rejection)
+                })
+        case .gap(let through):
+            var error = APIError(.conflict, ErrorCode.gap.rawValue, "go on from \(through + 1)")
+            error.settledThrough = through
+            throw error
+        case .stale: throw APIError(.conflict, "stale_conn", "a later connection of this client was seen")
+        case .forked:
+            throw APIError(.conflict, "client_forked", "a transaction number came back with other content")
+        case .unknownClient:
+            throw .clientUnknown
+        case .unavailable:
+            throw .busy(.serviceUnavailable, .unavailable, "the store is not available", retryAfter: retry)
+        case .overloaded:
+            throw .busy(
+                .serviceUnavailable, .overloaded,
+                "the workspace's queue is full, or too many outcomes are not acknowledged",
+                retryAfter: retry)
+        }
+    }
+}

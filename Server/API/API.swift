@@ -1,0 +1,129 @@
+import HTTPTypes
+package import Hummingbird
+package import NIOCore
+import TidemarkHub
+import TidemarkModel
+package import TidemarkNode
+import TidemarkSequencer
+import TidemarkWire
+
+/// The calls over HTTP: the same conversation as on the socket, for programs without one (PROTOCOL.md, "HTTP").
+package struct API: Sendable {
+    let node: Node
+    let rates: RateBook<PushCaller>
+    /// Looks at whose a client is, a user.
+    let lookups: RateBook<Caller>
+    let polls: PollCount
+    let readinessChecks: SharedAnswer<Bool>
+    private let markAuthenticated: @Sendable (any Channel) -> Void
+
+    /// - Parameter markAuthenticated: told of each connection that proved its token.
+    package init(node: Node, markAuthenticated: @escaping @Sendable (any Channel) -> Void) {
+        self.node = node
+        self.markAuthenticated = markAuthenticated
+        let limits = node.context.limits
+        rates = RateBook(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst)
+        lookups = RateBook(
+            perSecond: node.limits.clientLookupsPerSecond, burst: node.limits.clientLookupsBurst)
+        polls = PollCount(max: node.limits.longPollsMax)
+        readinessChecks = SharedAnswer(lifetime: node.limits.probeLifetime)
+    }
+
+    /// The routes; add more to it before it serves.
+    package func router() -> Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: ErrorAnswers(retryAfter: node.context.timing.retry))
+        router.get("/healthz") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
+        router.get("/readyz") { _, _ in try await readiness() }
+        router.get("/v1/info") { _, _ in Response(json: profile.encode()) }
+        router.post("/v1/clients") { request, context in
+            try await answer(request, context, RegisterCall.decode, register)
+        }
+        router.get("/v1/clients") { request, context in
+            try await counted(request, context) { try await clients(of: $0) }
+        }
+        router.delete("/v1/clients/:client") { request, context in
+            try await counted(request, context) { try await removeClient(context, of: $0) }
+        }
+        router.post("/v1/push") { request, context in
+            try await counted(request, context) { try await push(request, of: $0) }
+        }
+        router.post("/v1/pull") { request, context in try await answer(request, context, PullCall.decode, pull) }
+        router.post("/v1/page") { request, context in try await answer(request, context, PageRequest.decode, page) }
+        router.post("/v1/history") { request, context in
+            try await answer(request, context, HistoryRequest.decode, history)
+        }
+        router.put("/v1/blobs/:digest") { request, context in
+            try await noted { try await counted(request, context) { try await putBlob(request, context, of: $0) } }
+        }
+        router.get("/v1/blobs/:digest") { request, context in
+            try await noted {
+                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: false) }
+            }
+        }
+        router.head("/v1/blobs/:digest") { request, context in
+            try await noted {
+                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: true) }
+            }
+        }
+        return router
+    }
+
+    private var profile: ServerProfile {
+        ServerProfile(
+            server: node.context.serverName, schema: node.context.schema, limits: node.context.limits)
+    }
+
+    /// Who calls; a connection that proves it is no stranger any more.
+    private func authenticate(_ request: Request, _ context: APIContext) throws(APIError) -> Identity {
+        guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else {
+            throw .unauthenticated(hasToken: false)
+        }
+        guard let identity = node.context.verify(token, node.now()) else { throw .unauthenticated(hasToken: true) }
+        markAuthenticated(context.channel)
+        return identity
+    }
+
+    /// The whole body, up to the bound that is told to clients.
+    func body(of request: Request) async throws -> [UInt8] {
+        let buffer = try await request.body.collect(upTo: node.context.limits.messageBytesMax)
+        return Array(buffer.readableBytesView)
+    }
+
+    /// Does a call for who makes it. While it is in progress it counts against its user, as a connection does.
+    private func counted(
+        _ request: Request, _ context: APIContext, _ call: (Identity) async throws -> Response
+    ) async throws -> Response {
+        let identity = try authenticate(request, context)
+        let user = Caller(workspace: identity.workspace, user: identity.principal.user)
+        guard node.connectionCounts.beginCall(of: user) else {
+            let message = "the user has \(node.context.limits.callsPerUserMax) calls in progress; wait for one"
+            var error = APIError.busy(
+                .tooManyRequests, .rateLimited, message, retryAfter: node.context.timing.retry)
+            // Or connections that do nothing would be left of the calls that were refused.
+            error.fields[.connection] = "close"
+            throw error
+        }
+        defer { node.connectionCounts.endCall(of: user) }
+        return try await call(identity)
+    }
+
+    /// The same for a call whose body is JSON.
+    private func answer<Call>(
+        _ request: Request, _ context: APIContext, _ decode: ([UInt8]) throws(WireError) -> Call,
+        _ call: ((identity: Identity, body: Call)) async throws -> Response
+    ) async throws -> Response {
+        try await counted(request, context) { identity in
+            let bytes = try await body(of: request)
+            let decoded: Call
+            do throws(WireError) { decoded = try decode(bytes) } catch { throw APIError(error) }
+            return try await call((identity, decoded))
+        }
+    }
+
+    private static func bearerToken(_ value: String) -> String? {
+        let parts = value.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
+        return String(parts[1].drop { $0 == " " })
+    }
+}

@@ -1,0 +1,178 @@
+import GRDB
+import TidemarkModel
+import TidemarkSQLite
+import TidemarkStore
+
+/// One batch on the writing connection: whatever must not happen fails it, and rolls it back.
+struct BatchWrite {
+    let db: Database
+    let workspace: WorkspaceID
+    let limits: StoreLimits
+    /// Another node needs the body.
+    let isHeard: Bool
+    let places: ScopePlaces
+    let filing: Filing
+
+    /// A record that was taken for new is there.
+    private struct Collision: Error {}
+
+    /// Commits a batch if the workspace stands where it was planned.
+    ///
+    /// - Returns: false when it does not, or a record is there that was to be new: nothing was written.
+    func commit(_ planned: PlannedBatch) throws -> Bool {
+        do {
+            try db.beginTransaction(.immediate)
+            guard try head() == planned.base else {
+                try db.rollback()
+                return false
+            }
+            try write(planned)
+            try db.commit()
+            return true
+        } catch is Collision {
+            leaveTransaction()
+            return false
+        } catch {
+            leaveTransaction()
+            // A commit that failed half-way may have happened: the nonce tells.
+            guard try head() == planned.batch.head else { throw error }
+            return true
+        }
+    }
+
+    private func head() throws -> Head {
+        try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() }) ?? .start
+    }
+
+    private func leaveTransaction() {
+        places.forget()
+        filing.forget()
+        guard db.isInsideTransaction else { return }
+        // It fails only when SQLite has rolled back by itself already, as it does after a full disk.
+        try? db.rollback()
+    }
+
+    private func write(_ planned: PlannedBatch) throws {
+        let batch = planned.batch
+        if batch.low == 1 { try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) } }
+        try write(batch.records, existing: planned.existing, low: batch.low)
+        try write(batch.memberships)
+        try write(planned.clients)
+        try remove(batch.removals)
+        try write(batch.ledger, at: batch.head.time)
+        try Prepared(EmbeddedSQL.insertBatch, db).execute {
+            $0.text(workspace.text)
+            $0.integer(batch.head.seq)
+            $0.integer(batch.low)
+            $0.integer(Int64(bitPattern: batch.head.nonce))
+            $0.integer(batch.head.time)
+            $0.integer(batch.head.epoch)
+            if isHeard { $0.text(BatchBody.encode(batch)) } else { $0.null() }
+        }
+        // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
+        let gone = limits.bodiesGoneThrough(head: batch.head.seq)
+        guard gone > 0 else { return }
+        try Prepared(EmbeddedSQL.dropBodies, db).execute {
+            $0.text(workspace.text)
+            $0.integer(limits.bodiesGoneThrough(head: batch.low - 1))
+            $0.integer(gone)
+        }
+    }
+
+    private func write(
+        _ records: [StoredRecord], existing: Set<RecordKey>, low: SequenceNumber
+    ) throws {
+        guard !records.isEmpty else { return }
+        try filing.runIfDue(db)
+        let insert = try Prepared(EmbeddedSQL.insertRecord, db)
+        let upsert = try Prepared(EmbeddedSQL.upsertRecord, db)
+        for record in records {
+            let place = try places.place(of: record.scope, in: workspace, db)
+            if record.born >= low { filing.added(at: place) }
+            guard existing.contains(record.key) else {
+                do {
+                    try insert.execute { $0.record(record, at: place, in: workspace) }
+                } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE {
+                    throw Collision()
+                }
+                continue
+            }
+            guard try upsert.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
+                throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
+            }
+        }
+    }
+
+    private func write(_ memberships: [MembershipChange]) throws {
+        for change in memberships {
+            guard let role = change.role else {
+                try Prepared(EmbeddedSQL.endMember, db).execute {
+                    $0.text(workspace.text)
+                    $0.text(change.user.text)
+                    $0.text(change.scope.text)
+                }
+                continue
+            }
+            try Prepared(EmbeddedSQL.upsertMember, db).execute {
+                $0.text(workspace.text)
+                $0.text(change.user.text)
+                $0.text(change.scope.text)
+                $0.text(role.rawValue)
+                $0.integer(change.begins)
+                $0.integer(change.since == nil ? 1 : 0)
+            }
+        }
+    }
+
+    private func remove(_ clients: [ClientID]) throws {
+        for client in clients {
+            let changed = try Prepared(EmbeddedSQL.removeClient, db).execute {
+                $0.text(workspace.text)
+                $0.id(client)
+            }
+            guard changed == 1 else { throw StoreError(.invariant, "only a registered client can be removed") }
+        }
+    }
+
+    private func write(_ clients: [StoredClient]) throws {
+        guard !clients.isEmpty else { return }
+        let update = try Prepared(EmbeddedSQL.updateClient, db)
+        for client in clients {
+            let changed = try update.execute {
+                $0.text(workspace.text)
+                $0.id(client.row.id)
+                $0.text(client.row.user.text)
+                $0.integer(client.row.settledThrough)
+                $0.integer(client.row.ackedThrough)
+                $0.integer(client.row.connection)
+                $0.text(client.keptBytes)
+            }
+            guard changed == 1 else {
+                throw StoreError(.invariant, "a client that was read is not there, or its numbers would go back")
+            }
+        }
+    }
+}
+
+extension Binding {
+    fileprivate mutating func record(_ record: StoredRecord, at place: Int64, in workspace: WorkspaceID) {
+        integer(place)
+        key(workspace, record.key)
+        text(record.scope.text)
+        integer(record.seq)
+        integer(record.born)
+        integer(record.isDeleted ? 1 : 0)
+        text(record.author.text)
+        integer(record.created)
+        integer(record.updated)
+        if record.isDeleted { null() } else { text(record.body) }
+    }
+}
+
+extension Binding {
+    mutating func key(_ workspace: WorkspaceID, _ key: RecordKey) {
+        text(workspace.text)
+        text(key.collection)
+        id(key.id)
+    }
+}

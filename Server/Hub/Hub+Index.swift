@@ -1,0 +1,80 @@
+import TidemarkModel
+
+extension Hub {
+    /// Works on a session where it lies: reading it through the dictionary would copy all of it.
+    mutating func withSession<Value>(_ id: SessionID, _ body: (inout Session) -> Value) -> Value? {
+        guard let place = sessions.index(forKey: id) else { return nil }
+        return body(&sessions.values[place])
+    }
+
+    /// Runs one event on a session and takes over what it changed.
+    mutating func update(
+        _ id: SessionID, into effects: inout [SessionEffect],
+        _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
+    ) {
+        guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
+        let workspaces = workspaces
+        let note = withSession(id) { session in
+            event(&session, { workspace.flatMap { workspaces[$0]?.ring } }, &effects)
+            return session.takeIndexNote()
+        }
+        guard let workspace, let note else { return }
+        take(note, of: id, in: workspace)
+    }
+
+    /// Brings the indices up to date with one session.
+    mutating func take(_ note: Session.IndexNote, of id: SessionID, in workspace: WorkspaceID) {
+        for change in note.changes {
+            workspaces[workspace]?.attendance.note(change.scope)
+            if change.isMember {
+                workspaces[workspace]?.byScope[change.scope, default: []].insert(id)
+            } else {
+                leave(change.scope, id, workspace)
+                workspaces[workspace]?.attendance.unwatch(change.scope, by: id)
+            }
+        }
+        switch note.isBehind {
+        case true?: workspaces[workspace]?.behind.insert(id)
+        case false?: workspaces[workspace]?.behind.remove(id)
+        case nil: break
+        }
+        if note.isClosed, let session = sessions[id] { forget(session) }
+    }
+
+    /// A session was welcomed: it takes part from now on, and an older connection of the same client ends.
+    mutating func enter(_ session: Session, _ workspace: WorkspaceID, into effects: inout [SessionEffect]) {
+        guard let user = session.identity?.principal.user else { return }
+        if workspaces[workspace]?.byClient[session.client] != session.id {
+            superseded(session.client, in: workspace, into: &effects)
+        }
+        workspaces[workspace]?.byClient[session.client] = session.id
+        workspaces[workspace]?.byUser[user, default: []].insert(session.id)
+        workspaces[workspace]?.attendance.came(user)
+    }
+
+    /// Takes a session out of every index.
+    mutating func forget(_ session: Session) {
+        guard let identity = session.identity, workspaces[identity.workspace] != nil else { return }
+        let workspace = identity.workspace
+        for scope in session.grants.keys {
+            leave(scope, session.id, workspace)
+            workspaces[workspace]?.attendance.note(scope)
+        }
+        workspaces[workspace]?.attendance.unwatchAll(by: session.id)
+        let user = identity.principal.user
+        workspaces[workspace]?.byUser[user]?.remove(session.id)
+        if workspaces[workspace]?.byUser[user]?.isEmpty == true {
+            workspaces[workspace]?.byUser[user] = nil
+            left(session, user, in: workspace)
+        }
+        if workspaces[workspace]?.byClient[session.client] == session.id {
+            workspaces[workspace]?.byClient[session.client] = nil
+        }
+        workspaces[workspace]?.behind.remove(session.id)
+    }
+
+    private mutating func leave(_ scope: ScopeID, _ id: SessionID, _ workspace: WorkspaceID) {
+        workspaces[workspace]?.byScope[scope]?.remove(id)
+        if workspaces[workspace]?.byScope[scope]?.isEmpty == true { workspaces[workspace]?.byScope[scope] = nil }
+    }
+}

@@ -1,0 +1,66 @@
+package import TidemarkModel
+package import TidemarkStore
+import TidemarkWire
+
+/// The `changes` frames of one pull over HTTP, from windows of the order: the same that a catching-up session sends.
+package struct PullFrames: Sendable {
+    package private(set) var frames: [[UInt8]] = []
+    /// Every batch up to here is in the frames, or of no concern.
+    package private(set) var position: Head
+    package private(set) var rows = 0
+    package private(set) var bytes = 0
+    /// State of reads that looked further than the end: consistent only from here on.
+    private var lookedThrough: SequenceNumber = 0
+    private var base: String
+    private let workspace: WorkspaceID
+    private let context: SessionContext
+
+    package init(from position: Head, in workspace: WorkspaceID, context: SessionContext) {
+        self.position = position
+        self.workspace = workspace
+        self.context = context
+        base = context.seal.cursor(position, workspace: workspace.text)
+    }
+
+    /// Adds what a window holds; false when it did not get further.
+    ///
+    /// - Throws: kind `unavailable` when the window is of another history than what was added before.
+    package mutating func add(_ window: Window) throws(StoreError) -> Bool {
+        guard window.through.seq > position.seq else { return false }
+        guard position.isOfHistory(holding: window.base) else { throw .wentBack }
+        position = window.through
+        lookedThrough = max(lookedThrough, window.head.seq)
+        guard !window.records.isEmpty else { return true }
+        let cursor = context.seal.cursor(window.through, workspace: workspace.text)
+        var splice = ChangesSplice(
+            from: base, cursor: cursor, time: window.through.time, isLive: false, isConsistent: false)
+        for group in DeliveryBatch.groups(window.records) { splice.group(group.scope, rows: group.rows) }
+        append(splice.finish(), cursor)
+        rows += window.records.count
+        return true
+    }
+
+    /// Adds the frame that ends at the snapshot. True when the client then has a state that the server was in.
+    ///
+    /// - Throws: kind `unavailable` when the snapshot is of another history than what was added before.
+    package mutating func finish(_ snapshot: SessionSnapshot) throws(StoreError) -> Bool {
+        guard position.seq < snapshot.head.seq || position.nonce == snapshot.head.nonce else { throw .wentBack }
+        let cursor = context.seal.cursor(snapshot.head, workspace: workspace.text)
+        let isConsistent = lookedThrough <= snapshot.head.seq
+        var splice = ChangesSplice(
+            from: base, cursor: cursor, time: snapshot.head.time, isLive: false, isConsistent: isConsistent)
+        let settled = snapshot.client.map {
+            Settled(through: $0.settledThrough, outcomes: snapshot.results.map(\.wire))
+        }
+        // Where it is not, a row of the client's own may be behind the end: the next pull brings it, and the settlement.
+        append(splice.finish(settled: isConsistent ? settled : nil), cursor)
+        position = snapshot.head
+        return isConsistent
+    }
+
+    private mutating func append(_ frame: [UInt8], _ cursor: String) {
+        frames.append(frame)
+        bytes += frame.count
+        base = cursor
+    }
+}

@@ -1,0 +1,97 @@
+package import TidemarkModel
+package import TidemarkStore
+import TidemarkWire
+
+extension Session {
+    /// Asks the store for what the ring no longer holds.
+    mutating func readOn(into effects: inout [SessionEffect]) {
+        guard let identity, !isLoading else { return }
+        guard let catchUp else {
+            // Fell behind the ring: start over from a new snapshot, keeping the position.
+            return requestLoad(registers: false, lineage: position.seq, into: &effects)
+        }
+        isLoading = true
+        effects.append(
+            .readWindow(
+                id,
+                WindowRequest(
+                    workspace: identity.workspace, scopes: catchUp.scopes, after: position.seq,
+                    span: min(catchUp.span, catchUp.target.seq - position.seq))))
+    }
+
+    /// A new snapshot for a session that fell behind: what it held and still holds is caught up, the rest is told.
+    mutating func resume(
+        _ snapshot: SessionSnapshot, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        guard snapshot.head.seq >= position.seq else { return pump(ring, now: now, into: &effects) }
+        guard position.isOfHistory(holding: snapshot.lineage) else { return closeRewound(into: &effects) }
+        // The new snapshot says it again.
+        heldSettled = nil
+        let current = held(snapshot.grants)
+        var kept: [ScopeID] = []
+        var changes: [Changes.GrantChange] = []
+        for (scope, grant) in grants.sorted(by: { $0.key < $1.key }) {
+            if current[scope]?.since == grant.since {
+                kept.append(scope)
+            } else {
+                changes.append(.init(scope: scope, since: snapshot.head.seq, role: nil))
+            }
+        }
+        for (scope, grant) in current.sorted(by: { $0.key < $1.key }) where grants[scope] != grant {
+            changes.append(.init(scope: scope, since: grant.since, role: grant.role))
+        }
+        catchUp = CatchUp(
+            target: snapshot.head, scopes: kept, grants: current, changes: changes,
+            settled: Settled(
+                through: snapshot.client?.settledThrough ?? 0, outcomes: snapshot.results.map(\.wire)))
+        pump(ring, now: now, into: &effects)
+    }
+
+    /// A window came back.
+    package mutating func windowRead(
+        _ read: Window, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        isLoading = false
+        guard phase == .streaming, var catchUp, read.through.seq > position.seq else {
+            return pump(ring, now: now, into: &effects)
+        }
+        guard position.isOfHistory(holding: read.base) else { return closeRewound(into: &effects) }
+        readThrough = max(readThrough, read.head.seq)
+        let groups = DeliveryBatch.groups(read.records.filter { catchUp.isDue($0.scope, at: $0.seq) })
+        let bytes = groups.reduce(0) { $0 + $1.rows.count }
+        catchUp.adapt(to: bytes, target: context.limits.changesBytesTarget)
+        self.catchUp = catchUp
+        position = read.through
+        if !groups.isEmpty {
+            let cursor = context.seal.cursor(read.through, workspace: identity?.workspace.text ?? "")
+            var splice = ChangesSplice(
+                from: sent.cursor, cursor: cursor, time: read.through.time, isLive: false, isConsistent: false,
+                capacity: bytes + groups.count * 64 + 320)
+            for group in groups { splice.group(group.scope, rows: group.rows) }
+            // What was read is sent even past the window's edge: one read is one frame beyond it at most.
+            emit(
+                Frame(splice.finish()), nil, cursor: cursor, seq: read.through.seq, isConsistent: false, now: now,
+                into: &effects)
+        }
+        pump(ring, now: now, into: &effects)
+    }
+
+    /// Batches after `head` were missed by this process: a live session stands there and must catch up.
+    package mutating func fallBehind(from head: Head) {
+        guard isLive else { return }
+        isLive = false
+        position = head
+    }
+
+    /// The socket can take more, or cannot. The answer to `awaitRoom` is that it can.
+    package mutating func writabilityChanged(
+        _ isWritable: Bool, now: Milliseconds, ring: Ring?, into effects: inout [SessionEffect]
+    ) {
+        guard isWritable else { return outbound.socketIsFull() }
+        if outbound.isSocketFull { window.readAgain(now: now) }
+        outbound.socketHasRoom()
+        guard let ring else { return }
+        if !isLive { pump(ring, now: now, into: &effects) }
+        releasePages(upTo: ring.tail.seq, into: &effects)
+    }
+}

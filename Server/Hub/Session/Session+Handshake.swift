@@ -1,0 +1,126 @@
+package import TidemarkModel
+import TidemarkSequencer
+package import TidemarkStore
+import TidemarkWire
+
+/// What the executor found for a `LoadRequest`.
+package struct LoadAnswer: Sendable {
+    package var snapshot: SessionSnapshot
+    /// The answer to the registration that was asked for.
+    package var registration: Registration?
+
+    package init(snapshot: SessionSnapshot, registration: Registration? = nil) {
+        self.snapshot = snapshot
+        self.registration = registration
+    }
+}
+
+extension Session {
+    /// `hello`: authenticates, then asks for everything that the welcome needs.
+    mutating func greet(_ hello: Hello, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard hello.versions.contains(WireVersion.current) else {
+            return close(.versionUnsupported, "this server speaks version \(WireVersion.current)", into: &effects)
+        }
+        guard let token = hello.token ?? headerToken, let identity = context.verify(token, now) else {
+            return close(.unauthenticated, "the token is missing, not valid or expired", into: &effects)
+        }
+        guard hello.scopes.count <= context.limits.scopesMax else {
+            return close(.protocolViolation, "hello: more than \(context.limits.scopesMax) scopes", into: &effects)
+        }
+        self.identity = identity
+        self.hello = hello
+        headerToken = nil
+        client = hello.client
+        takesEphemerals = hello.takesEphemerals
+        connection = hello.connection
+        app = hello.app
+        phase = .loading
+        let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
+        requestLoad(registers: hello.isNewClient, lineage: place?.seq, into: &effects)
+    }
+
+    mutating func requestLoad(registers: Bool, lineage: SequenceNumber?, into effects: inout [SessionEffect]) {
+        guard let identity, !isLoading else { return }
+        isLoading = true
+        effects.append(
+            .load(
+                id,
+                LoadRequest(
+                    workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
+                    lineage: lineage)))
+    }
+
+    /// The store answered: welcome the client, or take up the way again after falling behind.
+    package mutating func loaded(
+        _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        isLoading = false
+        switch phase {
+        case .loading: welcome(answer, now: now, ring: ring, into: &effects)
+        case .streaming: resume(answer.snapshot, now: now, ring: ring, into: &effects)
+        case .opened, .closed: break
+        }
+    }
+
+    /// The store could not answer.
+    package mutating func loadFailed(now: Milliseconds, into effects: inout [SessionEffect]) {
+        isLoading = false
+        close(.unavailable, "the store is not available; try again", into: &effects)
+    }
+
+    private mutating func welcome(
+        _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
+    ) {
+        guard let hello, let identity else { return }
+        self.hello = nil
+        let snapshot = answer.snapshot
+        switch answer.registration {
+        case .tooMany:
+            return close(.rateLimited, "the user has too many clients, all of them in use: remove one", into: &effects)
+        case .tooFast(let wait):
+            return close(.rateLimited, "the user registers clients too fast: again in \(wait) ms", into: &effects)
+        case .registered, .taken, nil: break
+        }
+        guard let row = registered(answer), row.user == identity.principal.user else {
+            return close(.clientUnknown, "this client id is not registered for the user", into: &effects)
+        }
+        if hello.isNewClient, row.settledThrough > 0 {
+            return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
+        }
+        let standing = Standpoint(
+            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, workspace: identity.workspace,
+            context: context)
+        position = standing.position
+        adopt(standing.grants)
+        sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
+        phase = .streaming
+        send(
+            .welcome(
+                Welcome(
+                    server: context.serverName, epoch: snapshot.head.epoch, cursorState: standing.state,
+                    cursor: sent.cursor, kept: standing.kept, purged: standing.purged, added: standing.added,
+                    settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
+                    heartbeat: context.timing.heartbeat, limits: context.limits,
+                    ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
+                    schema: context.schema)), into: &effects)
+        catchUp = CatchUp(
+            target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
+            settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))
+        pump(ring, now: now, into: &effects)
+    }
+
+    private func registered(_ answer: LoadAnswer) -> ClientRow? {
+        if case .registered(let row)? = answer.registration { return row }
+        return answer.snapshot.client
+    }
+
+    /// The grants that this connection holds.
+    func held(_ grants: [Grant]) -> [ScopeID: Grant] { context.held(grants) }
+
+    /// Makes `grants` the session's own, noting what the hub's index must learn.
+    mutating func adopt(_ grants: [ScopeID: Grant]) {
+        for scope in self.grants.keys where grants[scope] == nil { indexChanges.append((scope, false)) }
+        for scope in grants.keys where self.grants[scope] == nil { indexChanges.append((scope, true)) }
+        self.grants = grants
+    }
+}

@@ -1,0 +1,212 @@
+package import TidemarkModel
+import TidemarkSequencer
+package import TidemarkStore
+package import TidemarkWire
+
+/// One connected client, as a pure machine: events come in with the time, effects go out; nothing here waits or does I/O.
+///
+/// `opened → loading → streaming (catching up ⇄ live) → draining → closed`. What the client was told is a prefix of the
+/// order, filtered by what it may see; the session never sends a frame that does not follow the last one.
+package struct Session: Sendable {
+    enum Phase: Hashable, Sendable {
+        case opened(deadline: Milliseconds)
+        case loading
+        case streaming
+        case closed
+    }
+
+    package let id: SessionID
+    let context: SessionContext
+    var phase: Phase
+    var isDraining = false
+
+    // Who it is; meaningful once `hello` was accepted.
+    package var identity: Identity?
+    package var client = UniqueID(high: 0, low: 0)
+    /// The client's connection counter.
+    var connection: Int64 = 0
+    var hello: Hello?
+    /// The client understands `eph`.
+    var takesEphemerals = false
+    /// Name and version of the app, as it says itself.
+    var app: String?
+    var headerToken: String?
+
+    // Where it stands.
+    /// Every batch up to here was sent or is of no concern to this client.
+    package var position = Head.start
+    /// The cursor of the last frame: the next one's `base`.
+    var sent = (cursor: "", seq: SequenceNumber(0), at: Milliseconds(0))
+    /// What the client holds, as of `position`.
+    package var grants: [ScopeID: Grant] = [:]
+    /// On the way to a snapshot; `nil` when the ring is enough.
+    var catchUp: CatchUp?
+    /// What a snapshot says of the client's transactions, until all rows up to that snapshot are sent.
+    var heldSettled: Settled?
+    package var isLive = false
+    /// A read for this session is under way.
+    var isLoading = false
+    /// The last frame left the client short of a consistent state.
+    var owesConsistency = true
+    /// State of reads that looked further than `position`: consistent only from here on.
+    var readThrough: SequenceNumber = 0
+
+    // Bounds.
+    var window = SendWindow()
+    var outbound = Outbound()
+    var bucket: TokenBucket
+    var ephemeralBucket: TokenBucket
+    /// The numbers that pushes end with which are being settled, in the order of their coming.
+    var pushesInFlight: [Int64] = []
+    var pagesInFlight = 0
+    var heldAnswers: [HeldAnswer] = []
+
+    /// Index changes for the hub to take over: scope, and whether the session now has it.
+    var indexChanges: [(scope: ScopeID, isMember: Bool)] = []
+    /// Ephemeral messages for the hub to pass on.
+    var outgoing = OutgoingEphemerals()
+    private var notedBehind = false
+
+    package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
+        self.id = id
+        self.context = context
+        self.headerToken = headerToken
+        phase = .opened(deadline: now + context.timing.handshakeMax)
+        bucket = TokenBucket(
+            perSecond: context.limits.transactionsPerSecond, burst: context.limits.transactionsBurst, now: now)
+        let rate = context.limits.ephemeral.perSecond
+        ephemeralBucket = TokenBucket(perSecond: rate, burst: rate, now: now)
+    }
+
+    /// True once `welcome` was sent and until the end.
+    package var isStreaming: Bool { phase == .streaming }
+    /// True from the end on; the connection may still have bytes to send.
+    package var isClosed: Bool { phase == .closed }
+    /// True when pages wait for the order to reach the state that they were read in.
+    package var holdsPages: Bool { !heldAnswers.isEmpty }
+
+    /// What the indices of a hub must know of the session after an event.
+    package struct IndexNote: Sendable {
+        /// Scopes that the session gained or lost.
+        package var changes: [(scope: ScopeID, isMember: Bool)]
+        /// Whether it is not live, or holds pages, so that it must be served whenever the tail moves; `nil` as before.
+        package var isBehind: Bool?
+        package var isClosed: Bool
+    }
+
+    /// Hands over what changed since the last call.
+    package mutating func takeIndexNote() -> IndexNote {
+        let isBehind = isStreaming && (!isLive || holdsPages)
+        defer {
+            if !indexChanges.isEmpty { indexChanges = [] }
+            notedBehind = isBehind
+        }
+        return IndexNote(
+            changes: indexChanges, isBehind: isBehind == notedBehind ? nil : isBehind, isClosed: isClosed)
+    }
+
+    /// One message of the client.
+    package mutating func received(
+        _ bytes: [UInt8], now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
+    ) {
+        guard phase != .closed else { return }
+        let message: ClientMessage
+        do throws(WireError) {
+            message = try ClientMessage.decode(bytes, limits: context.limits.model)
+        } catch {
+            return close(.protocolViolation, error.description, into: &effects)
+        }
+        switch (message, phase) {
+        case (.unknownExtension, _): break
+        case (.bye, _): close(.normal, "bye", into: &effects)
+        case (.hello(let hello), .opened): greet(hello, now: now, into: &effects)
+        case (.push(let push), .streaming): take(push, bytes: bytes.count, now: now, into: &effects)
+        case (.page(let request), .streaming): take(request, into: &effects)
+        case (.history(let request), .streaming): take(request, into: &effects)
+        case (.auth(let auth), .streaming): renew(auth, now: now, into: &effects)
+        case (.ack(let ack), .streaming):
+            guard window.acknowledge(ack.frames, now: now) else {
+                return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
+            }
+            if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
+        case (.ephemeral(let message), .streaming): say(message, now: now)
+        case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
+        case (.push, _), (.page, _), (.history, _), (.auth, _), (.ack, _), (.ephemeral, _):
+            close(.protocolViolation, "the first message is hello", into: &effects)
+        }
+    }
+
+    /// Time passed.
+    package mutating func tick(
+        now: Milliseconds, ring: @autoclosure () -> Ring?, into effects: inout [SessionEffect]
+    ) {
+        switch phase {
+        case .opened(let deadline):
+            if now >= deadline { close(.timeout, "no hello in time", into: &effects) }
+        case .loading, .closed: break
+        case .streaming:
+            if let identity, now >= identity.acceptedUntil {
+                return close(.unauthenticated, "the token expired", into: &effects)
+            }
+            // From a socket that is full nothing is read, acknowledgements neither; the edge ends it in time.
+            if !outbound.isSocketFull, let since = window.waitingSince, now - since >= context.timing.ackMax {
+                return close(.timeout, "no acknowledgement in time", into: &effects)
+            }
+            guard let ring = ring() else { return }
+            if isLive {
+                if ring.tail.seq > sent.seq,
+                    now - sent.at >= context.timing.progress || ring.tail.seq - sent.seq >= 1_000
+                {
+                    sendProgress(to: ring.tail, now: now, into: &effects)
+                }
+            } else {
+                pump(ring, now: now, into: &effects)
+            }
+        }
+    }
+
+    /// Ends the session; later events are ignored.
+    package mutating func close(_ code: CloseCode, _ reason: String, into effects: inout [SessionEffect]) {
+        guard phase != .closed else { return }
+        phase = .closed
+        effects.append(.close(id, code, reason))
+    }
+
+    /// Ends the session because what is stored is not the history that it told: the client must show where it stands.
+    package mutating func closeRewound(into effects: inout [SessionEffect]) {
+        close(.goingAway, "the server's database went back; connect again", into: &effects)
+    }
+
+    /// The connection is gone.
+    package mutating func lost() { phase = .closed }
+
+    /// The server is about to stop: says so, and closes once nothing of this client is being settled.
+    package mutating func drain(into effects: inout [SessionEffect]) {
+        guard phase != .closed, !isDraining else { return }
+        isDraining = true
+        let after = Int64(id % UInt64(max(1, context.timing.drainSpread)))
+        send(.goAway(GoAway(after: after, reason: "the server is stopping")), into: &effects)
+        if pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
+    }
+
+    mutating func send(_ message: ServerMessage, into effects: inout [SessionEffect]) {
+        give(Frame(message.encode()), into: &effects)
+    }
+
+    /// Gives a frame to the socket. Everything that is sent goes this way, and counts.
+    mutating func give(_ frame: Frame, into effects: inout [SessionEffect]) {
+        effects.append(.send(id, frame))
+        if outbound.sent(frame.bytes.count, context.limits) { effects.append(.awaitRoom(id)) }
+    }
+
+    private mutating func renew(_ auth: Auth, now: Milliseconds, into effects: inout [SessionEffect]) {
+        guard let fresh = context.verify(auth.token, now) else {
+            return close(.unauthenticated, "the token is not valid", into: &effects)
+        }
+        guard fresh.principal == identity?.principal, fresh.workspace == identity?.workspace else {
+            return close(.workspaceForbidden, "auth: the token is for someone else", into: &effects)
+        }
+        identity = fresh
+        send(.authOK(AuthOK(expires: fresh.expires)), into: &effects)
+    }
+}

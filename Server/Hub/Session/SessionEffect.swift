@@ -1,0 +1,45 @@
+package import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkWire
+
+/// Names one connection of this process.
+package typealias SessionID = UInt64
+
+/// What a session wants done. The executor does it and reports back by an event; the machine never waits.
+package enum SessionEffect: Sendable {
+    case send(SessionID, Frame)
+    case close(SessionID, CloseCode, String)
+    /// Report by `writabilityChanged` once what was sent is flushed and the socket has room.
+    case awaitRoom(SessionID)
+    /// Read head, grants and client; report by `loaded`.
+    case load(SessionID, LoadRequest)
+    /// Read a stretch of the order; report by `windowRead`.
+    case readWindow(SessionID, WindowRequest)
+    /// Read a page; report by `pageRead`.
+    case readPage(SessionID, WorkspaceID, PageRequest)
+    /// Read from the conflict ledger; report by `historyRead`.
+    case readHistory(SessionID, WorkspaceID, HistoryRequest)
+    /// Give to the sequencer; report by `settled`.
+    case submit(SessionID, WorkspaceID, Submission)
+    /// Tell the other machines of this process and the other nodes, each by `heard`; may be lost.
+    case tell(WorkspaceID, NodeMessage)
+}
+
+/// What a connection needs to start, or to start over after it fell behind.
+package struct LoadRequest: Hashable, Sendable {
+    package var workspace: WorkspaceID
+    package var user: UserID
+    package var client: ClientID
+    /// The client says that its id is new: register it.
+    package var registers: Bool
+    /// Look up the batch that holds this number, to prove that what the client has is of this history.
+    package var lineage: SequenceNumber?
+}
+
+/// A stretch of catch-up.
+package struct WindowRequest: Hashable, Sendable {
+    package var workspace: WorkspaceID
+    package var scopes: [ScopeID]
+    package var after: SequenceNumber
+    package var span: Int64
+}

@@ -1,0 +1,35 @@
+import Synchronization
+package import TidemarkStore
+
+/// The blobs of one server process: the store with the bounds on using it, and what was done. Any thread.
+package final class BlobService: Sendable {
+    package let store: any BlobStore
+    package let uploads: TransferSlots
+    package let downloads: TransferSlots
+    package let uploadRates: RateBook<Caller>
+    package let downloadRates: RateBook<Caller>
+    package let writeGate: ReadGate
+    package let readGate: ReadGate
+    private let tally = Mutex(BlobCounts())
+
+    init(store: any BlobStore, limits: BlobLimits) {
+        self.store = store
+        uploads = TransferSlots(max: limits.uploadsMax, perUserMax: limits.uploadsPerUserMax)
+        downloads = TransferSlots(max: limits.downloadsMax, perUserMax: limits.downloadsPerUserMax)
+        uploadRates = RateBook(perSecond: limits.uploadsPerSecond, burst: limits.uploadsBurst)
+        downloadRates = RateBook(perSecond: limits.downloadsPerSecond, burst: limits.downloadsBurst)
+        writeGate = ReadGate(permits: limits.writesMax)
+        readGate = ReadGate(permits: limits.readsMax)
+    }
+
+    /// Counts of this moment.
+    package var counts: BlobCounts {
+        var counts = tally.withLock { $0 }
+        counts.uploads = uploads.count
+        counts.downloads = downloads.count
+        return counts
+    }
+
+    /// Counts what was done.
+    package func note(_ change: (inout BlobCounts) -> Void) { tally.withLock { change(&$0) } }
+}

@@ -1,0 +1,311 @@
+import Synchronization
+import TidemarkHub
+package import TidemarkModel
+import TidemarkStore
+
+/// One workspace that this process follows: its gapless tail, and who is told of it. Any thread.
+///
+/// What comes out of the tail is encoded once and posted to every loop under the feed's lock: that keeps the order of
+/// the batches the same for all of them. The only lock taken inside is an inbox's.
+package final class Feed: Sendable {
+    /// What `follow` found.
+    enum Start {
+        case followed
+        /// The caller is the first: it must follow the workspace in the store and then call `started` or `failed`.
+        case begin
+        /// Another caller is at it.
+        case wait
+        /// The feed was put to rest: open another one.
+        case retired
+    }
+
+    private struct State {
+        var tail: Tail?
+        var isStarting = false
+        /// Own batches that were committed while the store was asked for the head.
+        var early: [CommittedBatch] = []
+        var starters: [CheckedContinuation<Result<Void, StoreError>, Never>] = []
+        var isReading = false
+        /// When the store was last read to its end, or followed.
+        var confirmed: Milliseconds = 0
+        var readsAgain = false
+        var watchers: [UInt64: (after: SequenceNumber, wake: CheckedContinuation<Void, Never>)] = [:]
+        var lastWatcher: UInt64 = 0
+        var isEnded = false
+        /// How often in a row nobody was found who needs the feed.
+        var idleRounds = 0
+        var isRetired = false
+    }
+
+    let workspace: WorkspaceID
+    private let inboxes: [HubInbox]
+    private let seal: CursorSeal
+    private let state = Mutex(State())
+
+    init(workspace: WorkspaceID, inboxes: [HubInbox], seal: CursorSeal) {
+        self.workspace = workspace
+        self.inboxes = inboxes
+        self.seal = seal
+    }
+
+    /// The end of what was given out; `nil` until the workspace is followed.
+    var head: Head? { state.withLock { $0.tail?.head } }
+
+    /// When it was last certain that nothing is missing here; `nil` until the workspace is followed.
+    var confirmed: Milliseconds? { state.withLock { $0.tail == nil ? nil : $0.confirmed } }
+
+    /// Where a read of the store begins.
+    private var mark: Tail.Mark? { state.withLock { $0.tail?.mark } }
+
+    /// State of the store was read as of this number.
+    func saw(_ seq: SequenceNumber) { state.withLock { $0.tail?.saw(seq) } }
+
+    /// True while a batch of another node has to be read before own ones can go out.
+    var hasGap: Bool { state.withLock { $0.tail?.hasGap ?? false } }
+
+    // MARK: Start
+
+    /// Makes sure that the workspace is followed; of many callers at once, one asks the store by `ask`.
+    ///
+    /// - Parameter now: before the store is asked.
+    /// - Returns: false when the feed was put to rest meanwhile.
+    func follow(now: Milliseconds, _ ask: () async throws(StoreError) -> Head) async throws(StoreError) -> Bool {
+        switch begin() {
+        case .followed: return true
+        case .retired: return false
+        case .begin:
+            do throws(StoreError) {
+                started(from: try await ask(), at: now)
+            } catch {
+                failed(error)
+                throw error
+            }
+        case .wait:
+            let result = await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard state.isStarting else { return true }
+                    state.starters.append(continuation)
+                    return false
+                }
+                // The first caller ended between the two locks.
+                if isOver {
+                    let failure = StoreError(.unavailable, "the workspace could not be followed")
+                    continuation.resume(returning: head == nil ? .failure(failure) : .success(()))
+                }
+            }
+            try result.get()
+        }
+        return true
+    }
+
+    private func begin() -> Start {
+        state.withLock { state in
+            if state.isRetired { return .retired }
+            state.idleRounds = 0
+            if state.tail != nil { return .followed }
+            if state.isStarting { return .wait }
+            state.isStarting = true
+            return .begin
+        }
+    }
+
+    private func started(from head: Head, at now: Milliseconds) {
+        let starters = state.withLock { state in
+            var tail = Tail(head: head)
+            for inbox in inboxes { inbox.post(.follow(workspace, head)) }
+            for batch in state.early { giveOut(tail.committed(batch), &state) }
+            state.tail = tail
+            state.confirmed = now
+            state.early = []
+            state.isStarting = false
+            defer { state.starters = [] }
+            return state.starters
+        }
+        for starter in starters { starter.resume(returning: .success(())) }
+    }
+
+    private func failed(_ error: StoreError) {
+        let starters = state.withLock { state in
+            state.early = []
+            state.isStarting = false
+            defer { state.starters = [] }
+            return state.starters
+        }
+        for starter in starters { starter.resume(returning: .failure(error)) }
+    }
+
+    // MARK: Rest
+
+    /// Called now and then: puts the feed to rest once nobody needed it for so many calls in a row. True when it did;
+    /// connections that come at this moment are told to come again.
+    func rests(afterIdle rounds: Int, isUsed: Bool) -> Bool {
+        state.withLock { state in
+            let isFree = !isUsed && !state.isStarting && !state.isReading && state.watchers.isEmpty
+            state.idleRounds = isFree ? state.idleRounds + 1 : 0
+            guard state.idleRounds >= rounds else { return false }
+            for inbox in inboxes { inbox.post(.unfollow(workspace)) }
+            state.tail = nil
+            state.isEnded = true
+            state.isRetired = true
+            return true
+        }
+    }
+
+    // MARK: Batches
+
+    /// This process committed a batch. True when batches before it must be read from the store.
+    func committed(_ batch: CommittedBatch) -> Bool {
+        state.withLock { state in
+            if state.isStarting { state.early.append(batch) }
+            guard let outputs = state.tail?.committed(batch) else { return false }
+            giveOut(outputs, &state)
+            return state.tail?.hasGap ?? false
+        }
+    }
+
+    /// Where the order was found to have gone back.
+    struct Rewind: Hashable {
+        let before: Head
+        let after: Head
+    }
+
+    /// Reads what other nodes committed, until there is no more; one caller at a time, the others leave it to that one.
+    ///
+    /// - Parameters:
+    ///   - limit: batches in one read.
+    ///   - isCommitting: whether this node has batches of the workspace that are on their way or untold.
+    ///   - follow: called when the stored order is not the one that was given out: gives the head to begin again from.
+    ///   - rewound: told of it then; whoever was told of the lost history is told to come again.
+    func readOn(
+        now: () -> Milliseconds, limit: Int, isCommitting: () -> Bool, follow: () async throws(StoreError) -> Head,
+        rewound: (Rewind) -> Void, _ read: (SequenceNumber) async throws(StoreError) -> TailRead
+    ) async throws(StoreError) {
+        let begins = state.withLock { state in
+            guard state.tail != nil else { return false }
+            defer { state.isReading = true }
+            if state.isReading { state.readsAgain = true }
+            return !state.isReading
+        }
+        guard begins else { return }
+        var hasRestarted = false
+        var goesOn = true
+        while goesOn {
+            do throws(StoreError) {
+                let (mark, begun) = (mark, now())
+                let found = try await read(mark?.head.seq ?? 0)
+                if let mayGoOn = took(found, from: mark, limit: limit, isCommitting: isCommitting()) {
+                    goesOn = mayGoOn
+                    if !mayGoOn { confirm(at: begun) }
+                } else if !hasRestarted {
+                    let stored = try await follow()
+                    restart(at: stored)
+                    hasRestarted = true
+                    rewound(Rewind(before: mark?.head ?? .start, after: stored))
+                } else {
+                    throw StoreError(.unavailable, "what the store says of its order does not fit together")
+                }
+            } catch {
+                state.withLock { ($0.isReading, $0.readsAgain) = (false, false) }
+                throw error
+            }
+        }
+    }
+
+    /// Nothing that was stored at this time is missing here.
+    func confirm(at time: Milliseconds) { state.withLock { $0.confirmed = time } }
+
+    /// Takes over what was read; true when there may be more, `nil` when the order has gone back.
+    private func took(_ found: TailRead, from mark: Tail.Mark?, limit: Int, isCommitting: Bool) -> Bool? {
+        state.withLock { state in
+            let before = state.tail?.head.seq
+            let isWhole = found.batches.count < limit
+            switch mark.flatMap({ state.tail?.read(found, from: $0, isWhole: isWhole, isCommitting: isCommitting) }) {
+            case .outputs(let outputs): giveOut(outputs, &state)
+            case .rewound: return nil
+            case nil: break
+            }
+            let hasMoved = state.tail?.head.seq != before
+            let goesOn = hasMoved || state.readsAgain
+            state.readsAgain = false
+            if !goesOn { state.isReading = false }
+            return goesOn
+        }
+    }
+
+    /// Everything that stands on what was given out goes: the next event of this workspace is of the stored history.
+    private func restart(at head: Head) {
+        state.withLock { state in
+            state.tail?.restart(at: head)
+            for inbox in inboxes { inbox.post(.rewound(workspace, head)) }
+            wake(upTo: .max, &state)
+        }
+    }
+
+    private func giveOut(_ outputs: [Tail.Output], _ state: inout State) {
+        guard let last = outputs.last else { return }
+        for output in outputs {
+            switch output {
+            case .batch(let batch):
+                let delivery = DeliveryBatch(batch, cursor: seal.cursor(batch.head, workspace: workspace.text))
+                for inbox in inboxes { inbox.post(.committed(workspace, delivery)) }
+            case .missed(let head):
+                for inbox in inboxes { inbox.post(.missed(workspace, head)) }
+            }
+        }
+        wake(upTo: last.head.seq, &state)
+    }
+
+    // MARK: Watchers
+
+    /// How many wait in `moved(beyond:)`.
+    var watcherCount: Int { state.withLock { $0.watchers.count } }
+
+    /// Waits until something was committed after `seq`, the task is cancelled, or the feed ends.
+    package func moved(beyond seq: SequenceNumber) async {
+        let id = state.withLock { state in
+            state.lastWatcher += 1
+            return state.lastWatcher
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    guard !state.isEnded, !Task.isCancelled, (state.tail?.head.seq ?? 0) <= seq else { return true }
+                    state.watchers[id] = (seq, continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            // Before the watcher is there, `isCancelled` above sees the cancellation instead.
+            state.withLock { $0.watchers.removeValue(forKey: id) }?.wake.resume()
+        }
+    }
+
+    /// Wakes all who wait, and whoever would wait later.
+    func end() {
+        let watchers = state.withLock { state in
+            state.isEnded = true
+            defer { state.watchers = [:] }
+            return state.watchers.values.map(\.wake)
+        }
+        for watcher in watchers { watcher.resume() }
+    }
+
+    /// Resuming only schedules the waiting tasks: nothing of theirs runs under the lock.
+    private func wake(upTo seq: SequenceNumber, _ state: inout State) {
+        guard !state.watchers.isEmpty else { return }
+        for (id, watcher) in state.watchers where watcher.after < seq {
+            state.watchers[id] = nil
+            watcher.wake.resume()
+        }
+    }
+}
+
+extension Tail.Output {
+    fileprivate var head: Head {
+        switch self {
+        case .batch(let batch): batch.head
+        case .missed(let head): head
+        }
+    }
+}

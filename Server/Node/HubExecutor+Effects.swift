@@ -1,0 +1,80 @@
+import NIOCore
+import TidemarkEdge
+import TidemarkHub
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkWire
+
+extension HubExecutor {
+    /// Does what a session wants done; nothing here waits.
+    func carryOut(_ effect: SessionEffect) {
+        switch effect {
+        case .send(let id, let frame): send(frame, to: id)
+        case .close(let id, let code, let reason):
+            connections[id]?.socket.close(code: code.rawValue, reason: reason)
+        case .awaitRoom(let id): connections[id]?.awaitsRoom = true
+        case .load(let id, let request):
+            guard let connection = connections[id] else { return }
+            connection.socket.markAuthenticated()
+            guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
+                let code = TidemarkWire.CloseCode.rateLimited
+                return connection.socket.close(code: code.rawValue, reason: "the user has too many connections")
+            }
+            node.load(request, for: id, replyTo: inbox)
+        case .readWindow(let id, let request): node.readWindow(request, for: id, replyTo: inbox)
+        case .readPage(let id, let workspace, let request):
+            node.readPage(request, in: workspace, for: id, replyTo: inbox)
+        case .readHistory(let id, let workspace, let request):
+            node.readHistory(request, in: workspace, for: id, replyTo: inbox)
+        case .submit(let id, let workspace, let submission):
+            submit(submission, in: workspace, for: id)
+        case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)
+        }
+    }
+
+    /// Keeps a submission until the loop is through with all sockets that are ready, so that one visit to the queue, which
+    /// is behind a lock, takes what came in by all of them.
+    private func submit(_ submission: Submission, in workspace: WorkspaceID, for id: SessionID) {
+        if submissions.isEmpty {
+            inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
+        }
+        let pushEnd = submission.pushEnd
+        submissions.append(
+            GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
+                inbox.post(.settled(id, outcome, pushEnd: pushEnd))
+            })
+    }
+
+    private func handOver() {
+        node.commits.submit(submissions)
+        submissions.removeAll(keepingCapacity: true)
+    }
+
+    private func send(_ frame: Frame, to id: SessionID) {
+        guard let connection = connections[id] else { return }
+        let bytes: ByteBuffer
+        if let framed, framed.frame === frame {
+            bytes = framed.bytes
+        } else {
+            bytes = frameBuffers.text(frame.bytes)
+            framed = (frame, bytes)
+        }
+        connection.socket.write(bytes)
+        if !connection.isTouched {
+            connection.isTouched = true
+            touched.append(connection)
+        }
+    }
+
+    /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.
+    func noteWelcome(_ id: SessionID) {
+        guard let connection = connections[id], !connection.isWelcomed, let session = hub.session(id),
+            session.isStreaming, let workspace = session.identity?.workspace
+        else { return }
+        connection.isWelcomed = true
+        let client = ConnectionCounts.Client(workspace: workspace, client: session.client)
+        node.sightings.note(client, now: node.now())
+        guard let earlier = node.connectionCounts.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
+        earlier.inbox.post(.superseded(earlier.session))
+    }
+}

@@ -1,0 +1,131 @@
+import Logging
+import TidemarkHub
+package import TidemarkModel
+package import TidemarkStore
+package import TidemarkWire
+
+/// The reads that sessions ask for. Each answers by one event.
+extension Node {
+    /// A feed rests after minutes without use: that one is put to rest while it is asked for hardly happens once.
+    private static let feedTries = 3
+
+    /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
+    func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: HubInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                try await follow(request.workspace)
+                let answer = try await loadGate.pass { () async throws(StoreError) -> LoadAnswer in
+                    try await self.answer(to: request)
+                }
+                inbox.post(.loaded(id, answer))
+            } catch {
+                report(error, "Could not read what a connection starts from", request.workspace)
+                inbox.post(.loadFailed(id))
+            }
+        }
+        if !isStarted { inbox.post(.loadFailed(id)) }
+    }
+
+    /// Makes sure that this process gets every batch of the workspace.
+    ///
+    /// Where no other process commits, nobody needs the batches' bodies in the store: the interest is ended at once, and
+    /// spares the store from keeping them.
+    package func follow(_ workspace: WorkspaceID) async throws(StoreError) {
+        for _ in 0..<Self.feedTries {
+            let isFollowed = try await feeds.open(workspace).follow(now: now()) { () async throws(StoreError) in
+                let head = try await store.follow(workspace, node: parts.id, now: now())
+                if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
+                return head
+            }
+            if isFollowed { return }
+        }
+        throw StoreError(.unavailable, "the workspace was put to rest again and again")
+    }
+
+    private func answer(to request: LoadRequest) async throws(StoreError) -> LoadAnswer {
+        let head = feeds[request.workspace]?.head
+        var registration: Registration?
+        if request.registers {
+            registration = try await register(request.client, for: request.user, in: request.workspace)
+        }
+        let snapshot = try await store.session(
+            for: request.user, client: request.client, holding: request.lineage, in: request.workspace)
+        let feed = feeds[request.workspace]
+        if let head, snapshot.head.seq < head.seq {
+            // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
+            await feed?.readOn(from: TailReader(parts, commits))
+            throw .wentBack
+        }
+        feed?.saw(snapshot.head.seq)
+        return LoadAnswer(snapshot: snapshot, registration: registration)
+    }
+
+    func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: HubInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                let window = try await readGate.pass { () async throws(StoreError) -> Window in
+                    try await store.window(
+                        scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
+                }
+                feeds[request.workspace]?.saw(window.head.seq)
+                inbox.post(.windowRead(id, window))
+            } catch {
+                report(error, "Could not read a catch-up window", request.workspace)
+                inbox.post(.loadFailed(id))
+            }
+        }
+        if !isStarted { inbox.post(.loadFailed(id)) }
+    }
+
+    func readPage(_ request: PageRequest, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: HubInbox) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                let page = try await page(request, in: workspace)
+                feeds[workspace]?.saw(page.at.seq)
+                inbox.post(.pageRead(id, request, page))
+            } catch {
+                report(error, "Could not read a page", workspace)
+                inbox.post(.pageRead(id, request, nil))
+            }
+        }
+        if !isStarted { inbox.post(.pageRead(id, request, nil)) }
+    }
+
+    func readHistory(
+        _ request: HistoryRequest, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: HubInbox
+    ) {
+        let isStarted = background.start { [self] in
+            do throws(StoreError) {
+                let page = try await history(request, in: workspace)
+                feeds[workspace]?.saw(page.at.seq)
+                inbox.post(.historyRead(id, request, page))
+            } catch {
+                report(error, "Could not read from the ledger", workspace)
+                inbox.post(.historyRead(id, request, nil))
+            }
+        }
+        if !isStarted { inbox.post(.historyRead(id, request, nil)) }
+    }
+
+    /// Reads from the conflict ledger, when it is the caller's turn to read.
+    package func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
+        try await readGate.pass { () async throws(StoreError) -> LedgerPage in
+            try await store.history(
+                of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
+                in: workspace)
+        }
+    }
+
+    /// Reads a page, when it is the caller's turn to read.
+    package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
+        try await readGate.pass { () async throws(StoreError) -> Page in
+            try await store.page(
+                scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                limit: request.limit, in: workspace)
+        }
+    }
+
+    private func report(_ error: StoreError, _ message: Logger.Message, _ workspace: WorkspaceID) {
+        logger.warning(message, metadata: ["workspace": "\(workspace)", "error": "\(error)"])
+    }
+}

@@ -1,0 +1,175 @@
+import Logging
+package import NIOCore
+package import ServiceLifecycle
+import Synchronization
+package import TidemarkEdge
+package import TidemarkHub
+package import TidemarkModel
+package import TidemarkSequencer
+package import TidemarkStore
+import TidemarkWire
+
+/// One server process: binds store, sequencer and hubs to the event loops that serve the sockets.
+///
+/// ```
+/// socket → HubExecutor → Hub ─ submit ─▶ GroupCommit ─ batch ─▶ Feed ─ encoded once ─▶ every HubInbox → Hub → sockets
+/// ```
+/// Run its `services` for as long as sockets are served.
+package final class Node: Sendable {
+    /// What a node is made of.
+    package struct Parts: Sendable {
+        package var store: any Store
+        package var blobs: any BlobStore
+        /// Other processes commit to the same store: it must be asked for their batches.
+        package var isStoreShared: Bool
+        package var hints: any CommitHints
+        package var relay: any NodeRelay
+        package var context: SessionContext
+        package var limits: NodeLimits
+        package var hubLimits: HubLimits
+        package var laneLimits: LaneLimits
+        package var timing: CommitTiming
+        package var environment: GroupCommit.Environment
+        /// Tells this process from the others on the store.
+        package var id: UInt64
+        /// The loops that serve sockets; an edge on other loops would find no hub.
+        package var eventLoops: [any EventLoop]
+
+        package init(
+            store: any Store, blobs: any BlobStore, isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
+            hubLimits: HubLimits = HubLimits(),
+            laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
+            environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
+        ) {
+            self.store = store
+            self.blobs = blobs
+            self.isStoreShared = isStoreShared
+            self.hints = hints
+            self.relay = relay
+            self.context = context
+            self.limits = limits
+            self.hubLimits = hubLimits
+            self.laneLimits = laneLimits
+            self.timing = timing
+            self.environment = environment
+            self.id = id
+            self.eventLoops = eventLoops
+        }
+    }
+
+    package let parts: Parts
+    /// The calls for blobs, with their counts.
+    package let blobs: BlobService
+    package let commits: GroupCommit
+    let background = BackgroundWork()
+    package let connectionCounts: ConnectionCounts
+    package let sightings: Sightings
+    let registrationRates: RateBook<Caller>
+    package let loadGate: ReadGate
+    package let readGate: ReadGate
+    package let feeds: Feeds
+    let inboxes: [ObjectIdentifier: HubInbox]
+    private let draining = Atomic(false)
+    private let tailConfirmed: Mutex<Milliseconds>
+
+    package init(_ parts: Parts) {
+        self.parts = parts
+        tailConfirmed = Mutex(parts.environment.now())
+        blobs = BlobService(store: parts.blobs, limits: parts.limits.blobs)
+        let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
+            HubInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
+        }
+        let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
+        let background = background
+        self.inboxes = Dictionary(
+            inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
+        self.feeds = feeds
+        connectionCounts = ConnectionCounts(
+            connectionsPerUserMax: parts.context.limits.connectionsPerUserMax,
+            callsPerUserMax: parts.context.limits.callsPerUserMax)
+        sightings = Sightings(period: parts.limits.sightingEvery.milliseconds)
+        registrationRates = RateBook(
+            perSecond: parts.limits.registrationsPerSecond, burst: parts.limits.registrationsBurst)
+        loadGate = ReadGate(permits: parts.limits.loadsMax)
+        readGate = ReadGate(permits: parts.limits.readsMax)
+        let sequencer = Sequencer(
+            schema: parts.context.admission.schema, limits: parts.context.limits.model, bounds: parts.laneLimits.plan)
+        let hints = parts.hints
+        commits = GroupCommit(
+            store: parts.store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
+            environment: parts.environment
+        ) { commits, workspace, batch, isHeard in
+            if let feed = feeds[workspace], feed.committed(batch) {
+                background.start { await feed.readOn(from: TailReader(parts, commits)) }
+            }
+            if isHeard { hints.announce(workspace, batch.head.seq) }
+        }
+        // Before anything can be posted: what a loop runs first makes the hub that reads its events.
+        for inbox in inboxes {
+            inbox.eventLoop.execute { inbox.executor.value = HubExecutor(node: self, inbox: inbox) }
+        }
+    }
+
+    /// What all sessions of the node share.
+    package var context: SessionContext { parts.context }
+    /// The node's bounds.
+    package var limits: NodeLimits { parts.limits }
+    var hubLimits: HubLimits { parts.hubLimits }
+    /// Where everything is kept.
+    package var store: any Store { parts.store }
+    var logger: Logger { parts.environment.logger }
+
+    /// Milliseconds since 1970.
+    package func now() -> Milliseconds { parts.environment.now() }
+
+    /// Every workspace's tail was known to be whole at this time.
+    func tailConfirmed(at time: Milliseconds) { tailConfirmed.withLock { $0 = time } }
+
+    /// This node has not seen for long whether others have committed something.
+    package var isTailStale: Bool {
+        guard parts.isStoreShared else { return false }
+        let age = now() - tailConfirmed.withLock { $0 }
+        return Duration.milliseconds(age) > limits.tailAgeMax
+    }
+
+    /// True from the start of a graceful shutdown.
+    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+
+    /// Connections that said who they are.
+    package var connectionCount: Int { connectionCounts.count }
+
+    /// What has to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the HTTP
+    /// server behind them, and `drain` behind that.
+    package var services: [any Service] {
+        [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)]
+    }
+
+    /// The service that begins a graceful shutdown: tells every client.
+    package var drain: any Service { DrainService(node: self) }
+
+    /// The owner of a loop's sockets, for the edge. Call on `eventLoop`, which must be one of the node's.
+    package func owner(on eventLoop: any EventLoop) -> any SocketOwner {
+        eventLoop.preconditionInEventLoop()
+        guard let inbox = inboxes[ObjectIdentifier(eventLoop)] else {
+            preconditionFailure("the edge runs on an event loop that the node was not given")
+        }
+        // Without a hub the node has stopped: a server that is cancelled may still accept for a moment.
+        return inbox.executor.value ?? RefusingOwner()
+    }
+
+    /// Stops welcoming clients and tells those that are here.
+    func beginDraining() {
+        draining.store(true, ordering: .relaxed)
+        for inbox in inboxes.values { inbox.post(.drain) }
+        feeds.end()
+    }
+}
+
+extension TailReader {
+    init(_ parts: Node.Parts, _ commits: GroupCommit) {
+        self.init(
+            store: parts.store, commits: commits, node: parts.id, now: parts.environment.now,
+            batchesMax: parts.limits.tailBatchesMax, logger: parts.environment.logger)
+    }
+}

@@ -1,0 +1,127 @@
+import Logging
+import TidemarkHub
+import TidemarkModel
+import TidemarkWire
+
+/// A word between machines as it travels between nodes: `{"w":"…","eph":{…}}`, the message as the clients get it;
+/// `{"w":"…","ask":"scope"}`; `{"w":"…","at":"scope","m":"machine","on":["user"],"off":[["user",time]]}`.
+struct RelayedMessage {
+    var workspace: WorkspaceID
+    var word: NodeMessage
+
+    init(_ word: NodeMessage, in workspace: WorkspaceID) {
+        self.word = word
+        self.workspace = workspace
+    }
+
+    /// `nil` for what is not of this form.
+    init?(_ line: String) {
+        var workspace: WorkspaceID?
+        var word: NodeMessage?
+        do {
+            var scope: ScopeID?
+            var report = PresenceReport(machine: "", online: [], seen: [:])
+            try JSONReader.read(Array(line.utf8)) { reader in
+                try reader.object { reader, key in
+                    switch key {
+                    case "w": workspace = WorkspaceID(checking: try reader.string())
+                    case "eph":
+                        let bytes = try reader.raw()
+                        guard case .ephemeral(let message) = try ServerMessage.decode(bytes) else { return }
+                        word = .ephemeral(message.scope, Frame(bytes))
+                    case "ask": word = ScopeID(checking: try reader.string()).map { .ask($0) }
+                    case "at": scope = ScopeID(checking: try reader.string())
+                    case "m": report.machine = try reader.string()
+                    case "on":
+                        try reader.array { reader in
+                            if let user = UserID(checking: try reader.string()) { report.online.insert(user) }
+                        }
+                    case "off":
+                        try reader.array { reader in
+                            let seen = try Self.departure(&reader)
+                            report.seen[seen.user] = seen.time
+                        }
+                    default: try reader.skip()
+                    }
+                }
+            }
+            if let scope { word = .present(scope, report) }
+        } catch {
+            return nil
+        }
+        guard let workspace, let word else { return nil }
+        self.init(word, in: workspace)
+    }
+
+    var line: String {
+        var writer = JSONWriter(capacity: 256)
+        writer.literal("{\"w\":")
+        writer.string(workspace.text)
+        switch word {
+        case .ephemeral(_, let frame):
+            writer.literal(",\"eph\":")
+            writer.raw(frame.bytes)
+        case .ask(let scope):
+            writer.literal(",\"ask\":")
+            writer.string(scope.text)
+        case .present(let scope, let report): Self.write(report, of: scope, to: &writer)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension RelayedMessage {
+    /// Bytes of a report, roughly: a notification takes no more. Of those who do not fit nothing is told.
+    private static let reportBytesMax = 6_500
+
+    private static func write(_ report: PresenceReport, of scope: ScopeID, to writer: inout JSONWriter) {
+        writer.literal(",\"at\":")
+        writer.string(scope.text)
+        writer.literal(",\"m\":")
+        writer.string(report.machine)
+        var bytes = 0
+        func fits(_ user: UserID) -> Bool {
+            bytes += user.text.utf8.count + 32
+            return bytes <= reportBytesMax
+        }
+        let online = report.online.sorted().filter(fits)
+        writer.literal(",\"on\":")
+        writer.array(online) { $0.string($1.text) }
+        let seen = report.seen.sorted { ($0.value, $0.key) > ($1.value, $1.key) }.filter { fits($0.key) }
+        writer.literal(",\"off\":")
+        writer.array(seen) { writer, entry in
+            writer.byte(UInt8(ascii: "["))
+            writer.string(entry.key.text)
+            writer.byte(UInt8(ascii: ","))
+            writer.integer(entry.value)
+            writer.byte(UInt8(ascii: "]"))
+        }
+    }
+
+    private static func departure(_ reader: inout JSONReader) throws -> (user: UserID, time: Milliseconds) {
+        var user: UserID?
+        var time: Milliseconds?
+        try reader.array { reader in
+            if user == nil { user = UserID(checking: try reader.string()) } else { time = try reader.integer() }
+        }
+        guard let user, let time else { throw reader.failure("not a user and a time") }
+        return (user, time)
+    }
+}
+
+extension Node {
+    /// Passes a word of one loop's machine on to the others, and to the other nodes.
+    func tell(_ word: NodeMessage, in workspace: WorkspaceID, from sender: HubInbox) {
+        for inbox in inboxes.values where inbox !== sender { inbox.post(.heard(workspace, word)) }
+        guard parts.isStoreShared else { return }
+        parts.relay.tell(RelayedMessage(word, in: workspace).line)
+    }
+
+    /// A word of another node, for all loops. A workspace that nobody here asked for is none of this node's business.
+    func heard(_ line: String) {
+        guard let relayed = RelayedMessage(line) else { return logger.debug("a word of another node does not read") }
+        guard feeds[relayed.workspace] != nil else { return }
+        for inbox in inboxes.values { inbox.post(.heard(relayed.workspace, relayed.word)) }
+    }
+}

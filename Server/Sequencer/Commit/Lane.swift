@@ -1,0 +1,154 @@
+import Synchronization
+import TidemarkModel
+import TidemarkStore
+
+/// What those who submit to a workspace and the one task that serves it share: the queue, and the word that wakes the task.
+/// Any thread. Its lock is of this workspace alone, and nothing is planned, encoded or called under it.
+final class Lane: Sendable {
+    /// Whom to answer. In a type of its own, since a bare function would be wrapped up anew each time the queue hands it on.
+    struct Ticket: Sendable {
+        let answer: GroupCommit.Completion
+    }
+
+    /// What the serving task waits for.
+    enum Event: Sendable {
+        case read(Int, Result<Reading, StoreError>)
+        case committed(Int, Result<Commitment, StoreError>)
+        /// The queue has as much as was waited for.
+        case filled
+        /// Nothing comes any more.
+        case closed
+    }
+
+    private struct State {
+        var queue: LaneQueue<Ticket>
+        /// Bounded by the batches on their way: two.
+        var events: [Event] = []
+        var waiter: CheckedContinuation<Event, Never>?
+        /// Transactions in the queue at which the waiter is woken; `nil` when it waits for reports only.
+        var wakesAt: Int?
+        /// The serving task has nothing to do.
+        var isResting = true
+        var isClosed = false
+    }
+
+    let workspace: WorkspaceID
+    private let state: Mutex<State>
+
+    init(_ workspace: WorkspaceID, limits: LaneLimits) {
+        self.workspace = workspace
+        state = Mutex(State(queue: LaneQueue(limits: limits)))
+    }
+
+    // MARK: Submitting
+
+    enum Admission {
+        case queued
+        case full
+        /// The lane was closed: there may be another one for the workspace.
+        case closed
+    }
+
+    func submit(_ submission: Submission, _ completion: @escaping GroupCommit.Completion) -> Admission {
+        let (admission, waiter) = state.withLock { state -> (Admission, CheckedContinuation<Event, Never>?) in
+            guard !state.isClosed else { return (.closed, nil) }
+            guard state.queue.append(submission, ticket: Ticket(answer: completion)) else { return (.full, nil) }
+            state.isResting = false
+            guard let waiter = state.waiter, let wakesAt = state.wakesAt, state.queue.waiting >= wakesAt else {
+                return (.queued, nil)
+            }
+            (state.waiter, state.wakesAt) = (nil, nil)
+            return (.queued, waiter)
+        }
+        waiter?.resume(returning: .filled)
+        return admission
+    }
+
+    /// Submissions wait, are on their way to the store, or are written and not yet published.
+    var isBusy: Bool { state.withLock { !$0.isResting } }
+
+    /// Accepts nothing more; the serving task ends when it is through.
+    func close() { _ = close(ifIdle: false) }
+
+    /// Closes a lane that has nothing to do; false, with nothing done, if it has.
+    func closeIfIdle() -> Bool { close(ifIdle: true) }
+
+    private func close(ifIdle: Bool) -> Bool {
+        let (isClosed, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Event, Never>?) in
+            guard state.isResting || !ifIdle else { return (false, nil) }
+            state.isClosed = true
+            guard state.isResting, let waiter = state.waiter else { return (true, nil) }
+            (state.waiter, state.wakesAt) = (nil, nil)
+            return (true, waiter)
+        }
+        waiter?.resume(returning: .closed)
+        return isClosed
+    }
+
+    /// Takes what nobody will serve.
+    func drain() -> [Ticket] {
+        state.withLock { state in
+            var tickets: [Ticket] = []
+            while !state.queue.isEmpty { tickets += state.queue.take().map(\.ticket) }
+            state.isResting = true
+            return tickets
+        }
+    }
+
+    // MARK: Serving
+
+    /// Transactions that wait.
+    var waiting: Int { state.withLock { $0.queue.waiting } }
+
+    /// The lane does not accept anything any more.
+    var isClosed: Bool { state.withLock { $0.isClosed } }
+
+    func take() -> [LaneQueue<Ticket>.Element] { state.withLock { $0.queue.take() } }
+
+    func putBack(_ elements: [LaneQueue<Ticket>.Element], cut: ClientID?) {
+        state.withLock { $0.queue.putBack(elements, cut: cut) }
+    }
+
+    /// Tells the serving task what the store answered. Any thread.
+    func report(_ event: Event) {
+        let waiter = state.withLock { state -> CheckedContinuation<Event, Never>? in
+            guard let waiter = state.waiter else {
+                state.events.append(event)
+                return nil
+            }
+            (state.waiter, state.wakesAt) = (nil, nil)
+            return waiter
+        }
+        waiter?.resume(returning: event)
+    }
+
+    /// Waits for a report, or for so many transactions in the queue. Not cancelled: every read and commit ends, and what was
+    /// committed must be delivered.
+    func next(orAt wakesAt: Int?) async -> Event {
+        await withCheckedContinuation { continuation in
+            let event = state.withLock { state -> Event? in
+                if !state.events.isEmpty { return state.events.removeFirst() }
+                if let wakesAt, state.queue.waiting >= wakesAt { return .filled }
+                (state.waiter, state.wakesAt) = (continuation, wakesAt)
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+
+    /// Waits until there is something to do; false when there never will be.
+    func rest() async -> Bool {
+        let event = await withCheckedContinuation { (continuation: CheckedContinuation<Event, Never>) in
+            let event = state.withLock { state -> Event? in
+                guard state.queue.isEmpty else { return .filled }
+                state.isResting = true
+                guard !state.isClosed else { return .closed }
+                (state.waiter, state.wakesAt) = (continuation, 1)
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+        if case .closed = event { return false }
+        return true
+    }
+}
