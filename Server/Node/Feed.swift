@@ -5,8 +5,9 @@ import TidemarkStore
 
 /// One workspace that this process follows: its gapless tail, and who is told of it. Any thread.
 ///
-/// What comes out of the tail is encoded once and posted to every loop under the feed's lock: that keeps the order of
-/// the batches the same for all of them. The only lock taken inside is an inbox's.
+/// What comes out of the tail is posted to every loop under the feed's lock: that keeps the order of the batches the same for
+/// all of them. It was encoded before, but for what was waiting for the batches of other nodes. The only lock taken inside is
+/// an inbox's.
 package final class Feed: Sendable {
     /// What `follow` found.
     enum Start {
@@ -155,10 +156,11 @@ package final class Feed: Sendable {
 
     /// This process committed a batch. True when batches before it must be read from the store.
     func committed(_ batch: CommittedBatch) -> Bool {
-        state.withLock { state in
+        let delivery = delivery(of: batch)
+        return state.withLock { state in
             if state.isStarting { state.early.append(batch) }
             guard let outputs = state.tail?.committed(batch) else { return false }
-            giveOut(outputs, &state)
+            giveOut(outputs, encoded: delivery, &state)
             return state.tail?.hasGap ?? false
         }
     }
@@ -241,12 +243,16 @@ package final class Feed: Sendable {
         }
     }
 
-    private func giveOut(_ outputs: [Tail.Output], _ state: inout State) {
+    private func delivery(of batch: CommittedBatch) -> DeliveryBatch {
+        DeliveryBatch(batch, cursor: seal.cursor(batch.head, workspace: workspace.text))
+    }
+
+    private func giveOut(_ outputs: [Tail.Output], encoded: DeliveryBatch? = nil, _ state: inout State) {
         guard let last = outputs.last else { return }
         for output in outputs {
             switch output {
             case .batch(let batch):
-                let delivery = DeliveryBatch(batch, cursor: seal.cursor(batch.head, workspace: workspace.text))
+                let delivery = encoded.flatMap { $0.head == batch.head ? $0 : nil } ?? delivery(of: batch)
                 for inbox in inboxes { inbox.post(.committed(workspace, delivery)) }
             case .missed(let head):
                 for inbox in inboxes { inbox.post(.missed(workspace, head)) }

@@ -32,8 +32,8 @@ extension HubExecutor {
         }
     }
 
-    /// Keeps a submission until the loop is through with all sockets that are ready, so that one visit to the queue, which
-    /// is behind a lock, takes what came in by all of them.
+    /// Keeps a submission until the loop is through with all sockets that are ready, so that the lane is woken once for what
+    /// came in by all of them.
     private func submit(_ submission: Submission, in workspace: WorkspaceID, for id: SessionID) {
         if submissions.isEmpty {
             inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
@@ -46,7 +46,7 @@ extension HubExecutor {
     }
 
     private func handOver() {
-        node.commits.submit(submissions)
+        node.commits.submit(submissions, knowing: &lanes)
         submissions.removeAll(keepingCapacity: true)
     }
 

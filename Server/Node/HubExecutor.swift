@@ -25,6 +25,7 @@ final class HubExecutor: SocketOwner {
     var touched: [Connection] = []
     /// What goes to the sequencer at the end of the loop's turn: no more than sessions may have unanswered.
     var submissions: [GroupCommit.Entry] = []
+    var lanes = GroupCommit.KnownLanes()
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
     var frameBuffers = FrameBuffers()

@@ -20,6 +20,8 @@ package struct LaneLimits: Hashable, Sendable {
     package var submissionMutationsMax = 250
     /// What planning takes into one batch.
     package var plan = PlanLimits()
+    /// Workspaces with a queue; beyond it half of those that have nothing to do are closed.
+    package var lanesMax = 1_024
     /// Tries of a batch while the store is unavailable, before its submissions are given back.
     package var attemptsMax = 12
 

@@ -81,20 +81,34 @@ package final class GroupCommit: Service {
         }
     }
 
+    /// Lanes that a submitter has met, so that it need not look for them behind a lock that all workspaces share. Each
+    /// submitter keeps its own.
+    package struct KnownLanes {
+        fileprivate var lanes: [WorkspaceID: Lane] = [:]
+
+        package init() {}
+    }
+
     /// Queues submissions in their order; never waits. One is refused at once as `overloaded` when its workspace's queue
     /// is full, and as `unavailable` once the service is stopping.
-    package func submit(_ entries: [Entry]) {
+    package func submit(_ entries: [Entry], knowing known: inout KnownLanes) {
         for entry in entries {
-            if let refusal = queue(entry) { entry.completion(refusal) }
+            if let refusal = queue(entry, &known) { entry.completion(refusal) }
         }
     }
 
-    private func queue(_ entry: Entry) -> PushOutcome? {
-        while let lane = lane(of: entry.workspace) {
+    private func queue(_ entry: Entry, _ known: inout KnownLanes) -> PushOutcome? {
+        while let lane = known.lanes[entry.workspace] ?? lane(of: entry.workspace) {
             switch lane.submit(entry.submission, entry.completion) {
-            case .queued: return nil
+            case .queued:
+                guard known.lanes[entry.workspace] == nil else { return nil }
+                if known.lanes.count >= limits.lanesMax { known.lanes = [:] }
+                known.lanes[entry.workspace] = lane
+                return nil
             case .full: return .overloaded
-            case .closed: forget(lane)
+            case .closed:
+                known.lanes[entry.workspace] = nil
+                forget(lane)
             }
         }
         return .unavailable
@@ -105,7 +119,7 @@ package final class GroupCommit: Service {
         lanes.withLock { lanes in
             guard !lanes.isClosed else { return nil }
             if let lane = lanes.open[workspace] { return lane }
-            if lanes.open.count >= Self.lanesMax { Self.closeIdle(&lanes.open) }
+            if lanes.open.count >= limits.lanesMax { Self.closeIdle(&lanes.open) }
             let lane = Lane(workspace, limits: limits)
             lanes.open[workspace] = lane
             opening.yield(lane)
@@ -128,14 +142,12 @@ package final class GroupCommit: Service {
         }
     }
 
-    /// Beyond it those are closed that have nothing to do.
-    private static let lanesMax = 1_024
-
     /// Queues one submission.
     package func submit(
         _ submission: Submission, in workspace: WorkspaceID, completion: @escaping Completion
     ) {
-        submit([Entry(submission, in: workspace, completion: completion)])
+        var known = KnownLanes()
+        submit([Entry(submission, in: workspace, completion: completion)], knowing: &known)
     }
 
     /// Why no commit comes through, as of the last one that was tried; `nil` while they do.

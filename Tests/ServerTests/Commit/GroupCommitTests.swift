@@ -108,6 +108,35 @@ final class NotingClock: Clock, Sendable {
         #expect(!commits.isCommitting(in: workspace))
     }
 
+    @Test func `who knows a lane that was closed meanwhile comes to the next one`() async throws {
+        var limits = LaneLimits()
+        limits.lanesMax = 2
+        let commits = try commits(limits)
+        let workspaces = (1...3).map { WorkspaceID("w\($0)") }
+        for workspace in workspaces {
+            _ = try await store.register(Sample.id(1), for: UserID("ann"), in: workspace, now: 0)
+        }
+        try await running(commits) {
+            var known = GroupCommit.KnownLanes()
+            func outcome(_ number: Int64, in workspace: WorkspaceID) async throws -> PushOutcome {
+                let submission = try submission(1, from: number, [Sample.profile(10 + UInt64(number))])
+                let (outcomes, settle) = AsyncStream.makeStream(of: PushOutcome.self)
+                let entry = GroupCommit.Entry(submission, in: workspace) { settle.yield($0) }
+                commits.submit([entry], knowing: &known)
+                return try #require(await outcomes.first { _ in true })
+            }
+            // The third one closes one of the two before it.
+            for workspace in workspaces {
+                let outcome = try await outcome(1, in: workspace)
+                #expect(outcome.isSettled)
+            }
+            for workspace in workspaces {
+                let outcome = try await outcome(2, in: workspace)
+                #expect(outcome.isSettled)
+            }
+        }
+    }
+
     @Test func `what gathers while a batch is committed goes into the next one`() async throws {
         try await register(1, 2, 3)
         let commits = try commits()
@@ -390,10 +419,11 @@ final class NotingClock: Clock, Sendable {
             try submission(client, from: first, [Sample.profile(client * 10 + UInt64(first))])
         }
         // Nothing is served yet.
-        commits.submit(
-            pushes.enumerated().map { place, push in
-                GroupCommit.Entry(push, in: workspace) { outcome in answers.withLock { $0[place] = outcome } }
-            })
+        var known = GroupCommit.KnownLanes()
+        let entries = pushes.enumerated().map { index, push in
+            GroupCommit.Entry(push, in: workspace) { outcome in answers.withLock { $0[index] = outcome } }
+        }
+        commits.submit(entries, knowing: &known)
         #expect(answers.withLock { $0 } == [2: .overloaded])
         try await running(commits) {
             while answers.withLock({ $0.count }) < 3, !Task.isCancelled { await Task.yield() }
