@@ -92,7 +92,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
-        .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
+        .target(
+            name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store",
+            exclude: ["Generations/GENERATIONS.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
@@ -143,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly", "TidemarkStore",
                 "TidemarkCommandLine", "TidemarkChatSchema",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
