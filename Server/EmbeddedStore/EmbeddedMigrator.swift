@@ -85,14 +85,13 @@ struct EmbeddedMigrator {
     func missing(
         _ extent: MigrationPlan.Extent, afresh: Bool = false, _ db: Database
     ) throws -> [PlannedStep] {
-        let steps = MigrationPlan(generations, from: try state(db), extent: extent).steps
+        let known = try state(db)
+        let steps = MigrationPlan(generations, from: known, extent: extent).steps
         let last = steps.last { if case .contract = $0.work { true } else { false } }
         guard afresh, let last else { return steps }
         try db.inTransaction(.immediate) {
-            for generation in generations where generation.number <= last.generation {
-                for step in MigrationPlan.additions(of: generation) where step.backfill != nil {
-                    try db.execute(sql: "DELETE FROM sync_step WHERE step = ?", arguments: [step.id])
-                }
+            for step in MigrationPlan.backfills(generations, before: last, from: known) {
+                try db.execute(sql: "DELETE FROM sync_step WHERE step = ?", arguments: [step.id])
             }
             return .commit
         }

@@ -52,6 +52,6 @@ enum FenceSQL {
 
     /// For what writes without the lock of a workspace.
     static func check(_ generation: Int) -> Statement {
-        .simple("SELECT \(passes("\(generation)")) FROM sync_fence f")
+        .simple("SELECT \(passes("\(generation)")) FROM sync_fence f WHERE f.only")
     }
 }

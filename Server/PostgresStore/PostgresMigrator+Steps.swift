@@ -122,8 +122,9 @@ extension PostgresMigrator {
         }
         try await waitForOlderTransactions(step)
         // Older nodes may have written rows since they were filled in.
-        let added = generations.filter { $0.number <= step.generation }.flatMap { MigrationPlan.additions(of: $0) }
-        for earlier in added { if let backfill = earlier.backfill { try await fill(earlier, backfill, isAnew: true) } }
+        for earlier in MigrationPlan.backfills(generations, before: step, from: try await state()) {
+            if let backfill = earlier.backfill { try await fill(earlier, backfill, isAnew: true) }
+        }
         try await makeTables(step, statements)
     }
 

@@ -13,15 +13,15 @@ enum SequencingSQL {
     /// Alone, so that everything after it sees what the last holder committed (R-02). A node of a generation that the database
     /// does not serve is refused, see ``FenceSQL``.
     static func lock(_ workspace: WorkspaceID, generation: Int) -> Statement {
-        Statement(lock, workspace) { $0.add(Int64(generation)) }
+        Statement(fencedLock, workspace) { $0.add(Int64(generation)) }
     }
 
-    private static let lock = PreparedStatement(
+    static let fencedLock = PreparedStatement(
         name: "sync_fenced_lock",
         sql: """
             SELECT w.workspace, \(FenceSQL.passes("$2"))
             FROM sync_workspace w, sync_fence f
-            WHERE w.workspace = $1
+            WHERE w.workspace = $1 AND f.only
             FOR NO KEY UPDATE OF w
             """)
 

@@ -60,6 +60,15 @@ package struct MigrationPlan: Sendable {
             generation: generation.number, name: "contract", work: .contract(generation.contract), isNeeded: false)
     }
 
+    /// The backfills that nodes may have undone which a contraction keeps out: those since the last contraction.
+    package static func backfills(
+        _ generations: [Generation], before step: PlannedStep, from state: GenerationState
+    ) -> [PlannedStep] {
+        let last = generations.last { contraction(of: $0).map { state.steps[$0.id]?.isDone == true } ?? false }
+        let since = generations.filter { $0.number <= step.generation && $0.number > last?.number ?? .min }
+        return since.flatMap { additions(of: $0) }.filter { $0.backfill != nil }
+    }
+
     /// The generation whose nodes have all that they need once the needed steps among `done` are made.
     package static func reached(_ generations: [Generation], from state: GenerationState) -> Int {
         var reached = state.generation
