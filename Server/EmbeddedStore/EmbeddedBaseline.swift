@@ -132,7 +132,7 @@ enum EmbeddedBaseline {
     /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.
     static let fence = """
         CREATE TABLE sync_fence (
-            only INTEGER PRIMARY KEY CHECK (only = 1),
+            one INTEGER PRIMARY KEY CHECK (one = 1),
             generation INTEGER NOT NULL,
             oldest INTEGER NOT NULL,
             CHECK (oldest <= generation)

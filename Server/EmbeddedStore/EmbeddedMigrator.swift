@@ -55,7 +55,7 @@ struct EmbeddedMigrator {
 
     private func setFence(_ generation: Int, _ db: Database) throws {
         try db.execute(
-            sql: "INSERT INTO sync_fence (only, generation, oldest) VALUES (1, ?, ?)",
+            sql: "INSERT INTO sync_fence (one, generation, oldest) VALUES (1, ?, ?)",
             arguments: [generation, EmbeddedSchema.landed])
     }
 

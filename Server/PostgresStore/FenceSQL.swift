@@ -10,7 +10,7 @@ enum FenceSQL {
     static let tables = [
         """
         CREATE TABLE sync_fence (
-            only boolean PRIMARY KEY DEFAULT true CHECK (only),
+            one boolean PRIMARY KEY DEFAULT true CHECK (one),
             generation integer NOT NULL,
             oldest integer NOT NULL,
             CHECK (oldest <= generation)
@@ -52,6 +52,6 @@ enum FenceSQL {
 
     /// For what writes without the lock of a workspace.
     static func check(_ generation: Int) -> Statement {
-        .simple("SELECT \(passes("\(generation)")) FROM sync_fence f WHERE f.only")
+        .simple("SELECT \(passes("\(generation)")) FROM sync_fence f WHERE f.one")
     }
 }

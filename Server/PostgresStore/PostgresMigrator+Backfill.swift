@@ -33,10 +33,11 @@ extension PostgresMigrator {
             parameters.add(Int64(size))
             let found = try await connection.run(
                 transactions.beginRead + [Statement(page, parameters), Transactions.commit])
-            let rows = try found.dropLast().last?.all {
-                Row(
-                    workspace: try $0.text(), key: try $0.text(), position: try $0.text(), isDue: try $0.bool())
-            } ?? []
+            let rows =
+                try found.dropLast().last?.all {
+                    Row(
+                        workspace: try $0.text(), key: try $0.text(), position: try $0.text(), isDue: try $0.bool())
+                } ?? []
             try await fill(rows.filter(\.isDue), step, backfill)
             position = rows.last?.position ?? position
             count += Int64(rows.count)

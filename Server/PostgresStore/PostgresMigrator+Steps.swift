@@ -80,7 +80,8 @@ extension PostgresMigrator {
 
     private func makeIndex(_ step: PlannedStep, _ name: String, _ statement: String) async throws {
         // Asked for again and again: a transaction that waits for it would be waited for by who makes the index.
-        while try await connection.run([.simple("SELECT pg_try_advisory_lock\(Self.indexLock)")]).first?.bool(0, 0) != true
+        while try await connection.run([.simple("SELECT pg_try_advisory_lock\(Self.indexLock)")]).first?.bool(0, 0)
+            != true
         {
             report(.waiting(step: step.id, reason: "another process makes an index"))
             try await ContinuousClock().sleep(for: .milliseconds(200))

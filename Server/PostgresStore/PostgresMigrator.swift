@@ -104,7 +104,8 @@ struct PostgresMigrator {
             .simple("SELECT step, position, rows, ended IS NOT NULL FROM sync_step"),
         ])
         guard found.count == 2, found[0].rowCount == 1 else {
-            throw StoreError(.unavailable, "sync_fence, which says whom the database serves, is empty: restore a backup")
+            throw StoreError(
+                .unavailable, "sync_fence, which says whom the database serves, is empty: restore a backup")
         }
         var state = GenerationState(
             generation: Int(try found[0].int32(0, 0)), oldest: Int(try found[0].int32(0, 1)))

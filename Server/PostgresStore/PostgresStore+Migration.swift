@@ -27,7 +27,8 @@ extension PostgresStore {
     /// What `migrate` would do, without doing any of it; one line where the database is new or older than generations.
     package func migrationPlan(_ extent: MigrationPlan.Extent) async throws(StoreError) -> [PlanLine] {
         var lines: [PlanLine] = []
-        try await withMigrator(isGentle: false, report: { _ in }) { migrator in lines = try await migrator.plan(extent) }
+        try await withMigrator(isGentle: false, report: { _ in }) { migrator in lines = try await migrator.plan(extent)
+        }
         return lines
     }
 
@@ -47,7 +48,8 @@ extension PostgresStore {
                 try await pool.withConnection { connection in
                     let migrator = PostgresMigrator(
                         connection: connection, generations: generations, options: options,
-                        application: configuration.applicationName, transactions: Transactions(options, generation: nil), isGentle: isGentle,
+                        application: configuration.applicationName,
+                        transactions: Transactions(options, generation: nil), isGentle: isGentle,
                         report: report)
                     try await body(migrator)
                 }

@@ -21,7 +21,7 @@ enum SequencingSQL {
         sql: """
             SELECT w.workspace, \(FenceSQL.passes("$2"))
             FROM sync_workspace w, sync_fence f
-            WHERE w.workspace = $1 AND f.only
+            WHERE w.workspace = $1 AND f.one
             FOR NO KEY UPDATE OF w
             """)
 

@@ -14,7 +14,7 @@ struct Transactions: Sendable {
             "idle_in_transaction_session_timeout": options.idleTimeout,
         ].sorted { $0.key < $1.key }.map { "set_config('\($0.key)', '\(max($0.value.milliseconds, 1))', true)" }
         writeSettings = Self.settings("sync_write_settings", timeouts + Self.planning + [Self.durability])
-        let fence = generation.map { ["(SELECT \(FenceSQL.passes("\($0)")) FROM sync_fence f WHERE f.only)"] } ?? []
+        let fence = generation.map { ["(SELECT \(FenceSQL.passes("\($0)")) FROM sync_fence f WHERE f.one)"] } ?? []
         readSettings = Self.settings("sync_read_settings", timeouts + Self.planning + fence)
     }
 

@@ -70,7 +70,9 @@ struct EmbeddedGenerationTests {
                 db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'sqlite_stat1' ORDER BY name")
             var lines: [String] = []
             for table in tables {
-                lines += try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('\(table)')").map { "\(table) \($0)" }
+                lines += try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('\(table)')").map {
+                    "\(table) \($0)"
+                }
                 let indexes = try Row.fetchAll(
                     db, sql: "SELECT * FROM pragma_index_list('\(table)') ORDER BY name")
                 for index in indexes {
@@ -84,7 +86,9 @@ struct EmbeddedGenerationTests {
             }
             // Names are quoted once a table was renamed.
             lines += try String.fetchAll(
-                db, sql: "SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'index') AND sql IS NOT NULL ORDER BY name"
+                db,
+                sql:
+                    "SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'index') AND sql IS NOT NULL ORDER BY name"
             ).map { $0.replacing("\"", with: "") }
             let checks = try String.fetchAll(
                 db, sql: "SELECT name || sql FROM sqlite_master WHERE sql LIKE '%CHECK%' ORDER BY name")
@@ -178,7 +182,9 @@ struct EmbeddedGenerationTests {
         }
     }
 
-    @Test func `the version before opens a file that was moved, and after contracting is refused in words`() async throws {
+    @Test func `the version before opens a file that was moved, and after contracting is refused in words`()
+        async throws
+    {
         let file = TemporaryFile()
         let older = Self.options(EmbeddedSchema.generations)
         let first = try EmbeddedStore(path: file.path, options: older)

@@ -66,7 +66,8 @@ enum LandedFixture {
             scope: ScopeID("directory"), collection: "users", before: .max, limit: 9, in: WorkspaceID("other"))
         #expect(other.records.count == 1)
         let bytes = Array((1...3_000).map { "\($0)\n" }.joined().utf8)
-        let digest = try #require(BlobDigest(checking: "2e57c67a8bbe706a08d6638ec67da02b67b3743ae7d35948cbcf8d1f45cae0a5"))
+        let digest = try #require(
+            BlobDigest(checking: "2e57c67a8bbe706a08d6638ec67da02b67b3743ae7d35948cbcf8d1f45cae0a5"))
         #expect(try await blobs.size(of: digest, in: scope, of: workspace) == bytes.count)
         #expect(try await blobs.part(of: digest, from: 0, in: scope, of: workspace) == bytes)
         #expect(try await blobs.usage(of: workspace) == BlobUsage(blobs: 1, bytes: Int64(bytes.count)))
