@@ -145,7 +145,7 @@ let package = Package(
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly", "TidemarkStore",
+                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkChatSchema",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),

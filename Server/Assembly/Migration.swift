@@ -4,38 +4,42 @@ import Synchronization
 import TidemarkEmbeddedStore
 import TidemarkPostgres
 import TidemarkPostgresStore
-package import TidemarkStore
+import TidemarkStore
 
 /// Bringing a database's tables to this version's, apart from serving: see `Store/Generations/GENERATIONS.md`.
 package enum Migration {
-    /// What would be done, without doing it.
+    /// What would be done, without doing it: a text for each step.
     ///
+    /// - Parameter contracts: also takes away what only servers of earlier versions use.
     /// - Throws: `StoreError`, `ConfigurationError`.
-    package static func plan(
-        _ database: DatabaseLocation, _ extent: MigrationPlan.Extent
-    ) async throws -> [PlanLine] {
-        switch database {
-        case .sqlite(let path): try EmbeddedStore.migrationPlan(extent, path: path)
-        case .postgres(let uri): try await postgres(uri, timeout: .seconds(60)).migrationPlan(extent)
-        }
+    package static func plan(_ database: DatabaseLocation, contracts: Bool) async throws -> [String] {
+        let extent = contracts ? MigrationPlan.Extent.contract : .all
+        let lines =
+            switch database {
+            case .sqlite(let path): try EmbeddedStore.migrationPlan(extent, path: path)
+            case .postgres(let uri): try await postgres(uri, timeout: .seconds(60)).migrationPlan(extent)
+            }
+        return lines.map(\.text)
     }
 
     /// Does it, and returns when nothing is left. Cut short, the next one goes on where it was.
     ///
     /// - Parameters:
+    ///   - contracts: also takes away what only servers of earlier versions use.
     ///   - timeout: for one step on PostgreSQL that does not come bit by bit, and for the wait for a lock.
-    ///   - report: told what is being done.
+    ///   - show: given a line each time a step begins or ends, and each second in between.
     /// - Throws: `StoreError`, `ConfigurationError`.
     package static func run(
-        _ database: DatabaseLocation, _ extent: MigrationPlan.Extent, timeout: Duration,
-        report: @escaping @Sendable (MigrationEvent) -> Void
+        _ database: DatabaseLocation, contracts: Bool, timeout: Duration, show: @escaping @Sendable (String) -> Void
     ) async throws {
+        let extent = contracts ? MigrationPlan.Extent.contract : .all
+        let progress = MigrationProgress(every: .seconds(1)) { show($0.text) }
         switch database {
         case .sqlite(let path):
-            let store = try EmbeddedStore(path: path, report: report)
+            let store = try EmbeddedStore(path: path, report: progress.report)
             do {
                 try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: path)).close()
-                try await store.migrate(extent, isGentle: false, report: report)
+                try await store.migrate(extent, isGentle: false, report: progress.report)
             } catch {
                 // What is wrong with the tables is the one thing to tell.
                 try? store.close()
@@ -43,7 +47,7 @@ package enum Migration {
             }
             try store.close()
         case .postgres(let uri):
-            try await postgres(uri, timeout: timeout).migrate(extent, isGentle: false, report: report)
+            try await postgres(uri, timeout: timeout).migrate(extent, isGentle: false, report: progress.report)
         }
     }
 
@@ -63,17 +67,17 @@ package enum Migration {
 }
 
 /// Passes on what is told of a migration, but how far it is only now and then.
-package final class MigrationProgress: Sendable {
+final class MigrationProgress: Sendable {
     private let every: Duration
     private let show: @Sendable (MigrationEvent) -> Void
     private let last = Mutex<ContinuousClock.Instant?>(nil)
 
-    package init(every: Duration, show: @escaping @Sendable (MigrationEvent) -> Void) {
+    init(every: Duration, show: @escaping @Sendable (MigrationEvent) -> Void) {
         self.every = every
         self.show = show
     }
 
-    package func report(_ event: MigrationEvent) {
+    func report(_ event: MigrationEvent) {
         let isShown = last.withLock { last in
             let now = ContinuousClock.now
             switch event {

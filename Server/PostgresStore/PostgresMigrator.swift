@@ -74,9 +74,11 @@ struct PostgresMigrator {
     private func find() async throws -> Found {
         let found = try await connection.run([
             .simple(
+                // By the table of tables: a session remembers of a name that it did not find for longer than for a lock.
                 """
-                SELECT current_setting('server_encoding'), to_regclass('sync_migration') IS NULL,
-                    to_regclass('sync_fence') IS NULL
+                SELECT current_setting('server_encoding'),
+                    NOT EXISTS (SELECT FROM pg_class WHERE relname = 'sync_migration' AND pg_table_is_visible(oid)),
+                    NOT EXISTS (SELECT FROM pg_class WHERE relname = 'sync_fence' AND pg_table_is_visible(oid))
                 """)
         ]).first
         guard let found else { return .nothing }

@@ -58,7 +58,14 @@ cat >"$work/mixed/tidemark" <<END
 #!/usr/bin/env bash
 set -euo pipefail
 echo >>"$work/starts"
-if (( \$(wc -l <"$work/starts") % 2 )); then exec "$landed" "\$@"; else exec "$tidemark" "\$@"; fi
+if (( \$(wc -l <"$work/starts") % 2 == 0 )); then exec "$tidemark" "\$@"; fi
+# Its own schema of a chat: documents of today have keys that it does not know.
+unset TIDEMARK_SCHEMA
+words=()
+while (( \$# )); do
+    if [[ \$1 == --schema ]]; then shift 2; else words+=("\$1"); shift; fi
+done
+exec "$landed" "\${words[@]}"
 END
 chmod +x "$work/mixed/tidemark"
 "$work/mixed/tide" demo --messages "$messages" --clients 8 --nodes 2 --kills 8 --seed 17 \

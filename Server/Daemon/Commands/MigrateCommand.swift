@@ -2,7 +2,6 @@ import ArgumentParser
 import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
-import TidemarkStore
 
 /// `tidemark migrate`: the tables of a database, brought to this version's.
 struct MigrateCommand: AsyncParsableCommand {
@@ -47,17 +46,16 @@ struct MigrateCommand: AsyncParsableCommand {
         let text = database ?? ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
         do {
             let location = try DatabaseLocation(text.isEmpty ? ServeCommand.defaultDatabase : text)
-            let extent = contract ? MigrationPlan.Extent.contract : .all
             if plan {
-                let lines = try await Migration.plan(location, extent)
-                return print(lines.isEmpty ? "nothing to do" : lines.map(\.text).joined(separator: "\n"))
+                let steps = try await Migration.plan(location, contracts: contract)
+                return print(steps.isEmpty ? "nothing to do" : steps.joined(separator: "\n"))
             }
             // Nobody's file: a typing error would make one.
             if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
                 throw CommandFailure("\(path) is not there; 'tidemark serve' makes a new one")
             }
-            let progress = MigrationProgress(every: .seconds(1)) { Self.show($0.text) }
-            try await Migration.run(location, extent, timeout: patience.duration, report: progress.report)
+            try await Migration.run(
+                location, contracts: contract, timeout: patience.duration, show: { Self.show($0) })
             Self.show("the tables are up to date")
         } catch let failure as CommandFailure {
             throw failure

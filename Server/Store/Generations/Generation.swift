@@ -25,6 +25,7 @@ package struct Generation: Sendable {
 
     /// What is done at one go, or bit by bit.
     package struct Step: Sendable {
+        /// The kinds of steps, as the table in `GENERATIONS.md` tells them apart.
         package enum Work: Sendable {
             /// Short statements, carried out in one transaction.
             case tables([String])

@@ -1,5 +1,6 @@
 /// A step that is to be made.
 package struct PlannedStep: Sendable {
+    /// A step that adds, or one that takes away.
     package enum Work: Sendable {
         case step(Generation.Step.Work)
         /// Statements; older nodes are refused from then on.
@@ -14,6 +15,7 @@ package struct PlannedStep: Sendable {
     /// What it is recorded under.
     package var id: String { "\(generation) \(name)" }
 
+    /// `nil` for a step that goes over no rows.
     package var backfill: Generation.Backfill? {
         if case .step(.backfill(let backfill)) = work { backfill } else { nil }
     }
