@@ -38,10 +38,10 @@ package enum PostgresSchema {
     private static let seen = Generation.Backfill(
         table: "sync_client", start: #"["00000000-0000-0000-0000-000000000000",""]"#,
         page: """
-            SELECT workspace, client::text, json_build_array(client, workspace)::text, seen = 0
-            FROM sync_client
-            WHERE (client, workspace) > (($1::json ->> 0)::uuid, $1::json ->> 1)
-            ORDER BY client, workspace
+            SELECT c.workspace, c.client::text, json_build_array(c.client, c.workspace)::text, c.seen = 0
+            FROM sync_client c
+            WHERE (c.client, c.workspace) > (($1::json ->> 0)::uuid, $1::json ->> 1)
+            ORDER BY c.client, c.workspace
             LIMIT $2
             """,
         fill: """

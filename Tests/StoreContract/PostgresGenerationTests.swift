@@ -29,10 +29,10 @@ struct PostgresGenerationTests {
     private static let labels = Generation.Backfill(
         table: "sync_client", start: #"["00000000-0000-0000-0000-000000000000",""]"#,
         page: """
-            SELECT workspace, client::text, json_build_array(client, workspace)::text, label IS NULL
-            FROM sync_client
-            WHERE (client, workspace) > (($1::json ->> 0)::uuid, $1::json ->> 1)
-            ORDER BY client, workspace
+            SELECT c.workspace, c.client::text, json_build_array(c.client, c.workspace)::text, c.label IS NULL
+            FROM sync_client c
+            WHERE (c.client, c.workspace) > (($1::json ->> 0)::uuid, $1::json ->> 1)
+            ORDER BY c.client, c.workspace
             LIMIT $2
             """,
         fill: """
@@ -331,6 +331,20 @@ struct PostgresGenerationTests {
             let keys =
                 "SELECT count(*)::text FROM pg_index WHERE indexrelid = 'sync_client_label'::regclass AND indnatts = 3"
             #expect(try await schema.sql(keys) == ["1"])
+        }
+    }
+
+    /// Rows are read in the order of an index, and none before the position: else each page reads the whole table.
+    @Test func `each backfill reads its pages by a key`() async throws {
+        try await TestSchema.with { schema in
+            try await store(schema).migrate(.all)
+            let backfills = PostgresSchema.generations.flatMap { MigrationPlan.additions(of: $0) }.compactMap(\.backfill)
+            #expect(!backfills.isEmpty)
+            for backfill in backfills {
+                let page = PreparedStatement(name: "page", sql: backfill.page)
+                let plan = try await PostgresPlanTests.plan(of: page, ["text", "bigint"], in: schema)
+                #expect(plan.contains("Index Cond") && !plan.contains("Sort") && !plan.contains("Filter"), "\(plan)")
+            }
         }
     }
 

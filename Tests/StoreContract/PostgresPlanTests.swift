@@ -115,7 +115,7 @@ struct PostgresPlanTests {
         }
     }
 
-    private static func plan(
+    static func plan(
         of statement: PreparedStatement, _ types: [String], in schema: TestSchema
     ) async throws -> String {
         let nulls = types.map { _ in "NULL" }.joined(separator: ", ")

@@ -51,7 +51,7 @@ package struct Generation: Sendable {
         package let table: String
         /// The position before the first row.
         package let start: String
-        /// Rows after a position in order: the first parameter is that position, the second how many at most. Columns:
+        /// Rows after a position, in the order of an index: the first parameter is that position, the second how many at most. Columns:
         /// workspace, key (both text), the position of this row (text), and whether there is something to fill in.
         package let page: String
         /// Fills in rows of the workspace that is the first parameter: on PostgreSQL those whose keys are in the array that
