@@ -338,7 +338,8 @@ struct PostgresGenerationTests {
     @Test func `each backfill reads its pages by a key`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate(.all)
-            let backfills = PostgresSchema.generations.flatMap { MigrationPlan.additions(of: $0) }.compactMap(\.backfill)
+            let backfills = PostgresSchema.generations.flatMap { MigrationPlan.additions(of: $0) }.compactMap(
+                \.backfill)
             #expect(!backfills.isEmpty)
             for backfill in backfills {
                 let page = PreparedStatement(name: "page", sql: backfill.page)
