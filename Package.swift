@@ -100,7 +100,9 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
-        .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
+        .target(
+            name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store",
+            exclude: ["Generations/GENERATIONS.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [

@@ -58,9 +58,8 @@ extension API {
         if let fault = node.commits.storeFault {
             throw APIError.notReady(fault.rawValue, "the last commit failed", retryAfter: retryAfterProbe)
         }
-        guard await readinessChecks.value(now: node.now, { await node.storeAnswers() }) else {
-            throw APIError.notReady(
-                StoreError.Fault.unreachable.rawValue, "the store does not answer", retryAfter: retryAfterProbe)
+        if let fault = await readinessChecks.value(now: node.now, { await node.readingFault() }) {
+            throw APIError.notReady(fault.rawValue, "the store does not answer", retryAfter: retryAfterProbe)
         }
         guard !node.isTailStale else {
             throw APIError.notReady(
@@ -73,25 +72,25 @@ extension API {
 }
 
 extension Node {
-    /// Asks the store for something small, for at most `probeMax`.
-    func storeAnswers() async -> Bool {
-        await withTaskGroup { group in
+    /// Asks the store for something small, for at most `probeMax`; why there was no answer.
+    func readingFault() async -> StoreError.Fault? {
+        await withTaskGroup(of: StoreError.Fault?.self) { group in
             group.addTask { [store] in
                 do throws(StoreError) {
                     _ = try await store.batch(holding: 1, in: WorkspaceID("readiness"))
-                    return true
+                    return nil
                 } catch {
-                    return false
+                    return error.fault ?? .unreachable
                 }
             }
             group.addTask { [parts] in
                 // Cut short by the answer, or over: either way there was none in time.
                 try? await parts.environment.clock.sleep(for: parts.limits.probeMax)
-                return false
+                return .unreachable
             }
-            let answers = await group.next() ?? false
+            let fault = await group.next() ?? .unreachable
             group.cancelAll()
-            return answers
+            return fault
         }
     }
 }

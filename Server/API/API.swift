@@ -5,6 +5,7 @@ import TidemarkHub
 import TidemarkModel
 package import TidemarkNode
 import TidemarkSequencer
+import TidemarkStore
 import TidemarkWire
 
 /// The calls over HTTP: the same conversation as on the socket, for programs without one (PROTOCOL.md, "HTTP").
@@ -14,7 +15,7 @@ package struct API: Sendable {
     /// Looks at whose a client is, a user.
     let lookups: RateBook<Caller>
     let polls: PollCount
-    let readinessChecks: SharedAnswer<Bool>
+    let readinessChecks: SharedAnswer<StoreError.Fault?>
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
     /// - Parameter markAuthenticated: told of each connection that proved its token.

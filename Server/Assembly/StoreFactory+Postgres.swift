@@ -4,6 +4,7 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkPostgres
 import TidemarkPostgresStore
+import TidemarkStore
 
 extension OpenedStore {
     /// Brings the database to this version's tables and opens it; its services must run before it answers.
@@ -21,11 +22,15 @@ extension OpenedStore {
         options.migrationTimeout = configuration.limits.migrationTime
         let store = try PostgresStore(
             configuration: connection, node: configuration.nodeID, options: options, logger: logger)
-        try await store.migrate()
+        let progress = MigrationProgress.log(logger)
+        try await store.migrate(report: progress.report)
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         return OpenedStore(
             store, blobs: store, isShared: true, hints: hints, relay: hints,
-            services: [PostgresService(store: store, hints: hints, logger: logger)]
+            services: [
+                PostgresService(store: store, hints: hints, logger: logger),
+                MigrationService(logger: logger) { try await store.migrate(.all, report: progress.report) },
+            ]
         )
     }
 }

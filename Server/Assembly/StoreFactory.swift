@@ -38,7 +38,8 @@ package struct OpenedStore: Sendable {
         case .sqlite(let path):
             var options = EmbeddedStore.Options()
             options.limits = configuration.limits.store
-            let store = try EmbeddedStore(path: path, options: options)
+            let progress = MigrationProgress.log(logger)
+            let store = try EmbeddedStore(path: path, options: options, report: progress.report)
             let blobs: EmbeddedBlobStore
             do throws(StoreError) {
                 blobs = try EmbeddedBlobStore(
@@ -50,6 +51,7 @@ package struct OpenedStore: Sendable {
             }
             return OpenedStore(
                 store, blobs: blobs,
+                services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // Both are closed, whatever becomes of the first.
                     let first = Result { try blobs.close() }

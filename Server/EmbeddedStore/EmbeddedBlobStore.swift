@@ -26,7 +26,13 @@ package final class EmbeddedBlobStore: BlobStore {
         options.cacheBytes = Self.cacheBytes
         self.limits = limits
         claim = try EmbeddedStore.claim(path)
-        pool = try EmbeddedStore.open(path, options, migrator: EmbeddedBlobSchema.migrator)
+        pool = try EmbeddedStore.open(path, options) { pool in
+            let migrator = EmbeddedBlobSchema.migrator
+            guard try !pool.read(migrator.hasBeenSuperseded) else {
+                throw StoreError(.unavailable, "a later version wrote the file: run that version, or restore a backup")
+            }
+            try migrator.migrate(pool)
+        }
     }
 
     /// The file of the blobs that belong to a file of records: `tidemark.sqlite` has `tidemark.blobs.sqlite`.

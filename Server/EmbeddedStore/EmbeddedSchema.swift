@@ -1,4 +1,5 @@
 import GRDB
+import TidemarkStore
 
 /// The tables of the file, made to be read by a person with `sqlite3`: `SELECT * FROM sync_record` shows texts.
 ///
@@ -12,25 +13,77 @@ import GRDB
 /// one of integers. It learns of records by hundreds (``Filing``), as an index cannot: hence the tables `sync_feed` and
 /// `sync_page`.
 enum EmbeddedSchema {
-    /// Every step ever released, in order; a released step is never edited.
-    static var migrator: DatabaseMigrator {
+    /// The generation of the version before there were any: the migrator leads up to it.
+    static let landed = 4
+
+    /// Those since then, in order; a released one is never edited.
+    static let generations = [
+        Generation(
+            5, "when clients were seen",
+            steps: [
+                .init(
+                    "when clients were seen",
+                    .tables(["ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"])),
+                .init("clients from before", .backfill(seen)),
+            ])
+    ]
+
+    /// A client was there at least when it registered: so that one column says who has not been there for long.
+    private static let seen = Generation.Backfill(
+        table: "sync_client", start: #"["",""]"#,
+        page: """
+            SELECT workspace, client, json_array(workspace, client), seen = 0
+            FROM sync_client
+            WHERE (workspace, client) > (json_extract(?1, '$[0]'), json_extract(?1, '$[1]'))
+            ORDER BY workspace, client
+            LIMIT ?2
+            """,
+        fill: """
+            UPDATE sync_client
+            SET seen = registered
+            WHERE workspace = ?1 AND client = ?2 AND seen = 0
+            """)
+
+    /// The steps to the landed generation, in order; a released step is never edited. New files do not take them, see
+    /// ``EmbeddedBaseline``.
+    static func migrator(report: @escaping @Sendable (MigrationEvent) -> Void) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 order, records, clients, members") { db in
-            try db.execute(sql: first)
-        }
-        migrator.registerMigration("2 conflict ledger") { db in
-            try db.execute(sql: second)
-        }
-        migrator.registerMigration("3 short keys of scopes in the indexes") { db in
+        migrator.registerMigration(names[0]) { db in try db.execute(sql: first) }
+        migrator.registerMigration(names[1]) { db in try db.execute(sql: second) }
+        migrator.registerMigration(names[2]) { db in
             try db.execute(sql: third)
+            try copy(db, thirdCopy, names[2], report)
+            try db.execute(sql: thirdEnd)
         }
-        migrator.registerMigration("4 records are filed by hundreds, keys that begin with what differs") { db in
+        migrator.registerMigration(names[3]) { db in
             try db.execute(sql: fourth)
-        }
-        migrator.registerMigration("5 when clients were seen") { db in
-            try db.execute(sql: fifth)
+            try copy(db, fourthCopy, names[3], report)
+            try db.execute(sql: fourthEnd)
         }
         return migrator
+    }
+
+    static let names = [
+        "1 order, records, clients, members", "2 conflict ledger", "3 short keys of scopes in the indexes",
+        "4 records are filed by hundreds, keys that begin with what differs",
+    ]
+    /// Noted among those between two releases.
+    static let early = "5 when clients were seen"
+
+    /// Rewrites the records, some thousand at a time so that it can be said how far it is. In the step's own transaction.
+    private static func copy(
+        _ db: Database, _ sql: String, _ step: String, _ report: (MigrationEvent) -> Void
+    ) throws {
+        guard let last = try Int64.fetchOne(db, sql: "SELECT max(rowid) FROM sync_record") else { return }
+        report(.began(step: step, rows: last))
+        var through: Int64 = 0
+        while through < last {
+            let next = min(through + 10_000, last)
+            try db.execute(sql: sql, arguments: [through, next])
+            through = next
+            report(.moved(step: step, rows: through, of: last))
+        }
+        report(.ended(step: step))
     }
 
     private static let first = """
@@ -143,12 +196,19 @@ enum EmbeddedSchema {
             PRIMARY KEY (workspace, collection, id),
             CHECK ((deleted = 1) = (body IS NULL))
         ) STRICT;
+        """
+
+    private static let thirdCopy = """
         INSERT INTO sync_record_placed (
             workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, body)
         SELECT r.workspace, collection, id, r.scope, place, seq, born, deleted, author, created, updated, body
         FROM sync_record r
         JOIN sync_scope s ON s.workspace = r.workspace AND s.scope = r.scope
-        ORDER BY r.rowid;
+        WHERE r.rowid > ? AND r.rowid <= ?
+        ORDER BY r.rowid
+        """
+
+    private static let thirdEnd = """
         DROP TABLE sync_record;
         ALTER TABLE sync_record_placed RENAME TO sync_record;
         CREATE UNIQUE INDEX sync_record_feed ON sync_record (place, seq);
@@ -175,11 +235,18 @@ enum EmbeddedSchema {
             UNIQUE (id, collection, workspace),
             CHECK ((deleted = 1) = (body IS NULL))
         ) STRICT;
+        """
+
+    private static let fourthCopy = """
         INSERT INTO sync_record_filed (
             id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body)
         SELECT id, collection, workspace, scope, place, seq, born, deleted, author, created, updated, body
         FROM sync_record
-        ORDER BY rowid;
+        WHERE rowid > ? AND rowid <= ?
+        ORDER BY rowid
+        """
+
+    private static let fourthEnd = """
         DROP TABLE sync_record;
         ALTER TABLE sync_record_filed RENAME TO sync_record;
 
@@ -221,6 +288,4 @@ enum EmbeddedSchema {
             VALUES (new.place, new.collection, new.born, new.row);
         END;
         """
-
-    private static let fifth = "ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"
 }

@@ -20,7 +20,8 @@ extension EmbeddedStore {
     }
 
     static func open(
-        _ path: String, _ options: Options, _ checkpointer: Checkpointer? = nil, migrator: DatabaseMigrator
+        _ path: String, _ options: Options, _ checkpointer: Checkpointer? = nil,
+        prepare: (DatabasePool) throws -> Void
     ) throws(StoreError) -> DatabasePool {
         do {
             var configuration = Configuration()
@@ -41,14 +42,11 @@ extension EmbeddedStore {
                     try db.execute(sql: "PRAGMA max_page_count = \(max(bytes / pageBytes, 1))")
                 }
             }
-            guard try !pool.read(migrator.hasBeenSuperseded) else {
-                throw StoreError(.unavailable, "a later version wrote \(path): run that version, or restore a backup")
-            }
-            try migrator.migrate(pool)
+            try prepare(pool)
             try pool.writeWithoutTransaction { try $0.gatherLogWrites() }
             return pool
         } catch let error as StoreError {
-            throw error
+            throw StoreError(error.kind, "\(path): \(error.reason)", fault: error.fault)
         } catch {
             let reason = StoreError(sqlite: error)
             throw StoreError(.unavailable, "\(path): \(reason.reason)")

@@ -23,6 +23,10 @@ package final class EmbeddedStore: Store {
         /// Size of the log at which it is copied into the file, beside the writer. A page changed by many batches is
         /// copied once, so that a larger log writes less.
         package var checkpointBytes: Int64 = 64 * 1024 * 1024
+        /// Rows of a backfill that are filled in in one transaction.
+        package var backfillRows = 500
+        /// Others than this version's, for tests.
+        var generations = EmbeddedSchema.generations
         /// How many records may wait to be entered where a search by scope finds them at once.
         var filing = Filing.Bounds()
         package var limits = StoreLimits()
@@ -36,19 +40,33 @@ package final class EmbeddedStore: Store {
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
     let places = ScopePlaces()
     let filing: Filing
+    let generations: [Generation]
+    let backfillRows: Int
     private let claim: FileClaim
     let checkpointer: Checkpointer
 
-    /// Opens the file, making it and its folder when they are missing, and brings its tables up to date. Blocks.
+    /// Opens the file, making it and its folder when they are missing, and makes what is missing of its tables to serve; the
+    /// rest is for ``migrate(_:isGentle:report:)``. Blocks.
     ///
+    /// - Parameter report: told what is being done to tables of an earlier version.
     /// - Throws: `StoreError` of kind `unavailable` with what to do about it: the file is in use, damaged, not
     ///   writable, or written by a later version.
-    package init(path: String, options: Options = Options()) throws(StoreError) {
+    package init(
+        path: String, options: Options = Options(), report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
+    ) throws(StoreError) {
+        generations = options.generations
+        backfillRows = options.backfillRows
         limits = options.limits
         filing = Filing(options.filing)
         claim = try Self.claim(path)
         checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
-        pool = try Self.open(path, options, checkpointer, migrator: EmbeddedSchema.migrator)
+        let migrator = EmbeddedMigrator(generations: generations, rowsMax: backfillRows, report: report)
+        pool = try Self.open(path, options, checkpointer) { pool in
+            try migrator.prepare(pool)
+            try pool.writeWithoutTransaction { db in
+                for step in try migrator.missing(.needed, db) { while try !migrator.advance(step, db) {} }
+            }
+        }
         // What cannot be filed, for want of room, is looked through until the next batch files it.
         do { try pool.write { try filing.run($0) } } catch { filing.forget() }
         do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }

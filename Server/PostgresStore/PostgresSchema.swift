@@ -1,3 +1,5 @@
+package import TidemarkStore
+
 /// The tables, made to be read by a person with `psql`: keys are texts, ids are UUIDs, bodies are JSON.
 ///
 /// - Every key holds the workspace, so that a distributed PostgreSQL can place rows by it. Those of records begin with what
@@ -9,13 +11,47 @@
 /// - `sync_record.place` stands for scope and workspace in the indexes, see `PLACES.md`.
 /// - `sync_record.octets` is the size of the body: windows and pages are cut by it without reading what they leave.
 /// - `sync_batch.body` lives for minutes: compressing it would cost more than it saves.
-enum PostgresSchema {
+package enum PostgresSchema {
     struct Step {
         let name: String
         let statements: [String]
     }
 
-    /// Every step ever released, in order; a released step is never edited.
+    /// The generation of the version before there were any: `steps` lead up to it.
+    static let landed = 6
+
+    /// Those since then, in order; a released one is never edited.
+    package static let generations = [
+        Generation(7, "guards and a probe of hashes", steps: [.init("guards and probe", .tables(GuardSQL.tables))]),
+        Generation(
+            8, "when clients were seen",
+            steps: [
+                // Nodes of the version before go on inserting without it.
+                .init(
+                    "when clients were seen",
+                    .tables(["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"])),
+                .init("clients from before", .backfill(seen)),
+            ]),
+    ]
+
+    /// A client was there at least when it registered: so that one column says who has not been there for long.
+    private static let seen = Generation.Backfill(
+        table: "sync_client", start: #"["00000000-0000-0000-0000-000000000000",""]"#,
+        page: """
+            SELECT c.workspace, c.client::text, json_build_array(c.client, c.workspace)::text, c.seen = 0
+            FROM sync_client c
+            WHERE (c.client, c.workspace) > (($1::json ->> 0)::uuid, $1::json ->> 1)
+            ORDER BY c.client, c.workspace
+            LIMIT $2
+            """,
+        fill: """
+            UPDATE sync_client
+            SET seen = registered
+            WHERE workspace = $1 AND client = ANY ($2::uuid[]) AND seen = 0
+            """)
+
+    /// The steps to the landed generation, in order; a released step is never edited. New databases do not take them, see
+    /// ``PostgresBaseline``.
     static let steps = [
         Step(name: "order, records, clients, members", statements: first),
         Step(name: "conflict ledger", statements: second),
@@ -23,8 +59,6 @@ enum PostgresSchema {
         Step(name: "statistics before rows", statements: fourth),
         Step(name: "keys of records that differ early", statements: fifth),
         Step(name: "scopes have places", statements: sixth),
-        Step(name: "guards and a probe of hashes", statements: GuardSQL.tables),
-        Step(name: "when clients were seen", statements: eighth),
     ]
 
     static let makeHistory = """
@@ -148,18 +182,26 @@ enum PostgresSchema {
             SELECT '', '', lpad(n::text, 32, '0')::uuid, '', n, n, true, '', 0, 0, 0 FROM generate_series(1, 2) AS n
             """,
             twoClients,
-            """
-            INSERT INTO sync_member (workspace, user_id, scope, role, since)
-            SELECT '', n::text, '', '', 0 FROM generate_series(1, 2) AS n
-            """,
+            twoMembers,
         ] + ["sync_record", "sync_client", "sync_member"].flatMap(analyzed)
 
-    private static let twoClients = """
+    static let twoRecords = """
+        INSERT INTO sync_record (
+            workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets)
+        SELECT '', '', lpad(n::text, 32, '0')::uuid, '', n, n, n, true, '', 0, 0, 0 FROM generate_series(1, 2) AS n
+        """
+
+    static let twoMembers = """
+        INSERT INTO sync_member (workspace, user_id, scope, role, since)
+        SELECT '', n::text, '', '', 0 FROM generate_series(1, 2) AS n
+        """
+
+    static let twoClients = """
         INSERT INTO sync_client (workspace, client, user_id, settled, acked, connection, registered)
         SELECT '', lpad(n::text, 32, '0')::uuid, '', 0, 0, 0, 0 FROM generate_series(1, 2) AS n
         """
 
-    private static func analyzed(_ table: String) -> [String] {
+    static func analyzed(_ table: String) -> [String] {
         ["ANALYZE \(table)", "DELETE FROM \(table) WHERE workspace = ''"]
     }
 
@@ -210,16 +252,9 @@ enum PostgresSchema {
             "CREATE INDEX sync_client_user ON sync_client (user_id, workspace)",
             "ALTER TABLE sync_client DROP CONSTRAINT sync_client_pkey",
             "ALTER TABLE sync_client ADD PRIMARY KEY (client, workspace)",
-            """
-            INSERT INTO sync_record (
-                workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets)
-            SELECT '', '', lpad(n::text, 32, '0')::uuid, '', n, n, n, true, '', 0, 0, 0 FROM generate_series(1, 2) AS n
-            """,
+            twoRecords,
             twoClients,
         ] + ["sync_record", "sync_client"].flatMap(analyzed)
-
-    /// Nodes of the version before go on inserting without it.
-    private static let eighth = ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"]
 
     private static let keys = [
         ("sync_batch", "workspace, seq"), ("sync_record", "workspace, collection, id"),

@@ -24,7 +24,8 @@ extension PostgresStore {
     func writeLocked(_ workspace: WorkspaceID, _ statements: [Statement]) async throws(StoreError) -> Results {
         let begin =
             transactions.beginWrite + [
-                Statement(SequencingSQL.makeWorkspace, workspace), Statement(SequencingSQL.lock, workspace),
+                Statement(SequencingSQL.makeWorkspace, workspace),
+                SequencingSQL.lock(workspace, generation: generation),
             ]
         let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
         return Results(results.dropFirst(begin.count).dropLast())

@@ -8,7 +8,7 @@ extension PostgresStore: BlobStore {
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
-        let begin = transactions.beginWrite
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         return try await on(reading) { connection in
             // What returns early leaves the transaction to be rolled back by the end of the lease.
             let found = Results(

@@ -2,25 +2,57 @@ import TidemarkPostgres
 package import TidemarkStore
 
 extension PostgresStore {
-    /// Makes the tables, or brings those of an earlier version of Tidemark or PostgreSQL up to date; needs no `run()`.
+    /// Makes the tables, or brings those of an earlier version of Tidemark or PostgreSQL up to date; needs no `run()`. See
+    /// `Store/Generations/GENERATIONS.md`.
     ///
-    /// Several nodes may call it at once: one does the work, the others wait. Where nothing is missing, a role that
-    /// may not make tables is enough.
+    /// Several nodes may call it at once, while others serve: each step is made once. Cut short, it goes on where it was.
+    /// Where nothing is missing, a role that may not make tables is enough.
     ///
-    /// What takes longer than `migrationTimeout` is all done or not at all, whatever becomes of this process.
-    ///
+    /// - Parameters:
+    ///   - extent: what is to be done; `needed` makes a node of this version able to serve.
+    ///   - isGentle: leaves the database as much time for others as it takes for itself.
+    ///   - report: told what is being done.
     /// - Throws: `StoreError` of kind `unavailable` with what to do about it.
-    package func migrate() async throws(StoreError) {
+    package func migrate(
+        _ extent: MigrationPlan.Extent = .needed, isGentle: Bool = true,
+        report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
+    ) async throws(StoreError) {
+        try await withMigrator(isGentle: isGentle, report: report) { migrator in
+            try await migrator.prepare()
+            try await migrator.migrate(extent)
+            try await mendPlaces(migrator.connection)
+        }
+    }
+
+    /// What `migrate` would do, without doing any of it; one line where the database is new or older than generations.
+    package func migrationPlan(_ extent: MigrationPlan.Extent) async throws(StoreError) -> [PlanLine] {
+        var lines: [PlanLine] = []
+        try await withMigrator(isGentle: false, report: { _ in }) { migrator in lines = try await migrator.plan(extent)
+        }
+        return lines
+    }
+
+    private func withMigrator(
+        isGentle: Bool, report: @escaping @Sendable (MigrationEvent) -> Void,
+        _ body: (PostgresMigrator) async throws -> Void
+    ) async throws(StoreError) {
         var patient = configuration
         patient.connections = 1
+        patient.applicationName += " migration"
         patient.operationTimeout = options.migrationTimeout
         do {
             let pool = try PostgresPool(configuration: patient, logger: logger)
             try await withThrowingDiscardingTaskGroup { group in
                 group.addTask { try await pool.run() }
                 defer { pool.shutdown() }
-                try await pool.withConnection { try await Self.migrate($0) }
-                try await pool.withConnection { try await mendPlaces($0) }
+                try await pool.withConnection { connection in
+                    let migrator = PostgresMigrator(
+                        connection: connection, generations: generations, options: options,
+                        application: configuration.applicationName,
+                        transactions: Transactions(options, generation: nil), isGentle: isGentle,
+                        report: report)
+                    try await body(migrator)
+                }
             }
         } catch PostgresError.timeout {
             throw StoreError(
@@ -31,39 +63,6 @@ extension PostgresStore {
         } catch {
             throw StoreError(postgres: error)
         }
-    }
-
-    private static func migrate(_ connection: PostgresConnection) async throws {
-        let found = try await connection.run([
-            .simple("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"), .simple(lockSchema),
-            .simple("SELECT current_setting('server_encoding'), to_regclass('sync_migration')::text"),
-        ])
-        guard let database = found.last else { return }
-        guard try database.text(0, 0) == "UTF8" else {
-            throw StoreError(.unavailable, "the database is not in UTF-8: make one with ENCODING 'UTF8'")
-        }
-        let isNew = try database.isNull(0, 1)
-        let version = isNew ? 0 : try await version(connection)
-        let steps = PostgresSchema.steps
-        guard version <= steps.count else {
-            throw StoreError(
-                .unavailable,
-                "a later version of Tidemark (schema \(version), this one knows \(steps.count)) has used the database:"
-                    + " run that version, or restore a backup")
-        }
-        guard version < steps.count else { return }
-        var statements = isNew ? [Statement.simple(PostgresSchema.makeHistory)] : []
-        for (index, step) in steps.enumerated().dropFirst(Int(version)) {
-            statements += step.statements.map(Statement.simple)
-            statements.append(
-                .simple("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"))
-        }
-        _ = try await connection.run(statements + [Transactions.commit])
-    }
-
-    private static func version(_ connection: PostgresConnection) async throws -> Int64 {
-        let sql = "SELECT coalesce(max(version), 0)::bigint FROM sync_migration"
-        return try await connection.run([.simple(sql)]).first?.int64(0, 0) ?? 0
     }
 
     /// One lock for each schema of the database; the first number is ours alone.

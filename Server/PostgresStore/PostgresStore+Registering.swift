@@ -75,7 +75,7 @@ extension PostgresStore {
         let room = Self.probeBytes
         let statements =
             transactions.beginWrite + [
-                .simple("UPDATE sync_probe SET hash = hash"), Transactions.commit,
+                FenceSQL.check(generation), .simple("UPDATE sync_probe SET hash = hash"), Transactions.commit,
                 .simple("BEGIN"),
                 .simple(
                     "INSERT INTO sync_blob_part (workspace, digest, start, bytes)"

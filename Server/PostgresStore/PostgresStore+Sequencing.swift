@@ -25,7 +25,7 @@ extension PostgresStore {
     private func lock(
         _ workspace: WorkspaceID, _ reads: ReadSet, on connection: PostgresConnection
     ) async throws -> SequenceReads.Answer {
-        let questions = SequenceReads(workspace: workspace, node: node, reads: reads)
+        let questions = SequenceReads(workspace: workspace, node: node, generation: generation, reads: reads)
         let begin = transactions.beginWrite
         let answer = try questions.answer(try await connection.run(begin + questions.statements)[begin.count...])
         guard !answer.isLocked else { return answer }
@@ -100,7 +100,7 @@ extension PostgresStore {
         _ write: [Statement], of workspace: WorkspaceID, on connection: PostgresConnection
     ) async throws -> Bool {
         let begin = transactions.beginWrite
-        let lock = Statement(SequencingSQL.lock, workspace)
+        let lock = SequencingSQL.lock(workspace, generation: generation)
         do {
             let results = try await connection.run(begin + [lock] + write + [Transactions.commit])
             // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
@@ -141,7 +141,7 @@ extension PostgresStore {
         let deadline = ContinuousClock.now + options.outcomeTimeout
         let statements =
             transactions.beginWrite + [
-                Statement(SequencingSQL.lock, workspace),
+                SequencingSQL.lock(workspace, generation: generation),
                 Statement(SequencingSQL.batchNonce, workspace) { $0.add(head.seq) }, Transactions.commit,
             ]
         // Each connection that was open may have been lost with the server: one try for each, and a few on new ones.

@@ -14,7 +14,9 @@ extension PostgresStore {
         let old = now.subtractingReportingOverflow(options.bodyLifetime)
         guard !lapsed.overflow, !old.overflow else { return 0 }
         _ = try await on(reading) {
-            try await $0.run([Statement(Self.dropLapsed, Parameters(lapsed.partialValue))])
+            try await $0.run([
+                FenceSQL.check(generation), Statement(Self.dropLapsed, Parameters(lapsed.partialValue)),
+            ])
         }
         _ = try await trimLedger(now: now)
         var trimmed = 0

@@ -21,8 +21,12 @@ package final class PostgresStore: Store {
         package var idleTimeout: Duration = .seconds(3)
         /// How long to look for a batch whose commit was not answered.
         package var outcomeTimeout: Duration = .seconds(15)
-        /// Time for all missing steps of the schema, waiting for other nodes that make them included.
+        /// Time for what is missing of the schema before a node can serve, waiting for other nodes that make it included.
         package var migrationTimeout: Duration = .seconds(600)
+        /// How long a change of the tables waits for its lock, and everybody behind it.
+        package var tablesLockTimeout: Duration = .milliseconds(200)
+        /// Rows of a backfill that are filled in at once.
+        package var backfillRows = 500
         /// Records whose places are computed anew in one transaction.
         package var placesPerStep = 5_000
         /// Rows of one window, after which it is cut.
@@ -37,6 +41,9 @@ package final class PostgresStore: Store {
     }
 
     let node: UInt64
+    /// Those that this node knows; the last one is its own.
+    let generations: [Generation]
+    var generation: Int { generations.last?.number ?? PostgresSchema.landed }
     let options: Options
     let configuration: PostgresConfiguration
     let logger: Logger
@@ -50,30 +57,37 @@ package final class PostgresStore: Store {
     /// - Parameters:
     ///   - configuration: `connections` of it is not used.
     ///   - node: this process among those on the database; a listener of this id needs no bodies from this store.
+    ///   - generations: others than this version's, for tests.
     /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
     package init(
-        configuration: PostgresConfiguration, node: UInt64, options: Options = Options(), logger: Logger
+        configuration: PostgresConfiguration, node: UInt64, options: Options = Options(),
+        generations: [Generation]? = nil, logger: Logger
     ) throws(StoreError) {
         self.configuration = configuration
         self.node = node
         self.options = options
         self.logger = logger
-        transactions = Transactions(options)
+        let generations = generations ?? PostgresSchema.generations
+        self.generations = generations
+        let generation = generations.last?.number ?? PostgresSchema.landed
+        transactions = Transactions(options, generation: generation)
+        let name = NodeConnections.name(configuration.applicationName, generation)
         do {
             sequencing = try Self.pool(
-                configuration, options.sequencingConnections, "sequencing", logger: logger)
-            reading = try Self.pool(configuration, options.readingConnections, "reading", logger: logger)
+                configuration, options.sequencingConnections, "\(name) sequencing", logger: logger)
+            reading = try Self.pool(
+                configuration, options.readingConnections, "\(name) reading", logger: logger)
         } catch {
             throw StoreError(postgres: error)
         }
     }
 
     private static func pool(
-        _ configuration: PostgresConfiguration, _ connections: Int, _ purpose: String, logger: Logger
+        _ configuration: PostgresConfiguration, _ connections: Int, _ name: String, logger: Logger
     ) throws(PostgresError) -> PostgresPool {
         var configuration = configuration
         configuration.connections = connections
-        configuration.applicationName += " \(purpose)"
+        configuration.applicationName = name
         return try PostgresPool(configuration: configuration, logger: logger)
     }
 

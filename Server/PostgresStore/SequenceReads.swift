@@ -15,17 +15,20 @@ struct SequenceReads {
 
     let workspace: WorkspaceID
     let node: UInt64
+    let generation: Int
     let reads: ReadSet
 
-    init(workspace: WorkspaceID, node: UInt64, reads: ReadSet) {
+    /// - Parameter generation: this node's.
+    init(workspace: WorkspaceID, node: UInt64, generation: Int, reads: ReadSet) {
         self.workspace = workspace
         self.node = node
+        self.generation = generation
         self.reads = reads.lookingAtBirths
     }
 
     var statements: [Statement] {
         var statements = [
-            Statement(SequencingSQL.lock, workspace),
+            SequencingSQL.lock(workspace, generation: generation),
             Statement(SequencingSQL.headAndListeners, workspace) { $0.add(Int64(bitPattern: node)) },
         ]
         if !reads.clients.isEmpty {

@@ -1,3 +1,4 @@
+import TidemarkModel
 import TidemarkPostgres
 
 /// The statements of one step of the order. Each says which workspace it is about.
@@ -9,14 +10,19 @@ import TidemarkPostgres
 /// No statement counts rows afterwards, since COMMIT travels right behind it: where a row must not change in a way
 /// that the contract forbids, `sync_refuse` fails the transaction with ``GuardSQL/state``.
 enum SequencingSQL {
-    /// Alone, so that everything after it sees what the last holder committed (R-02).
-    static let lock = PreparedStatement(
-        name: "sync_lock",
+    /// Alone, so that everything after it sees what the last holder committed (R-02). A node of a generation that the database
+    /// does not serve is refused, see ``FenceSQL``.
+    static func lock(_ workspace: WorkspaceID, generation: Int) -> Statement {
+        Statement(fencedLock, workspace) { $0.add(Int64(generation)) }
+    }
+
+    static let fencedLock = PreparedStatement(
+        name: "sync_fenced_lock",
         sql: """
-            SELECT workspace
-            FROM sync_workspace
-            WHERE workspace = $1
-            FOR NO KEY UPDATE
+            SELECT w.workspace, \(FenceSQL.passes("$2"))
+            FROM sync_workspace w, sync_fence f
+            WHERE w.workspace = $1 AND f.one
+            FOR NO KEY UPDATE OF w
             """)
 
     static let makeWorkspace = PreparedStatement(

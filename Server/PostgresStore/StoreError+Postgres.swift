@@ -6,6 +6,7 @@ import TidemarkStore
 /// | SQLSTATE | says | kind |
 /// |---|---|---|
 /// | `TM001` | a guard of ours: the batch does not continue what is stored | `invariant` |
+/// | `TM002` | the database does not serve nodes of this generation, see ``FenceSQL`` | `unavailable` |
 /// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is not one | `data` |
 /// | `54000` | a value is too large for an index | `data` |
 /// | `57014`, `25P03` | a statement, or the node between two, took too long | `timeout` |
@@ -25,7 +26,11 @@ extension StoreError {
         case let error as StoreError:
             self = error
         case let error as PostgresError:
-            self.init(Self.kind(of: error), "PostgreSQL: \(error)", fault: Self.fault(of: error))
+            if case .server(FenceSQL.state, let reason) = error {
+                self.init(.unavailable, reason, fault: .outdated)
+            } else {
+                self.init(Self.kind(of: error), "PostgreSQL: \(error)", fault: Self.fault(of: error))
+            }
         case is CancellationError:
             self.init(.unavailable, "the call was cancelled")
         default:
@@ -36,6 +41,7 @@ extension StoreError {
     /// What the operator of PostgreSQL has to see to.
     private static func fault(of error: PostgresError) -> Fault? {
         switch error {
+        case .server(FenceSQL.state, _): .outdated
         case .server("53100", _): .full
         case .server("25006", _): .readOnly
         // An I/O error, damaged data, a damaged index.
@@ -71,7 +77,7 @@ extension PostgresError {
     /// sorts of states.
     var provesRollback: Bool {
         switch self {
-        case .server: isData || isGuard
+        case .server(let state, _): isData || isGuard || state == FenceSQL.state
         case .unavailable, .overloaded, .closed, .tooLarge, .configuration: true
         case .connectionLost, .timeout, .decoding: false
         }

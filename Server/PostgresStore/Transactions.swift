@@ -7,13 +7,15 @@ struct Transactions: Sendable {
     private let writeSettings: Statement
     private let readSettings: Statement
 
-    init(_ options: PostgresStore.Options) {
+    /// - Parameter generation: this node's; reading is refused to one that the database does not serve. `nil` refuses nothing.
+    init(_ options: PostgresStore.Options, generation: Int?) {
         let timeouts = [
             "lock_timeout": options.lockTimeout, "statement_timeout": options.statementTimeout,
             "idle_in_transaction_session_timeout": options.idleTimeout,
         ].sorted { $0.key < $1.key }.map { "set_config('\($0.key)', '\(max($0.value.milliseconds, 1))', true)" }
         writeSettings = Self.settings("sync_write_settings", timeouts + Self.planning + [Self.durability])
-        readSettings = Self.settings("sync_read_settings", timeouts + Self.planning)
+        let fence = generation.map { ["(SELECT \(FenceSQL.passes("\($0)")) FROM sync_fence f WHERE f.one)"] } ?? []
+        readSettings = Self.settings("sync_read_settings", timeouts + Self.planning + fence)
     }
 
     /// READ COMMITTED whatever the database's default is: under REPEATABLE READ the head that is read after waiting

@@ -20,6 +20,9 @@ package struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The disk, or the database on it, is damaged.
         case broken = "store_broken"
         case unreachable = "store_unreachable"
+        /// A later version has moved the database, and nodes of this one are not served any more; or the database has gone
+        /// back behind this version.
+        case outdated = "store_outdated"
     }
 
     package let kind: Kind

@@ -11,7 +11,7 @@ import TidemarkStore
         let file = TemporaryFile()
         try FileManager.default.createDirectory(at: file.folder, withIntermediateDirectories: true)
         let old = try DatabasePool(path: file.path)
-        try EmbeddedSchema.migrator.migrate(old, upTo: "2 conflict ledger")
+        try EmbeddedSchema.migrator(report: { _ in }).migrate(old, upTo: "2 conflict ledger")
         try await old.write { db in
             for (number, scope) in [(1, "a"), (2, "b"), (3, "a"), (4, "c")] {
                 for workspace in ["one", "two"] {

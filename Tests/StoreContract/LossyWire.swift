@@ -15,6 +15,8 @@ final class LossyWire: Sendable {
 
     private struct State {
         var fault: Fault?
+        /// Requests that still pass before it.
+        var passing = 0
         var faultCount = 0
         var answerCount = 0
         /// Kept to the end, so that no number of a socket is given to somebody else meanwhile.
@@ -44,8 +46,13 @@ final class LossyWire: Sendable {
         Thread.detachNewThread { [self] in acceptAll(host, port) }
     }
 
-    /// Breaks the connection over which the next bytes come.
-    func fail(next fault: Fault) { state.withLock { $0.fault = fault } }
+    /// Breaks the connection over which the next bytes come, or those that come when so many requests have passed.
+    func fail(next fault: Fault, after passing: Int = 0) {
+        state.withLock { state in
+            state.fault = fault
+            state.passing = passing
+        }
+    }
 
     /// Connections broken so far.
     var faultCount: Int { state.withLock { $0.faultCount } }
@@ -93,6 +100,10 @@ final class LossyWire: Sendable {
 
     private func takeFault() -> Fault? {
         state.withLock { state in
+            guard state.fault == nil || state.passing == 0 else {
+                state.passing -= 1
+                return nil
+            }
             defer { state.fault = nil }
             if state.fault != nil { state.faultCount += 1 }
             return state.fault

@@ -10,35 +10,40 @@ struct PostgresMigrationTests {
         try PostgresStore(configuration: schema.configuration(), node: 1, logger: TestSchema.logger)
     }
 
-    /// As an earlier version left them.
-    private func makeTables(through version: Int, in schema: TestSchema) async throws {
-        try await schema.sql(PostgresSchema.makeHistory)
-        for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {
-            for statement in step.statements { try await schema.sql(statement) }
-            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
-        }
-    }
-
     @Test func `many nodes that start at once make the tables once`() async throws {
         try await TestSchema.with { schema in
             try await withThrowingDiscardingTaskGroup { group in
                 for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
             }
-            let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
-            #expect(versions == ["1", "2", "3", "4", "5", "6", "7", "8"])
+            let fence = "SELECT generation || ' ' || oldest FROM sync_fence"
+            #expect(try await schema.sql(fence) == ["8 6"])
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["8"])
+            #expect(try await schema.sql(fence) == ["8 6"])
+            // What the version before generations looks for.
+            let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
+            #expect(versions == ["1", "2", "3", "4", "5", "6"])
         }
     }
 
     @Test func `tables of a later version are refused with what to do, and left as they are`() async throws {
         try await TestSchema.with { schema in
             try await store(schema).migrate()
-            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (99, 'from the future')")
+            try await schema.sql("UPDATE sync_fence SET generation = 100, oldest = 99")
             let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
             #expect(error?.kind == .unavailable)
-            #expect(error?.reason.contains("schema 99") == true)
+            #expect(error?.fault == .outdated)
+            #expect(error?.reason.contains("serves generation 99 and later, this version is of 8") == true)
             #expect(error?.reason.contains("run that version") == true)
+            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["100"])
+        }
+    }
+
+    @Test func `tables of a version that has no generations and is later are refused`() async throws {
+        try await TestSchema.with { schema in
+            try await schema.makeTables(through: 6)
+            try await schema.sql("INSERT INTO sync_migration (version, name) VALUES (99, 'from the future')")
+            let error = await #expect(throws: StoreError.self) { try await store(schema).migrate() }
+            #expect(error?.reason.contains("schema 99") == true)
         }
     }
 
@@ -58,7 +63,7 @@ struct PostgresMigrationTests {
         async throws
     {
         try await TestSchema.with { schema in
-            try await makeTables(through: 5, in: schema)
+            try await schema.makeTables(through: 5)
             try await schema.sql("INSERT INTO sync_workspace VALUES ('one')")
             var options = TestSchema.options
             options.migrationTimeout = .milliseconds(300)
@@ -70,7 +75,7 @@ struct PostgresMigrationTests {
                 #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
             }
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["8"])
+            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["8"])
             #expect(try await schema.sql("SELECT count(salt)::text FROM sync_workspace") == ["1"])
         }
     }
@@ -79,7 +84,7 @@ struct PostgresMigrationTests {
         async throws
     {
         try await TestSchema.with { schema in
-            try await makeTables(through: 4, in: schema)
+            try await schema.makeTables(through: 4)
             for workspace in ["one", "two"] {
                 try await schema.sql("INSERT INTO sync_workspace VALUES ('\(workspace)')")
                 try await schema.sql(

@@ -10,7 +10,7 @@ import TidemarkStore
 @Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
 struct PostgresPlanTests {
     private static let statements: [(PreparedStatement, types: [String])] = [
-        (SequencingSQL.lock, ["text"]),
+        (SequencingSQL.fencedLock, ["text", "bigint"]),
         (SequencingSQL.headAndListeners, ["text", "bigint"]),
         (SequencingSQL.clients, ["text", "uuid[]"]),
         (SequencingSQL.seats, ["text", "text[]", "text[]"]),
@@ -115,11 +115,11 @@ struct PostgresPlanTests {
         }
     }
 
-    private static func plan(
+    static func plan(
         of statement: PreparedStatement, _ types: [String], in schema: TestSchema
     ) async throws -> String {
         let nulls = types.map { _ in "NULL" }.joined(separator: ", ")
-        let begin = Transactions(TestSchema.options).beginWrite
+        let begin = Transactions(TestSchema.options, generation: nil).beginWrite
         var configuration = try schema.configuration()
         configuration.connections = 1
         let pool = try PostgresPool(configuration: configuration, logger: TestSchema.logger)

@@ -3,7 +3,8 @@ import Logging
 import Synchronization
 import Testing
 import TidemarkPostgres
-import TidemarkPostgresStore
+
+@testable import TidemarkPostgresStore
 
 /// A schema that no other test uses, in the database that `TIDEMARK_TEST_POSTGRES` names.
 struct TestSchema: Sendable {
@@ -55,9 +56,18 @@ struct TestSchema: Sendable {
 
     /// Runs `body` while another connection, which it is given, holds the lock of every workspace.
     ///
-    /// - Parameter last: run by that connection before it lets go.
+    /// - Parameters:
+    ///   - condition: of those alone for which it is true.
+    ///   - last: run by that connection before it lets go.
     func whileLocked(
-        then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
+        where condition: String = "true", then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
+    ) async throws {
+        try await whileRunning("SELECT * FROM sync_workspace WHERE \(condition) FOR UPDATE", then: last, body)
+    }
+
+    /// Runs `body` while the transaction of another connection, which it is given, is open after a statement.
+    func whileRunning(
+        _ statement: String, then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
     ) async throws {
         var single = try configuration()
         single.connections = 1
@@ -66,7 +76,7 @@ struct TestSchema: Sendable {
             group.addTask { try await holder.run() }
             defer { holder.shutdown() }
             try await holder.withConnection { connection in
-                _ = try await connection.run([.simple("BEGIN"), .simple("SELECT * FROM sync_workspace FOR UPDATE")])
+                _ = try await connection.run([.simple("BEGIN"), .simple(statement)])
                 try await body(connection)
                 _ = try await connection.run(last + [.simple("COMMIT")])
             }
@@ -78,6 +88,8 @@ struct TestSchema: Sendable {
         var configuration = try PostgresConfiguration(connectionString: connectionString(settings))
         // Many tests share the machine with one server: waiting is no failure there.
         configuration.leaseTimeout = .seconds(60)
+        // By which its nodes are told from those of other tests on the server.
+        configuration.applicationName = name
         return configuration
     }
 
@@ -96,6 +108,15 @@ struct TestSchema: Sendable {
             return "\(key)=\(escaped)"
         }
         return given + (given.contains("?") ? "&" : "?") + query.joined(separator: "&")
+    }
+
+    /// The tables as a version before generations left them.
+    func makeTables(through version: Int) async throws {
+        try await sql(PostgresSchema.makeHistory)
+        for (index, step) in PostgresSchema.steps.prefix(version).enumerated() {
+            for statement in step.statements { try await sql(statement) }
+            try await sql("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
+        }
     }
 
     /// Runs statements, each in its own transaction, and returns the first column of the last one's rows as text.

@@ -12,9 +12,10 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark serve --dev                    a server to try things out with
               tidemark token --dev --user ann         a token of that server for Ann
               tidemark schema check app.schema.json   what a schema says, or its mistake
+              tidemark migrate --plan                 what a new version does to the tables
 
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         version: ProgramVersion.text(of: "tidemark"),
-        subcommands: [ServeCommand.self, TokenCommand.self, SchemaCommand.self])
+        subcommands: [ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self])
 }

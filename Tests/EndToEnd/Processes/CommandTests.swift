@@ -18,6 +18,7 @@ import TidemarkIdentity
         ],
         ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
+        ["tidemark migrate", "--database", "--plan", "--contract", "--patience"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
         [
             "tide chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",

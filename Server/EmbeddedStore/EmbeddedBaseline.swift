@@ -1,0 +1,148 @@
+/// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
+enum EmbeddedBaseline {
+    /// What it makes.
+    static let generation = 5
+
+    static let tables = """
+        CREATE TABLE sync_workspace (
+            workspace TEXT NOT NULL PRIMARY KEY
+        ) STRICT, WITHOUT ROWID;
+
+        -- nonce holds the bits of an unsigned number.
+        CREATE TABLE sync_batch (
+            workspace TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            low INTEGER NOT NULL,
+            nonce INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            epoch INTEGER NOT NULL,
+            body TEXT,
+            PRIMARY KEY (workspace, seq),
+            CHECK (low <= seq)
+        ) STRICT;
+
+        CREATE TABLE sync_scope (
+            place INTEGER PRIMARY KEY,
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            UNIQUE (workspace, scope)
+        ) STRICT;
+
+        CREATE TABLE sync_record (
+            row INTEGER PRIMARY KEY,
+            id TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            workspace TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            place INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            born INTEGER NOT NULL,
+            deleted INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            created INTEGER NOT NULL,
+            updated INTEGER NOT NULL,
+            body TEXT,
+            UNIQUE (id, collection, workspace),
+            CHECK ((deleted = 1) = (body IS NULL))
+        ) STRICT;
+
+        CREATE TABLE sync_client (
+            workspace TEXT NOT NULL,
+            client TEXT NOT NULL,
+            user TEXT NOT NULL,
+            settled INTEGER NOT NULL,
+            acked INTEGER NOT NULL,
+            connection INTEGER NOT NULL,
+            registered INTEGER NOT NULL,
+            -- outcomes that the client has not acknowledged
+            kept TEXT NOT NULL DEFAULT '[]',
+            seen INTEGER NOT NULL DEFAULT 0,
+            PRIMARY KEY (workspace, client)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX sync_client_user ON sync_client (workspace, user);
+
+        CREATE TABLE sync_member (
+            workspace TEXT NOT NULL,
+            user TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            role TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            PRIMARY KEY (workspace, user, scope)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_ledger (
+            workspace TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            field TEXT NOT NULL,
+            rule TEXT NOT NULL,
+            old TEXT,
+            new TEXT,
+            old_author TEXT,
+            author TEXT NOT NULL,
+            client TEXT NOT NULL,
+            app TEXT,
+            time INTEGER NOT NULL,
+            octets INTEGER NOT NULL,
+            PRIMARY KEY (workspace, collection, id, seq, field)
+        ) STRICT;
+        CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
+
+        CREATE TABLE sync_feed (
+            place INTEGER NOT NULL,
+            seq INTEGER NOT NULL,
+            row INTEGER NOT NULL,
+            PRIMARY KEY (place, seq)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_page (
+            place INTEGER NOT NULL,
+            collection TEXT NOT NULL,
+            born INTEGER NOT NULL,
+            row INTEGER NOT NULL,
+            PRIMARY KEY (place, collection, born)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE sync_filing (
+            only INTEGER PRIMARY KEY CHECK (only = 1),
+            through INTEGER NOT NULL
+        ) STRICT;
+        INSERT INTO sync_filing (only, through) VALUES (1, 0);
+
+        CREATE TRIGGER sync_record_moves AFTER UPDATE OF seq ON sync_record
+        WHEN old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            UPDATE sync_feed SET seq = new.seq WHERE place = old.place AND seq = old.seq;
+        END;
+        CREATE TRIGGER sync_record_ends AFTER UPDATE OF deleted ON sync_record
+        WHEN old.deleted = 0 AND new.deleted = 1 AND old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            DELETE FROM sync_page WHERE place = old.place AND collection = old.collection AND born = old.born;
+        END;
+        CREATE TRIGGER sync_record_returns AFTER UPDATE OF deleted ON sync_record
+        WHEN old.deleted = 1 AND new.deleted = 0 AND old.row <= (SELECT through FROM sync_filing)
+        BEGIN
+            INSERT INTO sync_page (place, collection, born, row)
+            VALUES (new.place, new.collection, new.born, new.row);
+        END;
+        """
+
+    /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.
+    static let fence = """
+        CREATE TABLE sync_fence (
+            one INTEGER PRIMARY KEY CHECK (one = 1),
+            generation INTEGER NOT NULL,
+            oldest INTEGER NOT NULL,
+            CHECK (oldest <= generation)
+        ) STRICT;
+
+        CREATE TABLE sync_step (
+            step TEXT NOT NULL PRIMARY KEY,
+            position TEXT,
+            rows INTEGER NOT NULL DEFAULT 0,
+            done INTEGER NOT NULL DEFAULT 0
+        ) STRICT, WITHOUT ROWID;
+        """
+}

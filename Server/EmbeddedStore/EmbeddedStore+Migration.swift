@@ -1,0 +1,50 @@
+import Foundation
+import GRDB
+package import TidemarkStore
+
+extension EmbeddedStore {
+    /// Makes what is missing of this version's tables beside serving: one transaction after the other, between those of
+    /// others. Cut short, it goes on where it was. See `Store/Generations/GENERATIONS.md`.
+    ///
+    /// - Parameters:
+    ///   - isGentle: leaves others as much of the writer's time as it takes.
+    ///   - report: told what is being done.
+    package func migrate(
+        _ extent: MigrationPlan.Extent = .all, isGentle: Bool = true,
+        report: @escaping @Sendable (MigrationEvent) -> Void = { _ in }
+    ) async throws {
+        let migrator = EmbeddedMigrator(generations: generations, rowsMax: backfillRows, report: report)
+        let steps = try await onWriter { try migrator.missing(extent, afresh: true, $0) }
+        for step in steps {
+            report(.began(step: step.id, rows: nil))
+            var isOver = false
+            while !isOver {
+                try Task.checkCancellation()
+                let start = ContinuousClock.now
+                isOver = try await onWriter { try migrator.advance(step, $0) }
+                if isGentle, !isOver { try await ContinuousClock().sleep(for: ContinuousClock.now - start) }
+            }
+        }
+    }
+
+    /// What opening the file and `migrate` would do, without doing any of it, also while a server uses the file.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable`: the file cannot be read, or is of a later version.
+    package static func migrationPlan(
+        _ extent: MigrationPlan.Extent, path: String
+    ) throws(StoreError) -> [PlanLine] {
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        let options = Options()
+        let migrator = EmbeddedMigrator(
+            generations: options.generations, rowsMax: options.backfillRows, report: { _ in })
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            return try DatabaseQueue(path: path, configuration: configuration).read { try migrator.plan(extent, $0) }
+        } catch let error as StoreError {
+            throw error
+        } catch {
+            throw StoreError(.unavailable, "\(path): \(StoreError(sqlite: error).reason)")
+        }
+    }
+}

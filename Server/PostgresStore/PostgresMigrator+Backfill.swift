@@ -1,0 +1,129 @@
+import TidemarkModel
+import TidemarkPostgres
+import TidemarkStore
+
+extension PostgresMigrator {
+    private struct Row {
+        var workspace: String
+        var key: String
+        var position: String
+        var isDue: Bool
+    }
+
+    /// Fills in the rows of a table from the stored position on, some hundred at a time, each workspace under its lock: who
+    /// writes in it waits for that long, and nothing waits the other way round.
+    ///
+    /// A kill costs what was filled in since the position was stored last, which is then filled in again. Two nodes at once
+    /// do the same rows twice.
+    ///
+    /// - Parameter isAnew: from the beginning, although it may have been done.
+    func fill(_ step: PlannedStep, _ backfill: Generation.Backfill, isAnew: Bool = false) async throws {
+        let total = try await rows(step)
+        let progress = isAnew ? nil : try await state().steps[step.id]
+        var position = progress?.position ?? backfill.start
+        var count = progress?.rows ?? 0
+        let page = PreparedStatement(name: "sync_page_\(step.id)", sql: backfill.page)
+        let size = max(options.backfillRows, 1)
+        while true {
+            let start = ContinuousClock.now
+            // A later version may have moved on.
+            _ = try await state()
+            var parameters = Parameters()
+            parameters.add(text: position)
+            parameters.add(Int64(size))
+            let found = try await connection.run(
+                transactions.beginRead + [Statement(page, parameters), Transactions.commit])
+            let rows =
+                try found.dropLast().last?.all {
+                    Row(
+                        workspace: try $0.text(), key: try $0.text(), position: try $0.text(), isDue: try $0.bool())
+                } ?? []
+            try await fill(rows.filter(\.isDue), step, backfill)
+            position = rows.last?.position ?? position
+            count += Int64(rows.count)
+            let isOver = rows.count < size
+            try await store(step, position, count, isOver: isOver)
+            report(.moved(step: step.id, rows: count, of: total))
+            if isOver { return }
+            if isGentle { try await ContinuousClock().sleep(for: ContinuousClock.now - start) }
+        }
+    }
+
+    private func store(_ step: PlannedStep, _ position: String, _ count: Int64, isOver: Bool) async throws {
+        var parameters = Parameters()
+        parameters.add(text: step.id)
+        parameters.add(text: position)
+        parameters.add(count)
+        parameters.add(isOver)
+        _ = try await connection.run([Statement(Self.store, parameters)])
+    }
+
+    private static let store = PreparedStatement(
+        name: "sync_store_position",
+        sql: """
+            INSERT INTO sync_step (step, position, rows, ended)
+            VALUES ($1, $2, $3, CASE WHEN $4 THEN now() END)
+            ON CONFLICT (step) DO UPDATE
+            SET position = EXCLUDED.position, rows = EXCLUDED.rows, ended = coalesce(sync_step.ended, EXCLUDED.ended)
+            """)
+
+    private static let lockIdle = PreparedStatement(
+        name: "sync_lock_idle",
+        sql: """
+            SELECT workspace
+            FROM sync_workspace
+            WHERE workspace = ANY ($1)
+            ORDER BY workspace
+            FOR NO KEY UPDATE SKIP LOCKED
+            """)
+
+    private static let lock = PreparedStatement(
+        name: "sync_lock_one",
+        sql: """
+            SELECT workspace
+            FROM sync_workspace
+            WHERE workspace = ANY ($1)
+            FOR NO KEY UPDATE
+            """)
+
+    /// First together whose workspaces nobody is writing in, since a commit costs more than a row; then one by one the others.
+    private func fill(_ rows: [Row], _ step: PlannedStep, _ backfill: Generation.Backfill) async throws {
+        var open = Dictionary(grouping: rows, by: \.workspace)
+        guard !open.isEmpty else { return }
+        for workspace in try await fill(open, locking: Self.lockIdle, step, backfill) { open[workspace] = nil }
+        for (workspace, rows) in open.sorted(by: { $0.key < $1.key }) {
+            try await givingWay(to: step) {
+                // One that is gone meanwhile has taken its rows along.
+                _ = try await fill([workspace: rows], locking: Self.lock, step, backfill)
+            }
+        }
+    }
+
+    /// - Returns: the workspaces that were locked, and filled in.
+    private func fill(
+        _ rows: [String: [Row]], locking lock: PreparedStatement, _ step: PlannedStep, _ backfill: Generation.Backfill
+    ) async throws -> [String] {
+        var names = Parameters()
+        names.addTextArray(Array(rows.keys))
+        let begin = transactions.beginWrite + [Statement(lock, names)]
+        let locked = try await connection.run(begin).last?.all { try $0.text() } ?? []
+        let fill = PreparedStatement(name: "sync_fill_\(step.id)", sql: backfill.fill)
+        let fills = locked.map { workspace in
+            Statement(fill, WorkspaceID(workspace)) { $0.addTextArray((rows[workspace] ?? []).map(\.key)) }
+        }
+        _ = try await connection.run(fills + [Transactions.commit])
+        return locked
+    }
+
+    /// A workspace whose lock is not granted in time is asked for again.
+    private func givingWay(to step: PlannedStep, _ body: () async throws -> Void) async throws {
+        while true {
+            do {
+                return try await body()
+            } catch PostgresError.server(sqlState: "55P03", _) {
+                _ = try await connection.run([.simple("ROLLBACK")])
+                report(.waiting(step: step.id, reason: "a workspace is being written in"))
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+import TidemarkModel
+import TidemarkPostgres
+import TidemarkStore
+
+/// Carries a plan out on one connection, which nothing else uses.
+struct PostgresMigrator {
+    let connection: PostgresConnection
+    let generations: [Generation]
+    let options: PostgresStore.Options
+    /// What the names of nodes' connections begin with.
+    let application: String
+    let transactions: Transactions
+    let isGentle: Bool
+    let report: @Sendable (MigrationEvent) -> Void
+
+    var own: Int { generations.last?.number ?? PostgresSchema.landed }
+
+    static let begin = Statement.simple("BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE")
+
+    /// What is there of tables.
+    private enum Found {
+        case nothing
+        /// Steps up to this one of the time before generations.
+        case before(Int)
+        case generations(GenerationState)
+    }
+
+    /// Makes the tables of a new database, or brings those of a version without generations to where generations begin.
+    func prepare() async throws {
+        // Nearly always there is nothing to do, for which a role that may only read is enough.
+        if case .generations = try await find() { return }
+        _ = try await connection.run([Self.begin, .simple(PostgresStore.lockSchema)])
+        switch try await find() {
+        case .generations: _ = try await connection.run([.simple("ROLLBACK")])
+        case .nothing where own >= PostgresBaseline.generation: try await run(baseline)
+        // An older node of a test.
+        case .nothing: try await run([PostgresSchema.makeHistory] + adoption(from: 0))
+        case .before(let version): try await run(adoption(from: version))
+        }
+    }
+
+    private func run(_ statements: [String]) async throws {
+        _ = try await connection.run(statements.map(Statement.simple) + [Transactions.commit])
+    }
+
+    private var baseline: [String] {
+        let made = generations.filter { $0.number <= PostgresBaseline.generation }
+        return PostgresBaseline.statements
+            + made.flatMap { MigrationPlan.additions(of: $0) }.map {
+                "INSERT INTO sync_step (step, ended) VALUES ('\($0.id)', now())"
+            }
+    }
+
+    private func adoption(from version: Int) -> [String] {
+        var statements: [String] = []
+        for (index, step) in PostgresSchema.steps.enumerated().dropFirst(version) {
+            statements += step.statements
+            statements.append("INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')")
+        }
+        statements += FenceSQL.tables
+        // Between two releases these two steps were noted in the older way.
+        let early = max(version, PostgresSchema.landed)
+        for generation in generations where generation.number <= early {
+            guard let first = MigrationPlan.additions(of: generation).first else { continue }
+            statements.append("INSERT INTO sync_step (step, ended) VALUES ('\(first.id)', now())")
+        }
+        let landed = PostgresSchema.landed
+        return statements + [
+            "DELETE FROM sync_migration WHERE version > \(landed)",
+            "INSERT INTO sync_fence (generation, oldest) VALUES (\(early), \(landed))",
+        ]
+    }
+
+    private func find() async throws -> Found {
+        let found = try await connection.run([
+            .simple(
+                // By the table of tables: a session remembers of a name that it did not find for longer than for a lock.
+                """
+                SELECT current_setting('server_encoding'),
+                    NOT EXISTS (SELECT FROM pg_class WHERE relname = 'sync_migration' AND pg_table_is_visible(oid)),
+                    NOT EXISTS (SELECT FROM pg_class WHERE relname = 'sync_fence' AND pg_table_is_visible(oid))
+                """)
+        ]).first
+        guard let found else { return .nothing }
+        guard try found.text(0, 0) == "UTF8" else {
+            throw StoreError(.unavailable, "the database is not in UTF-8: make one with ENCODING 'UTF8'")
+        }
+        guard try found.bool(0, 2) else { return .generations(try await state()) }
+        guard try !found.bool(0, 1) else { return .nothing }
+        let sql = "SELECT coalesce(max(version), 0)::bigint FROM sync_migration"
+        let version = try await connection.run([.simple(sql)]).first?.int64(0, 0) ?? 0
+        // Two later ones were noted there between releases.
+        guard version <= PostgresSchema.landed + 2 else {
+            throw StoreError(
+                .unavailable,
+                "a later version of Tidemark (schema \(version), this one knows \(own)) has used the database:"
+                    + " run that version, or restore a backup")
+        }
+        return .before(Int(version))
+    }
+
+    /// - Throws: `unavailable` when nodes of this version are not served any more.
+    func state() async throws -> GenerationState {
+        let found = try await connection.run([
+            .simple("SELECT generation, oldest FROM sync_fence"),
+            .simple("SELECT step, position, rows, ended IS NOT NULL FROM sync_step"),
+        ])
+        guard found.count == 2, found[0].rowCount == 1 else {
+            throw StoreError(
+                .unavailable, "sync_fence, which says whom the database serves, is empty: restore a backup")
+        }
+        var state = GenerationState(
+            generation: Int(try found[0].int32(0, 0)), oldest: Int(try found[0].int32(0, 1)))
+        for (id, progress) in try found[1].all({
+            (
+                try $0.text(),
+                GenerationState.Progress(
+                    position: try $0.optionalText(), rows: try $0.integer(), isDone: try $0.bool())
+            )
+        }) { state.steps[id] = progress }
+        guard state.oldest <= own else {
+            throw StoreError(
+                .unavailable,
+                "a later version of Tidemark has moved this database (it serves generation \(state.oldest) and later, this"
+                    + " version is of \(own)): run that version, or restore a backup",
+                fault: .outdated)
+        }
+        return state
+    }
+
+    func plan(_ extent: MigrationPlan.Extent) async throws -> [PlanLine] {
+        let state: GenerationState
+        switch try await find() {
+        case .generations(let found): state = found
+        // The script of a new database leaves nothing to do.
+        case .nothing: return []
+        case .before(let version):
+            let early = max(version, PostgresSchema.landed)
+            var steps: [String: GenerationState.Progress] = [:]
+            for generation in generations where generation.number <= early {
+                guard let first = MigrationPlan.additions(of: generation).first else { continue }
+                steps[first.id] = .init(isDone: true)
+            }
+            state = GenerationState(generation: early, oldest: PostgresSchema.landed, steps: steps)
+        }
+        var lines: [PlanLine] = []
+        for step in MigrationPlan(generations, from: state, extent: extent).steps {
+            lines.append(
+                PlanLine(
+                    step, rows: try await rows(step), done: state.steps[step.id]?.rows ?? 0, serves: state.oldest,
+                    isShared: true))
+        }
+        return lines
+    }
+
+    /// About how many rows a step goes over, as PostgreSQL's statistics have it.
+    func rows(_ step: PlannedStep) async throws -> Int64? {
+        guard let table = step.backfill?.table else { return nil }
+        let sql = "SELECT greatest(reltuples, 0)::bigint FROM pg_class WHERE oid = to_regclass('\(table)')"
+        return try await connection.run([.simple(sql)]).first?.first { try $0.integer() }
+    }
+}

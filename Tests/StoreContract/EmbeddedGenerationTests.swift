@@ -1,0 +1,266 @@
+import Foundation
+import GRDB
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+@testable import TidemarkEmbeddedStore
+
+/// A file whose tables move.
+@Suite(.timeLimit(.minutes(5)))
+struct EmbeddedGenerationTests {
+    /// This version's and one more, with each kind of step.
+    private static let next =
+        EmbeddedSchema.generations + [
+            Generation(
+                6, "names of clients",
+                steps: [
+                    .init("column", .tables(["ALTER TABLE sync_client ADD COLUMN label TEXT"])),
+                    .init(
+                        "index",
+                        .index("sync_client_label", "CREATE INDEX sync_client_label ON sync_client (label)")),
+                    .init("fill", .backfill(labels), isNeeded: true),
+                ], contract: ["ALTER TABLE sync_client DROP COLUMN seen"])
+        ]
+
+    private static let labels = Generation.Backfill(
+        table: "sync_client", start: #"["",""]"#,
+        page: """
+            SELECT workspace, client, json_array(workspace, client), label IS NULL
+            FROM sync_client
+            WHERE (workspace, client) > (json_extract(?1, '$[0]'), json_extract(?1, '$[1]'))
+            ORDER BY workspace, client
+            LIMIT ?2
+            """,
+        fill: "UPDATE sync_client SET label = user WHERE workspace = ?1 AND client = ?2 AND label IS NULL")
+
+    private static func options(_ generations: [Generation] = next, rows: Int = 2) -> EmbeddedStore.Options {
+        var options = EmbeddedStore.Options()
+        options.generations = generations
+        options.backfillRows = rows
+        return options
+    }
+
+    /// A file as the landed version left it, with clients.
+    private func makeLanded(_ path: String, clients: Int = 5) throws {
+        try FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
+        let pool = try DatabasePool(path: path)
+        try EmbeddedSchema.migrator(report: { _ in }).migrate(pool)
+        try pool.write { db in
+            for number in 0..<clients {
+                try db.execute(
+                    sql: """
+                        INSERT INTO sync_client (workspace, client, user, settled, acked, connection, registered)
+                        VALUES (?, ?, 'ann', 0, 0, 0, ?)
+                        """,
+                    arguments: [
+                        number.isMultiple(of: 2) ? "one" : "two", "\(UniqueID.numbered(Int64(number)))", number + 1,
+                    ])
+            }
+        }
+        try pool.close()
+    }
+
+    /// What SQLite knows of the tables, and what has been noted, as lines that can be compared.
+    private func catalog(_ path: String) throws -> [String] {
+        try DatabaseQueue(path: path).read { db in
+            let tables = try String.fetchAll(
+                db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'sqlite_stat1' ORDER BY name")
+            var lines: [String] = []
+            for table in tables {
+                lines += try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo('\(table)')").map {
+                    "\(table) \($0)"
+                }
+                let indexes = try Row.fetchAll(
+                    db, sql: "SELECT * FROM pragma_index_list('\(table)') ORDER BY name")
+                for index in indexes {
+                    let name: String = index["name"]
+                    let columns = try Row.fetchAll(db, sql: "SELECT * FROM pragma_index_xinfo('\(name)')")
+                    lines.append("\(table) \(name) \(index["unique"] as Int) \(index["origin"] as String) \(columns)")
+                }
+                lines += try Row.fetchAll(
+                    db, sql: "SELECT wr, strict FROM pragma_table_list WHERE name = '\(table)'"
+                ).map { "\(table) \($0)" }
+            }
+            // Names are quoted once a table was renamed.
+            lines += try String.fetchAll(
+                db,
+                sql:
+                    "SELECT sql FROM sqlite_master WHERE type IN ('trigger', 'index') AND sql IS NOT NULL ORDER BY name"
+            ).map { $0.replacing("\"", with: "") }
+            let checks = try String.fetchAll(
+                db, sql: "SELECT name || sql FROM sqlite_master WHERE sql LIKE '%CHECK%' ORDER BY name")
+            lines += checks.map { $0.drop { $0 != "C" }.filter { !$0.isWhitespace && $0 != "\"" } }
+                .map { String($0.suffix(60)) }
+            lines += try Row.fetchAll(db, sql: "SELECT * FROM sync_fence").map { "fence \($0)" }
+            lines += try Row.fetchAll(db, sql: "SELECT step, done FROM sync_step ORDER BY step").map { "step \($0)" }
+            lines += try String.fetchAll(db, sql: "SELECT identifier FROM grdb_migrations ORDER BY 1")
+            return lines
+        }
+    }
+
+    @Test func `the baseline is of the newest generation`() {
+        #expect(EmbeddedBaseline.generation == EmbeddedSchema.generations.last?.number)
+        #expect(EmbeddedSchema.generations.map(\.number) == Array(5...EmbeddedBaseline.generation))
+    }
+
+    @Test func `a new file is the same as one that came all the way`() async throws {
+        let (made, grown) = (TemporaryFile(), TemporaryFile())
+        try makeLanded(grown.path, clients: 0)
+        for file in [made, grown] {
+            let store = try EmbeddedStore(path: file.path)
+            try await store.migrate()
+            try store.close()
+        }
+        let (new, old) = (try catalog(made.path), try catalog(grown.path))
+        #expect(new.filter { !old.contains($0) } == [])
+        #expect(old.filter { !new.contains($0) } == [])
+        #expect(new.count > 80)
+        for file in [made, grown] { try file.remove() }
+    }
+
+    @Test func `what was noted as step 5 between two releases is taken over`() async throws {
+        let file = TemporaryFile()
+        try makeLanded(file.path)
+        let pool = try DatabasePool(path: file.path)
+        try await pool.write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0;
+                    INSERT INTO grdb_migrations VALUES ('\(EmbeddedSchema.early)');
+                    """)
+        }
+        try pool.close()
+        let store = try EmbeddedStore(path: file.path)
+        try await store.migrate()
+        #expect(try await store.clients(of: .ann, in: WorkspaceID("one")).map(\.seen).sorted() == [1, 3, 5])
+        try store.close()
+        #expect(try catalog(file.path).filter { $0.hasPrefix("5 ") } == [])
+        try file.remove()
+    }
+
+    @Test func `a file that was killed in any step goes on, and ends like one that was not`() async throws {
+        let whole = TemporaryFile()
+        try makeLanded(whole.path)
+        let store = try EmbeddedStore(path: whole.path, options: Self.options())
+        try await store.migrate(.contract)
+        try store.close()
+        let expected = try catalog(whole.path)
+
+        var kills = 0
+        for events in 1..<99 {
+            let (file, killed) = (TemporaryFile(), TemporaryFile())
+            try makeLanded(file.path)
+            // What is on disk at that moment, with a transaction open, is what a kill leaves.
+            let killer = Killer(after: events) { try Self.copyAsIs(file.path, to: killed.path) }
+            let store = try EmbeddedStore(path: file.path, options: Self.options(), report: killer.hear)
+            try await store.migrate(.contract, report: killer.hear)
+            try store.close()
+            guard FileManager.default.fileExists(atPath: killed.path) else { break }
+            kills += 1
+            let survivor = try EmbeddedStore(path: killed.path, options: Self.options())
+            try await survivor.migrate(.contract)
+            let labels = try await survivor.pool.read { db in
+                try String.fetchAll(db, sql: "SELECT DISTINCT label FROM sync_client")
+            }
+            #expect(labels == ["ann"])
+            try survivor.close()
+            #expect(try catalog(killed.path) == expected, "killed at event \(events)")
+            for file in [file, killed] { try file.remove() }
+        }
+        #expect(kills > 12)
+        try whole.remove()
+    }
+
+    private static func copyAsIs(_ path: String, to target: String) throws {
+        try FileManager.default.createDirectory(
+            at: URL(fileURLWithPath: target).deletingLastPathComponent(), withIntermediateDirectories: true)
+        for end in ["", "-wal"] where FileManager.default.fileExists(atPath: path + end) {
+            try FileManager.default.copyItem(atPath: path + end, toPath: target + end)
+        }
+    }
+
+    @Test func `the version before opens a file that was moved, and after contracting is refused in words`()
+        async throws
+    {
+        let file = TemporaryFile()
+        let older = Self.options(EmbeddedSchema.generations)
+        let first = try EmbeddedStore(path: file.path, options: older)
+        try await StoreUnderTest(store: first, workspace: WorkspaceID("one")).commit { $0.put(.numbered(1)) }
+        try first.close()
+        let newer = try EmbeddedStore(path: file.path, options: Self.options())
+        try await newer.migrate()
+        try newer.close()
+
+        let again = try EmbeddedStore(path: file.path, options: older)
+        let under = StoreUnderTest(store: again, workspace: WorkspaceID("one"))
+        try await under.commit { $0.put(.numbered(2)) }
+        _ = try await under.register(.numbered(9), for: .ann)
+        try again.close()
+
+        let last = try EmbeddedStore(path: file.path, options: Self.options())
+        try await last.migrate(.contract)
+        let labels = try await last.pool.read { try String?.fetchAll($0, sql: "SELECT label FROM sync_client") }
+        #expect(labels == ["ann"], "what the older version wrote is filled in before anything is taken away")
+        try last.close()
+        let error = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path, options: older) }
+        #expect(error?.reason.contains("serves generation 6 and later, this version is of 5") == true)
+        // GRDB's own question, which is the landed version's.
+        let isLater = try await DatabasePool(path: file.path).read(
+            EmbeddedSchema.migrator(report: { _ in }).hasBeenSuperseded)
+        #expect(isLater)
+        try file.remove()
+    }
+
+    @Test func `a step that is needed is made when the file is opened, and the others beside serving`() async throws {
+        let file = TemporaryFile()
+        try makeLanded(file.path)
+        let store = try EmbeddedStore(path: file.path, options: Self.options())
+        func count(_ column: String) async throws -> Int? {
+            try await store.pool.read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_client WHERE coalesce(\(column), 0) <> 0")
+            }
+        }
+        #expect(try await count("label = 'ann'") == 5)
+        #expect(try await count("seen") == 0)
+        try await store.migrate()
+        #expect(try await count("seen") == 5)
+        try store.close()
+        try file.remove()
+    }
+
+    @Test func `a plan says what each step does, and does nothing`() async throws {
+        let file = TemporaryFile()
+        #expect(try EmbeddedStore.migrationPlan(.all, path: file.path).isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+        try makeLanded(file.path)
+        let lines = try EmbeddedStore.migrationPlan(.all, path: file.path)
+        #expect(lines.map(\.step) == ["5 when clients were seen", "5 clients from before"])
+        #expect(lines.map(\.rows) == [nil, 5])
+        let hasFence = try await DatabaseQueue(path: file.path).read { try $0.tableExists("sync_fence") }
+        #expect(!hasFence)
+        try file.remove()
+    }
+}
+
+/// Does something once, when it has heard of a migration so often.
+private final class Killer: Sendable {
+    private let rest: Mutex<Int>
+    private let kill: @Sendable () throws -> Void
+
+    init(after events: Int, _ kill: @escaping @Sendable () throws -> Void) {
+        rest = Mutex(events)
+        self.kill = kill
+    }
+
+    func hear(_ event: MigrationEvent) {
+        let isNow = rest.withLock { rest in
+            rest -= 1
+            return rest == 0
+        }
+        guard isNow else { return }
+        do { try kill() } catch { Issue.record(error) }
+    }
+}
