@@ -100,7 +100,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
-        .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
+        .target(
+            name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store", exclude: ["COMPACTION.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [

@@ -30,6 +30,9 @@ enum EmbeddedSchema {
         migrator.registerMigration("5 when clients were seen") { db in
             try db.execute(sql: fifth)
         }
+        migrator.registerMigration("6 horizons") { db in
+            try db.execute(sql: sixth)
+        }
         return migrator
     }
 
@@ -223,4 +226,13 @@ enum EmbeddedSchema {
         """
 
     private static let fifth = "ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"
+
+    /// keep and compacted are milliseconds. Who was not seen since that is written down, counts as seen now.
+    private static let sixth = """
+        ALTER TABLE sync_workspace ADD COLUMN horizon INTEGER NOT NULL DEFAULT 0;
+        ALTER TABLE sync_workspace ADD COLUMN keep INTEGER;
+        ALTER TABLE sync_workspace ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0;
+        UPDATE sync_client SET seen = CAST(strftime('%s', 'now') AS INTEGER) * 1000 WHERE seen = 0;
+        CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1;
+        """
 }

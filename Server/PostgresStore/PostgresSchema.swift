@@ -25,6 +25,7 @@ enum PostgresSchema {
         Step(name: "scopes have places", statements: sixth),
         Step(name: "guards and a probe of hashes", statements: GuardSQL.tables),
         Step(name: "when clients were seen", statements: eighth),
+        Step(name: "horizons", statements: ninth),
     ]
 
     static let makeHistory = """
@@ -220,6 +221,26 @@ enum PostgresSchema {
 
     /// Nodes of the version before go on inserting without it.
     private static let eighth = ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"]
+
+    /// keep and compacted are milliseconds. Who was not seen since that is written down, counts as seen now.
+    ///
+    /// Making the index counts the rows, so there are two again, see `fourth`.
+    private static let ninth =
+        [
+            """
+            ALTER TABLE sync_workspace
+            ADD COLUMN horizon bigint NOT NULL DEFAULT 0,
+            ADD COLUMN keep bigint,
+            ADD COLUMN compacted bigint NOT NULL DEFAULT 0
+            """,
+            "UPDATE sync_client SET seen = (extract(epoch FROM now()) * 1000)::bigint WHERE seen = 0",
+            """
+            INSERT INTO sync_record (
+                workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets)
+            SELECT '', '', lpad(n::text, 32, '0')::uuid, '', n, n, n, true, '', 0, 0, 0 FROM generate_series(1, 2) AS n
+            """,
+            "CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted",
+        ] + analyzed("sync_record")
 
     private static let keys = [
         ("sync_batch", "workspace, seq"), ("sync_record", "workspace, collection, id"),
