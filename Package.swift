@@ -152,9 +152,10 @@ let package = Package(
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkModel", "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkChatSchema",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
 
         // What apps link.

@@ -19,7 +19,7 @@ import TidemarkStore
         try write(&tables) { $0.put(.numbered(1)) }
         let snapshot = tables
         try write(&tables) { $0.put(.numbered(1), born: 1, body: nil) }
-        #expect(snapshot.window(scopes: [.a], after: 0, span: 9, in: workspace).records.map(\.seq) == [1])
+        #expect(try snapshot.window(scopes: [.a], after: 0, span: 9, in: workspace).records.map(\.seq) == [1])
         tables = snapshot
         #expect(tables.read(ReadSet(), in: workspace).head.seq == 1)
     }

@@ -145,7 +145,7 @@ struct ServerMachines: Sendable {
             let answer = LoadAnswer(snapshot: snapshot, registration: registration)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):
-            do throws(StoreError) {
+            do {
                 let window = try tables.window(
                     scopes: request.scopes, after: request.after, span: request.span, in: Self.workspace)
                 hub.apply(.windowRead(id, window), now: now, into: &effects)

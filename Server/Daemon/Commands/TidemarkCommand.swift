@@ -16,5 +16,5 @@ struct TidemarkCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         version: ProgramVersion.text(of: "tidemark"),
-        subcommands: [ServeCommand.self, TokenCommand.self, SchemaCommand.self])
+        subcommands: [ServeCommand.self, TokenCommand.self, SchemaCommand.self, CompactCommand.self])
 }

@@ -1,3 +1,4 @@
+import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 
@@ -5,12 +6,12 @@ import TidemarkStore
 final class Compactions {
     private unowned let world: World
     private var random: SplitMix
-    private let planned: Int
+    let planned: Int
     /// How many tombstones went.
     private(set) var tombstones = 0
     /// How often a device that stood below the horizon was told to fill its scopes anew.
     var refilled = 0
-    private static let keepMax: Milliseconds = 4_000
+    private static let keepMax: Milliseconds = 2_500
 
     init(_ world: World) {
         self.world = world
@@ -19,7 +20,7 @@ final class Compactions {
     }
 
     func schedule() {
-        for _ in 0..<planned { world.after(random.within(1_500...world.plan.chaosTime)) { self.compact() } }
+        for _ in 0..<planned { world.after(random.within(2_500...world.plan.chaosTime)) { self.compact() } }
     }
 
     /// Between two batches: the oracle knows no batch that was planned before and written after.
