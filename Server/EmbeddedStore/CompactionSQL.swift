@@ -7,7 +7,13 @@ enum CompactionSQL {
 
     static let setKeep = "UPDATE sync_workspace SET keep = ?2 WHERE workspace = ?1"
 
-    static let due = "SELECT workspace, keep FROM sync_workspace WHERE compacted < ? ORDER BY compacted, workspace LIMIT ?"
+    static let due = """
+        SELECT workspace, keep
+        FROM sync_workspace
+        WHERE compacted < ?
+        ORDER BY compacted, workspace
+        LIMIT ?
+        """
 
     static let begin = "UPDATE sync_workspace SET compacted = ?3 WHERE workspace = ?1 AND compacted < ?2"
 

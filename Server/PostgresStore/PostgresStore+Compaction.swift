@@ -111,7 +111,9 @@ extension PostgresStore: Compacting {
     private func target(
         of workspace: WorkspaceID, olderThan time: Milliseconds
     ) async throws(StoreError) -> (horizon: SequenceNumber, head: Head, target: Head?) {
-        let results = try await read([Statement(CompactionSQL.horizon, workspace), Statement(ReadingSQL.head, workspace)])
+        let results = try await read([
+            Statement(CompactionSQL.horizon, workspace), Statement(ReadingSQL.head, workspace),
+        ])
         let horizon = try results[0].first { try $0.integer() } ?? 0
         let head = try results[1].first { try $0.head() } ?? .start
         var search = HorizonSearch(olderThan: time, after: horizon, head: head)

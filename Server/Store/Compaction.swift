@@ -9,8 +9,9 @@ package protocol Compacting: Sendable {
     func workspacesToCompact(before time: Milliseconds, limit: Int) async throws(StoreError) -> [CompactionTurn]
 
     /// Takes a turn; false when another node has taken it since.
-    func beginCompaction(of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds) async throws(StoreError)
-        -> Bool
+    func beginCompaction(
+        of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds
+    ) async throws(StoreError) -> Bool
 
     /// How long the workspace keeps what is deleted, in milliseconds; `nil` for what the server keeps by default.
     func keep(of workspace: WorkspaceID) async throws(StoreError) -> Int64?
@@ -21,7 +22,9 @@ package protocol Compacting: Sendable {
     func setKeep(_ keep: Int64?, of workspace: WorkspaceID) async throws(StoreError) -> Bool
 
     /// What compaction would do, counted; changes nothing.
-    func compactionPlan(of workspace: WorkspaceID, olderThan time: Milliseconds) async throws(StoreError) -> CompactionPlan
+    func compactionPlan(
+        of workspace: WorkspaceID, olderThan time: Milliseconds
+    ) async throws(StoreError) -> CompactionPlan
 
     /// One step: raises the horizon to the last batch before the order's time, then forgets at most `limit` rows of each kind.
     ///
@@ -80,7 +83,7 @@ package struct CompactionOrder: Hashable, Sendable {
     }
 
     private static func time(_ now: Milliseconds, before span: Int64) -> Milliseconds {
-        let (time, overflows) = now.subtractingReportingOverflow(max(0, span))
+        let (time, overflows) = now.subtractingReportingOverflow(span)
         return overflows ? .min : time
     }
 }
@@ -175,7 +178,8 @@ package struct ClientSighting: Hashable, Sendable {
 extension StoreError {
     /// What was asked for goes on from below the horizon: deletions there are forgotten, and a difference would lack them.
     package static let compacted = StoreError(
-        .unavailable, "what changed since then is compacted; a client that connects again is told to fill its scopes anew")
+        .unavailable,
+        "what changed since then is compacted; a client that connects again is told to fill its scopes anew")
 }
 
 /// Finds the last batch before a time by asking for batches, a few dozen of millions: times never decrease along the order.

@@ -111,7 +111,8 @@ struct CompactCommand: AsyncParsableCommand {
         let hasSchema = schema != nil || !(environment[Setting.schema.rawValue] ?? "").isEmpty
         guard hasSchema || dev else {
             throw ValidationError(
-                "name the server's schema with --schema: it says which records open scopes. For a server with --dev say --dev.")
+                "name the server's schema with --schema: it says which records open scopes. "
+                    + "For a server with --dev say --dev.")
         }
         return try ServerConfiguration(environment: environment, overrides: overrides)
     }
@@ -134,7 +135,9 @@ private final class CompactionReport: Sendable {
         case .planned(let plan, let time):
             let day = Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601)
             print("workspace \(workspace): \(plan.head) changes, horizon at \(plan.horizon)")
-            print("deleted before \(day): \(plan.tombstones) tombstones; \(plan.batches) batches; horizon to \(plan.target)")
+            print(
+                "deleted before \(day): \(plan.tombstones) tombstones; \(plan.batches) batches; "
+                    + "horizon to \(plan.target)")
             if isPlan {
                 print("Nothing was changed. A device that was not here since \(day) would fetch its scopes anew.")
             }

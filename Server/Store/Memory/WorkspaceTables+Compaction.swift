@@ -14,7 +14,8 @@ extension WorkspaceTables {
         }
         var room = limit
         for grave in dead where scopeCollections.contains(grave.key.collection) && isDead(grave, scopeCollections) {
-            let rows = records.values.filter { $0.scope == grave.scope && $0.key != grave.key }.sorted { $0.seq < $1.seq }
+            let rows = records.values.filter { $0.scope == grave.scope && $0.key != grave.key }
+                .sorted { $0.seq < $1.seq }
             for record in rows.prefix(room) { forget(record) }
             step.scopeRecords += min(rows.count, room)
             room -= min(rows.count, room)

@@ -18,7 +18,9 @@ struct EndCheck {
                     try checkCopy(device)
                     try device.watch.checkAll(device)
                     try checkReceipts(device)
-                    if device.isReader, !device.watch.wasAstray, !device.watch.wasRefilled { try ReplayCheck(device).run() }
+                    if device.isReader, !device.watch.wasAstray, !device.watch.wasRefilled {
+                        try ReplayCheck(device).run()
+                    }
                 } catch let violation as Violation {
                     throw Violation(invariant: violation.invariant, message: "d\(device.number): \(violation.message)")
                 }
