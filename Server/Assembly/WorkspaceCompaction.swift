@@ -40,6 +40,7 @@ package struct WorkspaceCompaction: Sendable {
     /// - Parameter tell: called with the plan, then after each step with everything so far.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         let limits = configuration.limits.node.compaction
+        let clock = ContinuousClock()
         try await withStore(logger) { store in
             let kept = try await store.keep(of: workspace)
             let order = CompactionOrder(
@@ -51,9 +52,9 @@ package struct WorkspaceCompaction: Sendable {
             while !all.isDone {
                 all = all + (try await store.compact(workspace, order))
                 tell(.stepped(all))
-                try await Task.sleep(for: limits.pause)
+                try await clock.sleep(for: limits.pause)
             }
-            while try await store.giveBack(pages: limits.stepPages) > 0 { try await Task.sleep(for: limits.pause) }
+            while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
         }
     }
 
