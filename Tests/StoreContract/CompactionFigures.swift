@@ -12,6 +12,7 @@ import TidemarkStore
 @Suite struct CompactionFigures {
     private static let count = ProcessInfo.processInfo.environment["COMPACTION_FIGURES"].flatMap { Int64($0) }
     private static let bodyBytes = 200
+    private static let body = #"{"text":""# + String(repeating: "m", count: bodyBytes - 11) + #""}"#
 
     @Test(.enabled(if: count != nil))
     func `an SQLite file`() async throws {
@@ -46,10 +47,11 @@ import TidemarkStore
         _ under: StoreUnderTest, _ store: any Compacting, bytes: () async throws -> Int
     ) async throws {
         let count = try #require(Self.count)
-        let body = #"{"text":""# + String(repeating: "m", count: Self.bodyBytes - 11) + #""}"#
         for first in stride(from: 0, to: count, by: 500) {
             try await under.commit(time: 1) { draft in
-                for number in first..<first + 500 { draft.put(.numbered(number), in: Self.scope(number), body: body) }
+                for number in first..<first + 500 {
+                    draft.put(.numbered(number), in: Self.scope(number), body: Self.body)
+                }
             }
         }
         let full = try await bytes()
@@ -61,13 +63,13 @@ import TidemarkStore
             }
         }
         let before = try await bytes()
-        let quiet = try await write(under, from: count, for: .seconds(8)) {}
+        let quiet = try await write(under, for: .seconds(8)) {}
         let clock = ContinuousClock()
         let order = CompactionOrder(time: 3, scopeCollections: [])
         var steps: [Duration] = []
         var all = CompactionStep(horizon: 0, isDone: false)
         let start = clock.now
-        let busy = try await write(under, from: 2 * count, for: .seconds(8)) {
+        let busy = try await write(under, for: .seconds(8)) {
             while !all.isDone {
                 let begun = clock.now
                 all = all + (try await store.compact(under.workspace, order))
@@ -100,21 +102,24 @@ import TidemarkStore
         return "\(times.count) commits, p50 \(sorted[sorted.count / 2]), p99 \(sorted[sorted.count * 99 / 100])"
     }
 
-    /// One record a commit, for so long and as long as `body` takes; the time of each.
+    /// Changes one living record a commit, for so long and as long as `body` takes; the time of each.
     private func write(
-        _ under: StoreUnderTest, from first: Int64, for length: Duration, beside body: () async throws -> Void
+        _ under: StoreUnderTest, for length: Duration, beside body: () async throws -> Void
     ) async throws -> [Duration] {
+        let count = try #require(Self.count)
         let clock = ContinuousClock()
         let end = clock.now + length
         let isOver = Flag()
         let writer = Task {
             var times: [Duration] = []
-            var number = first
+            var number: Int64 = 1
             while clock.now < end || !isOver.isSet {
                 let begun = clock.now
-                try await under.commit(time: 3) { $0.put(.numbered(number), in: Self.scope(number)) }
+                try await under.commit(time: 3) { [number] draft in
+                    draft.put(.numbered(number), in: Self.scope(number), born: number + 1, body: Self.body)
+                }
                 times.append(clock.now - begun)
-                number += 1
+                number = (number + 2) % count
             }
             return times
         }

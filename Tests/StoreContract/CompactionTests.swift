@@ -244,6 +244,22 @@ import TidemarkStore
         }
     }
 
+    @Test(arguments: StoreKind.available)
+    func `what comes after the newest record was forgotten is found as anything else`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            for number: Int64 in 1...3 { try await under.commit(time: 1) { $0.put(.numbered(number), in: .a) } }
+            try await under.commit(time: 1) { $0.put(.numbered(3), in: .a, born: 3, body: nil) }
+            try await under.commit(time: 2) { $0.skip() }
+            try await compact(under, order(2))
+            try await under.commit(time: 2) { $0.put(.numbered(4), in: .a) }
+            let window = try await under.store.window(scopes: [.a], after: 4, span: 9, in: under.workspace)
+            #expect(window.records.map(\.key.id) == [.numbered(4)])
+            let page = try await under.store.page(
+                scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
+            #expect(page.records.map(\.born) == [6, 2, 1])
+        }
+    }
+
     /// Against the tables in memory, which are simple enough to be believed.
     @Test(arguments: StoreKind.available, [1, 2, 3] as [UInt64])
     func `whatever was deleted and when, every store forgets the same`(_ kind: StoreKind, _ seed: UInt64) async throws {
