@@ -102,7 +102,7 @@ let package = Package(
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
         .target(
             name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store",
-            exclude: ["Generations/GENERATIONS.md"]),
+            exclude: ["COMPACTION.md", "Generations/GENERATIONS.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
@@ -153,9 +153,10 @@ let package = Package(
         .executableTarget(
             name: "TidemarkDaemon",
             dependencies: [
-                "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
+                "TidemarkModel", "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkChatSchema",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
 
         // What apps link.

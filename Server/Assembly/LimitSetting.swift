@@ -97,7 +97,16 @@ package struct LimitSetting: Sendable {
         LimitSetting(
             "LEDGER_DAYS", "days that an overwritten value is kept, 0 for none", 0...36_500,
             { Int($0.store.ledgerLifetime / 86_400_000) }
-        ) { $0.store.ledgerLifetime = Int64($1) * 86_400_000 },
+        ) {
+            $0.store.ledgerLifetime = Int64($1) * 86_400_000
+            $0.node.compaction.ledgerLifetime = $0.store.ledgerLifetime
+        },
+        LimitSetting(
+            "KEEP_DAYS",
+            "days that deletions are remembered for devices that are away; one that comes later fetches anew. "
+                + "'tidemark compact' sets it for one workspace", 1...36_500,
+            { Int($0.node.compaction.keep / 86_400_000) }
+        ) { $0.node.compaction.keep = Int64($1) * 86_400_000 },
         LimitSetting(
             "BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824, { $0.wire.blobBytesMax ?? 0 }
         ) { $0.wire.blobBytesMax = $1 == 0 ? nil : $1 },

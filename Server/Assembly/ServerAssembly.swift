@@ -45,7 +45,8 @@ package struct ServerAssembly: Sendable {
         ) { token, _ in Identity(verifier, token) }
         let node = Node(
             Node.Parts(
-                store: store.store, blobs: store.blobs, isStoreShared: store.isShared, hints: store.hints,
+                store: store.store, blobs: store.blobs, compaction: store.compaction,
+                isStoreShared: store.isShared, hints: store.hints,
                 relay: store.relay,
                 context: context,
                 limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,

@@ -8,6 +8,8 @@ package import TidemarkStore
 package struct OpenedStore: Sendable {
     package var store: any Store
     package var blobs: any BlobStore
+    /// The same store; `nil` when it keeps everything.
+    package var compaction: (any Compacting)?
     /// Other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
@@ -18,13 +20,15 @@ package struct OpenedStore: Sendable {
     package var close: @Sendable () throws -> Void
 
     package init(
-        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), isShared: Bool = false,
+        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), compaction: (any Compacting)? = nil,
+        isShared: Bool = false,
         hints: any CommitHints = NoHints(),
         relay: any NodeRelay = NoRelay(), services: [any Service] = [],
         close: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
         self.blobs = blobs
+        self.compaction = compaction
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
@@ -50,7 +54,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             return OpenedStore(
-                store, blobs: blobs,
+                store, blobs: blobs, compaction: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // Both are closed, whatever becomes of the first.

@@ -13,12 +13,13 @@ struct BatchWrite {
     let places: ScopePlaces
     let filing: Filing
 
-    /// A record that was taken for new is there.
+    /// A record that was taken for new is there, or one that was there has been compacted since.
     private struct Collision: Error {}
 
     /// Commits a batch if the workspace stands where it was planned.
     ///
-    /// - Returns: false when it does not, or a record is there that was to be new: nothing was written.
+    /// - Returns: false when it does not, or a record is there that was to be new, or is not that was to change: nothing was
+    ///   written.
     func commit(_ planned: PlannedBatch) throws -> Bool {
         do {
             try db.beginTransaction(.immediate)
@@ -85,7 +86,7 @@ struct BatchWrite {
         guard !records.isEmpty else { return }
         try filing.runIfDue(db)
         let insert = try Prepared(EmbeddedSQL.insertRecord, db)
-        let upsert = try Prepared(EmbeddedSQL.upsertRecord, db)
+        let update = try Prepared(EmbeddedSQL.updateRecord, db)
         for record in records {
             let place = try places.place(of: record.scope, in: workspace, db)
             if record.born >= low { filing.added(at: place) }
@@ -97,7 +98,11 @@ struct BatchWrite {
                 }
                 continue
             }
-            guard try upsert.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
+            guard try update.execute({ $0.record(record, at: place, in: workspace) }) == 1 else {
+                let isThere = try Prepared(EmbeddedSQL.hasRecord, db).first({ $0.key(workspace, record.key) }) {
+                    $0.integer()
+                }
+                guard isThere != nil else { throw Collision() }
                 throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
             }
         }

@@ -20,6 +20,9 @@ struct ColumnReader {
     mutating func optionalText() -> String? { isNull ? skip() : text() }
 
     /// `nil` for NULL.
+    mutating func optionalInteger() -> Int64? { isNull ? skip() : integer() }
+
+    /// `nil` for NULL.
     mutating func optionalBytes() -> [UInt8]? { isNull ? skip() : bytes() }
 
     mutating func id() throws -> UniqueID {

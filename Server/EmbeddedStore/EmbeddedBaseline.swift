@@ -1,11 +1,14 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 5
+    static let generation = 6
 
     static let tables = """
         CREATE TABLE sync_workspace (
-            workspace TEXT NOT NULL PRIMARY KEY
+            workspace TEXT NOT NULL PRIMARY KEY,
+            horizon INTEGER NOT NULL DEFAULT 0,
+            keep INTEGER,
+            compacted INTEGER NOT NULL DEFAULT 0
         ) STRICT, WITHOUT ROWID;
 
         -- nonce holds the bits of an unsigned number.
@@ -45,6 +48,7 @@ enum EmbeddedBaseline {
             UNIQUE (id, collection, workspace),
             CHECK ((deleted = 1) = (body IS NULL))
         ) STRICT;
+        CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1;
 
         CREATE TABLE sync_client (
             workspace TEXT NOT NULL,

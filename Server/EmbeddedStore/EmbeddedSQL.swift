@@ -101,14 +101,14 @@ enum EmbeddedSQL {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    static let upsertRecord =
-        insertRecord + """
+    /// One that is there, with the parameters of ``insertRecord``; the first is not needed.
+    static let updateRecord = """
+        UPDATE sync_record
+        SET seq = ?6, deleted = ?8, author = ?9, created = ?10, updated = ?11, body = ?12
+        WHERE id = ?4 AND collection = ?3 AND workspace = ?2 AND scope = ?5 AND born = ?7 AND seq < ?6
+        """
 
-            ON CONFLICT (id, collection, workspace) DO UPDATE
-            SET seq = excluded.seq, deleted = excluded.deleted, author = excluded.author, created = excluded.created,
-                updated = excluded.updated, body = excluded.body
-            WHERE scope = excluded.scope AND born = excluded.born AND seq < excluded.seq
-            """
+    static let hasRecord = "SELECT 1 FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
 
     static let insertBatch = """
         INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch, body)

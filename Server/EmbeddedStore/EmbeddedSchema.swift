@@ -25,10 +25,27 @@ enum EmbeddedSchema {
                     "when clients were seen",
                     .tables(["ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"])),
                 .init("clients from before", .backfill(seen)),
-            ])
+            ]),
+        Generation(
+            6, "horizons",
+            steps: [
+                // keep and compacted are milliseconds.
+                .init(
+                    "horizons",
+                    .tables([
+                        "ALTER TABLE sync_workspace ADD COLUMN horizon INTEGER NOT NULL DEFAULT 0",
+                        "ALTER TABLE sync_workspace ADD COLUMN keep INTEGER",
+                        "ALTER TABLE sync_workspace ADD COLUMN compacted INTEGER NOT NULL DEFAULT 0",
+                    ])),
+                .init(
+                    "tombstones",
+                    .index(
+                        "sync_record_dead",
+                        "CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1")),
+            ]),
     ]
 
-    /// A client was there at least when it registered: so that one column says who has not been there for long.
+    /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
     private static let seen = Generation.Backfill(
         table: "sync_client", start: #"["",""]"#,
         page: """
@@ -40,7 +57,7 @@ enum EmbeddedSchema {
             """,
         fill: """
             UPDATE sync_client
-            SET seen = registered
+            SET seen = CAST(strftime('%s', 'now') AS INTEGER) * 1000
             WHERE workspace = ?1 AND client = ?2 AND seen = 0
             """)
 

@@ -28,7 +28,11 @@ extension EmbeddedStore {
             configuration.busyMode = .timeout(options.busySeconds)
             configuration.maximumReaderCount = options.readersMax
             configuration.label = "tidemark.store"
-            if let checkpointer { configuration.prepareDatabase { db in checkpointer.watch(db) } }
+            configuration.prepareDatabase { db in
+                // Takes effect in a file that has no table yet: free pages can then be given back (COMPACTION.md).
+                if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+                checkpointer?.watch(db)
+            }
             let pool = try DatabasePool(path: path, configuration: configuration)
             // GRDB sets NORMAL while it turns WAL on, after `prepareDatabase`: FULL must come later. The pool has one
             // writing connection for its whole life, so it stays.

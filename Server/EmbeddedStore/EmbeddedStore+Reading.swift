@@ -10,7 +10,7 @@ extension EmbeddedStore {
     ) async throws(StoreError) -> SessionSnapshot {
         try await onReader { db in
             let feed = FeedQuery(db: db, workspace: workspace)
-            var snapshot = SessionSnapshot(head: try feed.head())
+            var snapshot = SessionSnapshot(head: try feed.head(), horizon: try feed.horizon())
             if let seq, seq > 0 { snapshot.lineage = try feed.batch(holding: seq) }
             if let client {
                 let stored = try BatchReads(db: db, workspace: workspace).client(client)
@@ -38,7 +38,10 @@ extension EmbeddedStore {
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
-        try await onReader { db in try ScopeSearch(db: db, workspace: workspace).changed(among: scopes, after: seq) }
+        try await onReader { db in
+            guard try seq >= FeedQuery(db: db, workspace: workspace).horizon() else { throw StoreError.compacted }
+            return try ScopeSearch(db: db, workspace: workspace).changed(among: scopes, after: seq)
+        }
     }
 
     /// One read transaction: the head, the end of the window, then the feed of each scope.

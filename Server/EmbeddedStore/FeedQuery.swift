@@ -12,9 +12,15 @@ struct FeedQuery {
         try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() }) ?? .start
     }
 
+    /// Deletions up to here are forgotten.
+    func horizon() throws -> SequenceNumber {
+        try Prepared(CompactionSQL.horizon, db).first({ $0.text(workspace.text) }, { $0.integer() }) ?? 0
+    }
+
     func batch(holding seq: SequenceNumber) throws -> Head? { try batch(EmbeddedSQL.batchHolding, seq) }
 
     func window(scopes: [ScopeID], after seq: SequenceNumber, span: Int64, bytesMax: Int) throws -> Window {
+        guard try seq >= horizon() else { throw StoreError.compacted }
         let head = try head()
         let through = try batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
         // No body is touched before the cut is known.

@@ -32,31 +32,50 @@ extension Node {
     package func remove(
         _ client: ClientID, of user: UserID, in workspace: WorkspaceID
     ) async throws(StoreError) -> Bool {
-        guard let batch = try await commitRemoval(of: client, of: user, in: workspace) else { return false }
+        guard let batch = try await commitRemoval(of: [client], in: workspace, where: { $0.row.user == user }) else {
+            return false
+        }
+        await tell(batch, in: workspace)
+        return true
+    }
+
+    /// Ends the registrations of clients that were not here for long, in one batch. One whose device may hold a write that
+    /// took effect stays: under another id it would count twice, or bring back what is deleted (COMPACTION.md).
+    ///
+    /// - Returns: how many were removed.
+    func remove(unused clients: [ClientID], in workspace: WorkspaceID) async throws(StoreError) -> Int {
+        let batch = try await commitRemoval(
+            of: clients, in: workspace, where: { $0.row.settledThrough == $0.row.ackedThrough })
+        guard let batch else { return 0 }
+        await tell(batch, in: workspace)
+        return batch.removals.count
+    }
+
+    private func tell(_ batch: CommittedBatch, in workspace: WorkspaceID) async {
         if let feed = feeds[workspace], feed.committed(batch) {
             await feed.readOn(from: TailReader(parts, commits))
         }
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
-        return true
     }
 
-    /// The batch that removes the client; `nil` when it is no client of the user. Written beside the workspace's lane, which
+    /// The batch that removes those of the clients that may be; `nil` when none may. Written beside the workspace's lane, which
     /// may commit between reading and writing: then it is tried again.
     private func commitRemoval(
-        of client: ClientID, of user: UserID, in workspace: WorkspaceID
+        of clients: [ClientID], in workspace: WorkspaceID, where mayGo: (StoredClient) -> Bool
     ) async throws(StoreError) -> CommittedBatch? {
         var reads = ReadSet()
-        reads.clients = [client]
+        reads.clients = clients
         for _ in 0..<Self.removalTriesMax {
             let reading = try await store.read(reads, in: workspace)
-            guard reading.state.clients[client]?.row.user == user else {
+            let going = clients.filter { reading.state.clients[$0].map(mayGo) ?? false }
+            guard !going.isEmpty else {
                 await reading.turn?.end()
                 return nil
             }
             let base = reading.state.head
             let head = Head(
                 seq: base.seq + 1, nonce: parts.environment.nonce(), time: max(now(), base.time), epoch: base.epoch)
-            let batch = CommittedBatch(low: head.seq, head: head, removals: [client])
+            let batch = CommittedBatch(low: head.seq, head: head, removals: going)
             let planned = try PlannedBatch(batch, on: reading.state, heard: reading.heard, turn: reading.turn)
             if case .written = try await store.commit(planned, in: workspace) { return batch }
         }

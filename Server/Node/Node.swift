@@ -20,6 +20,8 @@ package final class Node: Sendable {
     package struct Parts: Sendable {
         package var store: any Store
         package var blobs: any BlobStore
+        /// The same store as what it forgets; `nil` forgets nothing.
+        package var compaction: (any Compacting)?
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
@@ -36,7 +38,8 @@ package final class Node: Sendable {
         package var eventLoops: [any EventLoop]
 
         package init(
-            store: any Store, blobs: any BlobStore, isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil, isStoreShared: Bool,
+            hints: any CommitHints = NoHints(),
             relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
@@ -44,6 +47,7 @@ package final class Node: Sendable {
         ) {
             self.store = store
             self.blobs = blobs
+            self.compaction = compaction
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
@@ -142,7 +146,8 @@ package final class Node: Sendable {
     /// What has to run, in the order of starting; a graceful shutdown ends them from the last to the first. Put the HTTP
     /// server behind them, and `drain` behind that.
     package var services: [any Service] {
-        [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)]
+        let compaction = parts.compaction.map { [CompactionService(node: self, store: $0)] } ?? []
+        return [LoopService(inboxes: Array(inboxes.values)), commits, background, TailService(node: self)] + compaction
     }
 
     /// The service that begins a graceful shutdown: tells every client.

@@ -39,6 +39,8 @@ package struct NodeLimits: Hashable, Sendable {
     package var sightingEvery: Duration = .seconds(900)
     /// Clients of which that is written in one step.
     package var sightingsAtOnce = 500
+    /// When what is old is forgotten, and how fast.
+    package var compaction = CompactionLimits()
     /// Bounds on the calls for blobs.
     package var blobs = BlobLimits()
 

@@ -2,7 +2,7 @@
 /// the catalogs of both. Why tables and indexes are as they are says `PostgresSchema`, and `PLACES.md`.
 enum PostgresBaseline {
     /// What it makes.
-    static let generation = 8
+    static let generation = 9
 
     static var statements: [String] {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
@@ -23,7 +23,10 @@ enum PostgresBaseline {
             """
             CREATE TABLE sync_workspace (
                 workspace text COLLATE "C" PRIMARY KEY,
-                salt bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0)
+                salt bigint NOT NULL DEFAULT hashtextextended(gen_random_uuid()::text, 0),
+                horizon bigint NOT NULL DEFAULT 0,
+                keep bigint,
+                compacted bigint NOT NULL DEFAULT 0
             )
             """,
             """
@@ -116,6 +119,7 @@ enum PostgresBaseline {
             WITH (deduplicate_items = off)
             WHERE NOT deleted
             """,
+            "CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted",
             "CREATE INDEX sync_client_user ON sync_client (user_id, workspace)",
         ]
         + PostgresSchema.keyed("sync_client", "client, workspace")

@@ -32,9 +32,31 @@ package enum PostgresSchema {
                     .tables(["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"])),
                 .init("clients from before", .backfill(seen)),
             ]),
+        Generation(
+            9, "horizons",
+            steps: [
+                // keep and compacted are milliseconds.
+                .init(
+                    "horizons",
+                    .tables([
+                        """
+                        ALTER TABLE sync_workspace
+                        ADD COLUMN horizon bigint NOT NULL DEFAULT 0,
+                        ADD COLUMN keep bigint,
+                        ADD COLUMN compacted bigint NOT NULL DEFAULT 0
+                        """
+                    ])),
+                .init(
+                    "tombstones",
+                    .index(
+                        "sync_record_dead",
+                        """
+                        CREATE INDEX CONCURRENTLY sync_record_dead ON sync_record (workspace, seq) WHERE deleted
+                        """)),
+            ]),
     ]
 
-    /// A client was there at least when it registered: so that one column says who has not been there for long.
+    /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
     private static let seen = Generation.Backfill(
         table: "sync_client", start: #"["00000000-0000-0000-0000-000000000000",""]"#,
         page: """
@@ -46,7 +68,7 @@ package enum PostgresSchema {
             """,
         fill: """
             UPDATE sync_client
-            SET seen = registered
+            SET seen = (extract(epoch FROM now()) * 1000)::bigint
             WHERE workspace = $1 AND client = ANY ($2::uuid[]) AND seen = 0
             """)
 

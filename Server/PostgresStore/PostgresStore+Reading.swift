@@ -11,13 +11,15 @@ extension PostgresStore {
             Statement(ReadingSQL.head, workspace),
             Statement(ReadingSQL.grants, workspace) { $0.add(text: user.text) },
             Statement(ReadingSQL.batchHolding, workspace) { $0.add(seq ?? 0) },
+            Statement(CompactionSQL.horizon, workspace),
         ]
         if let client { statements.append(Statement(ReadingSQL.client, workspace) { $0.add(client) }) }
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
         snapshot.grants = try results[1].all { try $0.grant() }
+        snapshot.horizon = try results[3].first { try $0.integer() } ?? 0
         if let seq, seq > 0 { snapshot.lineage = try results[2].first { try $0.head() } }
-        if client != nil, let stored = try results[3].first({ try $0.storedClient() }), stored.row.user == user {
+        if client != nil, let stored = try results[4].first({ try $0.storedClient() }), stored.row.user == user {
             snapshot.client = stored.row
             snapshot.results = stored.kept
         }
@@ -40,7 +42,9 @@ extension PostgresStore {
             $0.add(scopes.map(\.text))
             $0.add(seq)
         }
-        let changed = Set(try await read([probe])[0].all { ScopeID(try $0.text()) })
+        let results = try await read([Statement(CompactionSQL.horizon, workspace), probe])
+        guard try seq >= results[0].first({ try $0.integer() }) ?? 0 else { throw .compacted }
+        let changed = Set(try results[1].all { ScopeID(try $0.text()) })
         return scopes.filter(changed.contains)
     }
 

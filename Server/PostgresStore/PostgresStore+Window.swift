@@ -22,7 +22,9 @@ extension PostgresStore {
                 $0.add(Int64(rowsMax) + 1)
                 $0.add(Int64(options.limits.readBytesMax))
             },
+            Statement(CompactionSQL.horizon, workspace),
         ])
+        guard try seq >= results[2].first({ try $0.integer() }) ?? 0 else { throw .compacted }
         let ends = try results[0].all { (which: try $0.small(), head: try $0.head()) }
         func end(_ which: Int16) -> Head? { ends.first { $0.which == which }?.head }
         let head = end(0) ?? .start

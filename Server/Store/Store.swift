@@ -42,12 +42,16 @@ package protocol Store: Sendable {
     func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head?
 
     /// Those of `scopes` in which something changed after `seq`.
+    ///
+    /// - Throws: also ``StoreError/compacted`` where `seq` is below the horizon.
     func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID]
 
     /// The current states with a number after `seq` and up to the end of a batch at least `span` further (or the
     /// head), in the scopes, ordered by number, and the batch that holds `seq`. One snapshot.
+    ///
+    /// - Throws: also ``StoreError/compacted`` where `seq` is below the horizon in that snapshot.
     func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window
@@ -97,15 +101,19 @@ package struct SessionSnapshot: Hashable, Sendable {
     package var grants: [Grant]
     /// The end of the batch that holds the number asked for; `nil` when the order does not reach it, and for 0.
     package var lineage: Head?
+    /// Deletions up to this number are forgotten: who stands below it has to fill its scopes anew.
+    package var horizon: SequenceNumber
 
     package init(
-        head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = [], lineage: Head? = nil
+        head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = [], lineage: Head? = nil,
+        horizon: SequenceNumber = 0
     ) {
         self.head = head
         self.client = client
         self.results = results
         self.grants = grants
         self.lineage = lineage
+        self.horizon = horizon
     }
 }
 

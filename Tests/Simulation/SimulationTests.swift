@@ -46,6 +46,13 @@ import TidemarkModel
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
+    @Test func `in some courses devices come back from below the horizon, and are filled anew`() throws {
+        let worlds = try (1...40).map { try course(of: $0) }
+        #expect(worlds.map(\.compactions.tombstones).reduce(0, +) > 20)
+        #expect(worlds.map(\.compactions.refilled).reduce(0, +) > 10)
+        for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
+    }
+
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schema: schema, shelf: shelf)
         world.runCourse()

@@ -19,7 +19,7 @@ import TidemarkStore
         try write(&tables) { $0.put(.numbered(1)) }
         let snapshot = tables
         try write(&tables) { $0.put(.numbered(1), born: 1, body: nil) }
-        #expect(snapshot.window(scopes: [.a], after: 0, span: 9, in: workspace).records.map(\.seq) == [1])
+        #expect(try snapshot.window(scopes: [.a], after: 0, span: 9, in: workspace).records.map(\.seq) == [1])
         tables = snapshot
         #expect(tables.read(ReadSet(), in: workspace).head.seq == 1)
     }
@@ -33,7 +33,7 @@ import TidemarkStore
                 draft.put(.numbered(1), in: .b, born: 1)
             }
         }
-        #expect(tables.window(scopes: [.a, .b], after: 0, span: 9, in: workspace).records.count == 1)
+        #expect(try tables.window(scopes: [.a, .b], after: 0, span: 9, in: workspace).records.count == 1)
         #expect(tables.tail(after: 0, limit: 9, in: workspace).batches.count == 1)
     }
 
@@ -42,10 +42,10 @@ import TidemarkStore
         try write(&tables) { draft in for number: Int64 in 0..<5 { draft.put(.numbered(number)) } }
         for round: Int64 in 0..<2_000 {
             try write(&tables) { $0.put(.numbered(round % 5), born: round % 5 + 1) }
-            let window = tables.window(scopes: [.a], after: 0, span: .max, in: workspace)
+            let window = try tables.window(scopes: [.a], after: 0, span: .max, in: workspace)
             try #require(window.records.count == 5, "after \(round) edits")
         }
-        let window = tables.window(scopes: [.a], after: 0, span: .max, in: workspace)
+        let window = try tables.window(scopes: [.a], after: 0, span: .max, in: workspace)
         #expect(window.records.map(\.seq) == Array(2_001...2_005))
         let page = tables.page(scope: .a, collection: "message", before: .max, limit: 9, in: workspace)
         #expect(page.records.map(\.born) == [5, 4, 3, 2, 1])

@@ -59,7 +59,9 @@ enum Layout {
         // Nothing of the SDK.
         Direction(
             "Server/Daemon/",
-            may: shared + ["TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema"]),
+            may: shared + [
+                "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema",
+            ]),
         // It starts servers, signs tokens, reads a stopped server's store to judge the demo, and waits for sockets as the
         // connections to PostgreSQL do.
         Direction(

@@ -145,9 +145,13 @@ struct ServerMachines: Sendable {
             let answer = LoadAnswer(snapshot: snapshot, registration: registration)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):
-            let window = tables.window(
-                scopes: request.scopes, after: request.after, span: request.span, in: Self.workspace)
-            hub.apply(.windowRead(id, window), now: now, into: &effects)
+            do {
+                let window = try tables.window(
+                    scopes: request.scopes, after: request.after, span: request.span, in: Self.workspace)
+                hub.apply(.windowRead(id, window), now: now, into: &effects)
+            } catch {
+                hub.apply(.loadFailed(id), now: now, into: &effects)
+            }
         case .readPage(let id, _, let request):
             let page = tables.page(
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,

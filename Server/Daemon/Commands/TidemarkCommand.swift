@@ -17,5 +17,7 @@ struct TidemarkCommand: AsyncParsableCommand {
             Exit status: 0 done, 1 failed, 64 wrong usage.
             """,
         version: ProgramVersion.text(of: "tidemark"),
-        subcommands: [ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self])
+        subcommands: [
+            ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
+        ])
 }

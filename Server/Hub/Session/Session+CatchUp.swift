@@ -24,6 +24,7 @@ extension Session {
         _ snapshot: SessionSnapshot, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {
         guard snapshot.head.seq >= position.seq else { return pump(ring, now: now, into: &effects) }
+        guard position.seq >= snapshot.horizon else { return closeCompacted(into: &effects) }
         guard position.isOfHistory(holding: snapshot.lineage) else { return closeRewound(into: &effects) }
         // The new snapshot says it again.
         heldSettled = nil

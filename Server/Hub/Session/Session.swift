@@ -177,6 +177,11 @@ package struct Session: Sendable {
         close(.goingAway, "the server's database went back; connect again", into: &effects)
     }
 
+    /// Ends the session because what it lacks is not known any more as differences: the client must fill its scopes anew.
+    mutating func closeCompacted(into effects: inout [SessionEffect]) {
+        close(.goingAway, "the server has compacted what came since; connect again", into: &effects)
+    }
+
     /// The connection is gone.
     package mutating func lost() { phase = .closed }
 

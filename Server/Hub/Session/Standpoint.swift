@@ -27,8 +27,11 @@ package struct Standpoint: Hashable, Sendable {
         let place = context.place(of: cursor, in: workspace)
         if cursor == nil {
             state = .none
-        } else if let place, place.seq <= snapshot.head.seq, place.isOfHistory(holding: snapshot.lineage) {
-            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning.
+        } else if let place, place.seq <= snapshot.head.seq, place.seq >= snapshot.horizon,
+            place.isOfHistory(holding: snapshot.lineage)
+        {
+            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning. And
+            // every deletion since then is known.
             state = .ok
         } else {
             state = .resync

@@ -3,7 +3,7 @@ package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryStore: Store {
-    private let tables: Mutex<MemoryTables>
+    let tables: Mutex<MemoryTables>
 
     package init(_ tables: MemoryTables = MemoryTables()) { self.tables = Mutex(tables) }
 
@@ -54,13 +54,17 @@ package final class InMemoryStore: Store {
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
     ) async throws(StoreError) -> [ScopeID] {
-        tables.withLock { $0.changedScopes(among: scopes, after: seq, in: workspace) }
+        try tables.withLock { tables throws(StoreError) in
+            try tables.changedScopes(among: scopes, after: seq, in: workspace)
+        }
     }
 
     package func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
     ) async throws(StoreError) -> Window {
-        tables.withLock { $0.window(scopes: scopes, after: seq, span: span, in: workspace) }
+        try tables.withLock { tables throws(StoreError) in
+            try tables.window(scopes: scopes, after: seq, span: span, in: workspace)
+        }
     }
 
     package func page(

@@ -6,7 +6,7 @@ package import TidemarkModel
 /// written.
 package struct MemoryTables: Sendable {
     private let limits: StoreLimits
-    private var workspaces: [WorkspaceID: WorkspaceTables] = [:]
+    var workspaces: [WorkspaceID: WorkspaceTables] = [:]
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
@@ -78,15 +78,15 @@ package struct MemoryTables: Sendable {
     /// See `Store.changedScopes`.
     package func changedScopes(
         among scopes: [ScopeID], after seq: SequenceNumber, in workspace: WorkspaceID
-    ) -> [ScopeID] {
-        workspaces[workspace]?.changedScopes(among: scopes, after: seq) ?? []
+    ) throws(StoreError) -> [ScopeID] {
+        try workspaces[workspace]?.changedScopes(among: scopes, after: seq) ?? []
     }
 
     /// See `Store.window`.
     package func window(
         scopes: [ScopeID], after seq: SequenceNumber, span: Int64, in workspace: WorkspaceID
-    ) -> Window {
-        workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
+    ) throws(StoreError) -> Window {
+        try workspaces[workspace]?.window(scopes: scopes, after: seq, span: span, bytesMax: limits.readBytesMax)
             ?? Window(records: [], through: .start, head: .start, base: nil)
     }
 

@@ -12,11 +12,17 @@ struct ScopeIndex: Sendable {
 
     private static let sweepMin = 64
 
-    /// Rising in number; the last entry is never stale.
+    /// Rising in number; the last entry is never stale, unless its record was forgotten.
     private(set) var feed: [Entry] = []
     /// Births of each collection, rising.
     private(set) var births: [String: [Entry]] = [:]
     private var staleCount = 0
+
+    /// Takes out a record that is forgotten.
+    mutating func remove(_ record: StoredRecord) {
+        feed.removeAll { $0.key == record.key }
+        births[record.key.collection]?.removeAll { $0.key == record.key }
+    }
 
     mutating func append(_ record: StoredRecord, isReplacing: Bool, records: [RecordKey: StoredRecord]) {
         feed.append(Entry(seq: record.seq, key: record.key))

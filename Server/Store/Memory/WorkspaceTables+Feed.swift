@@ -22,11 +22,15 @@ extension WorkspaceTables {
         return TailRead(base: batch(holding: seq), batches: Array(batches[first...].prefix(max(limit, 0))))
     }
 
-    func changedScopes(among asked: [ScopeID], after seq: SequenceNumber) -> [ScopeID] {
-        asked.filter { scope in scopes[scope]?.feed.last.map { $0.seq > seq } ?? false }
+    func changedScopes(among asked: [ScopeID], after seq: SequenceNumber) throws(StoreError) -> [ScopeID] {
+        guard seq >= horizon else { throw .compacted }
+        return asked.filter { scope in scopes[scope]?.feed.last.map { $0.seq > seq } ?? false }
     }
 
-    func window(scopes asked: [ScopeID], after seq: SequenceNumber, span: Int64, bytesMax: Int) -> Window {
+    func window(
+        scopes asked: [ScopeID], after seq: SequenceNumber, span: Int64, bytesMax: Int
+    ) throws(StoreError) -> Window {
+        guard seq >= horizon else { throw .compacted }
         let through = batch(holding: StoreLimits.target(after: seq, span: span)) ?? head
         let base = batch(holding: seq)
         var rows: [StoredRecord] = []

@@ -16,6 +16,10 @@ struct WorkspaceTables: Sendable {
     var listeners = Listeners()
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
+    var horizon: SequenceNumber = 0
+    var keep: Int64?
+    /// When its last turn to be compacted began.
+    var compacted: Milliseconds = 0
 
     var head: Head { batches.last?.head ?? .start }
 
@@ -79,7 +83,7 @@ struct WorkspaceTables: Sendable {
     }
 
     func session(for user: UserID, client: ClientID?, holding seq: SequenceNumber?) -> SessionSnapshot {
-        var snapshot = SessionSnapshot(head: head, lineage: seq.flatMap(batch(holding:)))
+        var snapshot = SessionSnapshot(head: head, lineage: seq.flatMap(batch(holding:)), horizon: horizon)
         if let client, let stored = clients[client], stored.row.user == user {
             snapshot.client = stored.row
             snapshot.results = stored.kept

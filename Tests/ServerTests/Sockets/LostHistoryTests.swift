@@ -55,4 +55,14 @@ import TidemarkWire
             #expect(one.closed == closed)
         }
     }
+
+    @Test func `who fell behind the horizon is closed, to come again and fill its scopes anew`() throws {
+        for (horizon, closed) in [(20, nil), (21, CloseCode.goingAway)] as [(SequenceNumber, CloseCode?)] {
+            var one = try OneSession(tail: 20)
+            one.connect(from: 20, snapshot: 20)
+            one.miss(upTo: 25)
+            one.answerAgain(snapshot: 25, lineage: OneSession.head(20), horizon: horizon)
+            #expect(one.closed == closed)
+        }
+    }
 }

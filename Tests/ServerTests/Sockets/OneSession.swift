@@ -134,10 +134,10 @@ struct OneSession {
     }
 
     /// The store answers the session that fell behind.
-    mutating func answerAgain(snapshot: SequenceNumber, lineage: Head?) {
+    mutating func answerAgain(snapshot: SequenceNumber, lineage: Head?, horizon: SequenceNumber = 0) {
         let row = ClientRow(id: Self.client, user: Self.user)
         let answer = LoadAnswer(
-            snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage))
+            snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage, horizon: horizon))
         run(.loaded(Self.id, answer))
     }
 

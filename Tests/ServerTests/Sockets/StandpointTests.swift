@@ -24,12 +24,12 @@ import TidemarkWire
     }
 
     /// A client at number 5 of the history in which that has the nonce 55; the order's head is 9.
-    private func state(lineage: Head?, head: Head? = nil) -> Welcome.CursorState {
+    private func state(lineage: Head?, head: Head? = nil, horizon: SequenceNumber = 0) -> Welcome.CursorState {
         let cursor = context.seal.cursor(self.head(5, 55), workspace: Self.workspace.text)
         return Standpoint(
             cursor: cursor, held: [HeldScope(scope: ScopeID("directory"), since: 0)],
-            snapshot: SessionSnapshot(head: head ?? self.head(9, 99), lineage: lineage), workspace: Self.workspace,
-            context: context
+            snapshot: SessionSnapshot(head: head ?? self.head(9, 99), lineage: lineage, horizon: horizon),
+            workspace: Self.workspace, context: context
         ).state
     }
 
@@ -46,5 +46,10 @@ import TidemarkWire
     @Test func `a cursor ahead of the order is worth nothing`() {
         #expect(state(lineage: nil, head: head(4, 44)) == .resync)
         #expect(state(lineage: head(5, 55), head: head(4, 44)) == .resync)
+    }
+
+    @Test func `a cursor below the horizon is worth nothing, though its batch is there`() {
+        #expect(state(lineage: head(5, 55), horizon: 5) == .ok)
+        #expect(state(lineage: head(7, 55), horizon: 6) == .resync)
     }
 }

@@ -22,6 +22,8 @@ struct CopyWatch {
     private(set) var isAstray = false
     /// It has been.
     private(set) var wasAstray = false
+    /// Its scopes were filled anew, since its cursor was of a lost order or below the horizon.
+    private(set) var wasRefilled = false
     /// Every transaction written here.
     private(set) var written: Set<TransactionID> = []
 
@@ -63,6 +65,11 @@ struct CopyWatch {
             case .welcome(let welcome):
                 isConsistent = false
                 position = device.world.position(of: welcome.cursor)
+                if welcome.cursorState == .resync {
+                    wasRefilled = true
+                    (seen, settled) = ([:], SettledWatch())
+                    if !wasAstray { device.world.compactions.refilled += 1 }
+                }
                 let gained = Set(welcome.added.map(\.scope))
                 try checkPurged(welcome.purged.filter { !gained.contains($0) }, device)
             case .changes(let changes):
@@ -118,8 +125,8 @@ struct CopyWatch {
     private mutating func checkSolo(_ device: Device) throws {
         guard let solo else { return }
         guard let revision = device.revision(of: solo) else { return soloRevision = 0 }
-        // It may be of a lost order: it is shown until its scope is filled again.
-        if wasAstray, device.awaitsItsPage(solo) { return soloRevision = 0 }
+        // It may be of a lost order, or dead: it is shown until its scope is filled again.
+        if wasRefilled, device.awaitsItsPage(solo) { return soloRevision = 0 }
         guard revision != soloRevision else { return }
         let parked = try device.database.writer.unsafeRead { db in try Parking(db: db).parked() }
         let isRefused = parked.contains { $0.transaction.mutations.contains { $0.key.id == solo } }

@@ -18,7 +18,9 @@ struct EndCheck {
                     try checkCopy(device)
                     try device.watch.checkAll(device)
                     try checkReceipts(device)
-                    if device.isReader, !device.watch.wasAstray { try ReplayCheck(device).run() }
+                    if device.isReader, !device.watch.wasAstray, !device.watch.wasRefilled {
+                        try ReplayCheck(device).run()
+                    }
                 } catch let violation as Violation {
                     throw Violation(invariant: violation.invariant, message: "d\(device.number): \(violation.message)")
                 }
@@ -38,6 +40,10 @@ struct EndCheck {
         let found = world.database.tables.read(reads, in: World.workspace)
         try check(found.head == world.oracle.head, .tiling, "the tables end at \(found.head)")
         for key in state.keys {
+            if state.forgotten.contains(key) {
+                try check(found.records[key] == nil, .stability, "\(key) is behind the horizon, and there")
+                continue
+            }
             guard let record = found.records[key] else {
                 throw Violation(invariant: .stability, message: "\(key) is gone from the tables")
             }

@@ -75,6 +75,9 @@ struct Oracle {
         batches.append(batch)
     }
 
+    /// The database has compacted itself.
+    mutating func compacted(through horizon: SequenceNumber) { state.forget(through: horizon) }
+
     /// The database went back: what it accepted since is lost, what was written stays written.
     mutating func goBack(to earlier: Oracle) {
         let present = self

@@ -10,6 +10,8 @@ struct OracleState {
     private(set) var history: [RecordKey: [Change]] = [:]
     private(set) var timeline = MembershipTimeline()
     private var time: Milliseconds = 0
+    /// Records that are behind the horizon: to the server it is as if they had never been.
+    private(set) var forgotten: Set<RecordKey> = []
     /// Records that the current batch touched.
     private var touched: Set<RecordKey> = []
     /// What the current batch overwrote unseen, and what all did, in the order of the writes.
@@ -33,7 +35,18 @@ struct OracleState {
 
     var keys: [RecordKey] { history.keys.sorted() }
 
-    func current(_ key: RecordKey) -> Change? { history[key]?.last }
+    func current(_ key: RecordKey) -> Change? { forgotten.contains(key) ? nil : history[key]?.last }
+
+    /// What is deleted up to the horizon is forgotten, and with a scope's own record all that belongs to the scope.
+    mutating func forget(through horizon: SequenceNumber) {
+        for (key, versions) in history {
+            guard let last = versions.last, last.isDeleted, last.seq <= horizon else { continue }
+            forgotten.insert(key)
+            guard schema.collection(key.collection)?.scope == .ownRecord else { continue }
+            for (other, versions) in history where versions.last?.scope == last.scope { forgotten.insert(other) }
+        }
+        for key in forgotten { ledger[key] = nil }
+    }
 
     /// The record as of a number; `nil` when it was not born yet.
     func version(of key: RecordKey, at seq: SequenceNumber) -> Change? { history[key]?.last { $0.seq <= seq } }
@@ -81,6 +94,7 @@ struct OracleState {
     {
         last += 1
         let before = current(key)
+        forgotten.remove(key)
         history[key, default: []].append(
             Change(
                 key: key, scope: scope, seq: last, born: before?.born ?? last, isDeleted: fields == nil, author: author,

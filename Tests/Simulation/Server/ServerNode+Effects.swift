@@ -105,9 +105,15 @@ extension ServerNode {
     private func readWindow(_ id: SessionID, _ request: WindowRequest) {
         world.database.call(
             lease,
-            { $0.window(scopes: request.scopes, after: request.after, span: request.span, in: request.workspace) }
-        ) { window in
-            guard let window else { return self.loadFailed(id) }
+            { tables in
+                Result { () throws(StoreError) in
+                    try tables.window(
+                        scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
+                }
+            }
+        ) { found in
+            // From below the horizon nothing is read.
+            guard case .success(let window)? = found else { return self.loadFailed(id) }
             self.tail?.saw(window.head.seq)
             self.advance(.windowRead(id, window))
         }

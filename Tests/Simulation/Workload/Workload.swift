@@ -41,6 +41,9 @@ final class Workload {
     private func choose(on device: Device) -> [Mutation]? {
         // What was refused is looked at often: sent again late, it meets what others wrote meanwhile.
         if random.chance(80) { return dealWithParked(on: device) }
+        if world.compactions.planned > 0, random.chance(250) {
+            return delete(["notes", "notes", "messages", "conversations"][random.below(4)], on: device)
+        }
         if world.plan.isTalkative, random.chance(900) { return message(on: device) }
         switch random.below(100) {
         case 0..<8: return openConversation(on: device)

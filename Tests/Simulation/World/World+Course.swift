@@ -10,6 +10,7 @@ extension World {
         Chatter(self).schedule()
         Mischief(self).schedule()
         rewinds.schedule()
+        compactions.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

@@ -35,6 +35,7 @@ final class World {
     private(set) var devices: [Device] = []
     private(set) lazy var raw = RawClient(self)
     private(set) lazy var rewinds = Rewinds(self)
+    private(set) lazy var compactions = Compactions(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
@@ -105,6 +106,9 @@ final class World {
         }
         rewinds.committed()
     }
+
+    /// What is behind the horizon is forgotten.
+    func compacted(through horizon: SequenceNumber) { oracle.compacted(through: horizon) }
 
     /// The order ends where it ended then.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }

@@ -1,0 +1,77 @@
+import Foundation
+package import Logging
+import ServiceLifecycle
+package import TidemarkModel
+import TidemarkNode
+package import TidemarkStore
+
+/// Compaction of one workspace by hand, of a database that servers may be serving: what `tidemark compact` does.
+package struct WorkspaceCompaction: Sendable {
+    package let workspace: WorkspaceID
+    /// Milliseconds that deletions are kept; `nil` for the workspace's own, or else the server's.
+    package var keep: Int64?
+    private let configuration: ServerConfiguration
+
+    package init(_ configuration: ServerConfiguration, workspace: WorkspaceID, keep: Int64?) {
+        self.configuration = configuration
+        self.workspace = workspace
+        self.keep = keep
+    }
+
+    /// What it would do, and what it did so far.
+    package enum Progress: Sendable {
+        case planned(CompactionPlan, olderThan: Milliseconds)
+        case stepped(CompactionStep)
+    }
+
+    /// Writes down how long the workspace keeps what is deleted; `nil` goes back to the server's setting.
+    ///
+    /// - Throws: `StoreError`, also when there is no such workspace.
+    package func setKeep(_ keep: Int64?, logger: Logger) async throws {
+        try await withStore(logger) { store in
+            guard try await store.setKeep(keep, of: workspace) else {
+                throw StoreError(.data, "there is no workspace \(workspace)")
+            }
+        }
+    }
+
+    /// Tells what is to be done, and unless it is only planned does it, in steps with pauses.
+    ///
+    /// - Parameter tell: called with the plan, then after each step with everything so far.
+    package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
+        let limits = configuration.limits.node.compaction
+        let clock = ContinuousClock()
+        try await withStore(logger) { store in
+            let kept = try await store.keep(of: workspace)
+            let order = CompactionOrder(
+                schema: configuration.schema, keep: keep ?? kept ?? limits.keep, ledgerLifetime: limits.ledgerLifetime,
+                now: Milliseconds(Date().timeIntervalSince1970 * 1_000), limit: limits.stepRows)
+            tell(.planned(try await store.compactionPlan(of: workspace, olderThan: order.time), olderThan: order.time))
+            guard !isPlan else { return }
+            var all = CompactionStep(horizon: 0, isDone: false)
+            while !all.isDone {
+                all = all + (try await store.compact(workspace, order))
+                tell(.stepped(all))
+                try await clock.sleep(for: limits.pause)
+            }
+            while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
+        }
+    }
+
+    private func withStore(_ logger: Logger, _ body: @Sendable (any Compacting) async throws -> Void) async throws {
+        let opened = try await OpenedStore.open(configuration, logger: logger)
+        do {
+            guard let store = opened.compaction else { throw StoreError(.data, "this store keeps everything") }
+            try await withThrowingTaskGroup { group in
+                for service in opened.services { group.addTask { try await service.run() } }
+                try await body(store)
+                group.cancelAll()
+            }
+        } catch {
+            // The first error is the one to tell.
+            try? opened.close()
+            throw error
+        }
+        try opened.close()
+    }
+}

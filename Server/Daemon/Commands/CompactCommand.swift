@@ -1,0 +1,170 @@
+import ArgumentParser
+import Foundation
+import Logging
+import Synchronization
+import TidemarkAssembly
+import TidemarkCommandLine
+import TidemarkModel
+import TidemarkStore
+
+/// `tidemark compact`: what a server does by itself, for one workspace and now.
+struct CompactCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "compact",
+        abstract: "Forget what was deleted long ago in a workspace, or show what that would be.",
+        discussion: """
+            A server does it by itself, a little at a time, for what is older than KEEP_DAYS (90 days). Here a shorter time \
+            can be taken once, or kept for a workspace.
+
+            A device that was away for longer fetches its scopes anew when it comes back; what it has not sent stays.
+
+            Servers may go on serving from PostgreSQL. A file of SQLite belongs to one program: stop its server first.
+
+            EXAMPLES
+              tidemark compact --workspace acme --schema app.schema.json --plan
+              tidemark compact --workspace acme --schema app.schema.json --older-than 30d
+              tidemark compact --workspace acme --schema app.schema.json --keep 365d     and forget nothing now
+              tidemark compact --workspace acme --schema app.schema.json --keep default
+            """)
+
+    @Option(help: "The workspace.")
+    var workspace: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Forget what was deleted before that, at least 1h: a number with h or d. (default: what the workspace keeps)",
+            valueName: "time"))
+    var olderThan: TimeSpan?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only write down how long this workspace keeps what is deleted: a number with h or d, or 'default'.",
+            valueName: "time"))
+    var keep: String?
+
+    @Flag(help: "Only show what would be forgotten.")
+    var plan = false
+
+    @Option(
+        help: """
+            Where the records are: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE; default: \
+            \(ServeCommand.defaultDatabase))
+            """)
+    var database: String?
+
+    @Option(help: ArgumentHelp("The schema of the server. (environment: TIDEMARK_SCHEMA)", valueName: "file"))
+    var schema: String?
+
+    @Flag(help: "The server runs with --dev and the sample schema.")
+    var dev = false
+
+    /// Nodes look at the order once a second: an hour is far behind all of them.
+    private static let keepMin = Duration.seconds(3_600)
+
+    func validate() throws {
+        guard WorkspaceID(checking: workspace) != nil else {
+            throw ValidationError("--workspace must have 1 to 128 bytes and no control characters.")
+        }
+        if let olderThan, olderThan.duration < Self.keepMin { throw ValidationError("--older-than is at least 1h.") }
+        _ = try keptTime()
+        if keep != nil, plan || olderThan != nil {
+            throw ValidationError("--keep forgets nothing now: leave out --plan and --older-than.")
+        }
+    }
+
+    /// Milliseconds; the inner `nil` stands for the server's default.
+    private func keptTime() throws -> Int64?? {
+        guard let keep else { return nil }
+        if keep == "default" { return .some(nil) }
+        guard let span = TimeSpan(argument: keep), span.duration >= Self.keepMin else {
+            throw ValidationError("--keep is 'default' or at least 1h: a number with h or d, such as 30d.")
+        }
+        return .some(span.duration.components.seconds * 1_000)
+    }
+
+    func run() async throws {
+        do {
+            let job = WorkspaceCompaction(
+                try configuration(ProcessInfo.processInfo.environment), workspace: WorkspaceID(workspace),
+                keep: olderThan.map { $0.duration.components.seconds * 1_000 })
+            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = .warning
+            if let time = try keptTime() {
+                try await job.setKeep(time, logger: logger)
+                print("\(workspace) keeps what is deleted for \(keep ?? "") from now on.")
+                return
+            }
+            let report = CompactionReport(workspace: workspace, isPlan: plan)
+            try await job.run(isPlan: plan, logger: logger) { report.tell($0) }
+            report.end()
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
+        var overrides: [Setting: String] = [.development: "1"]
+        overrides[.database] = database ?? environment[Setting.database.rawValue] ?? ServeCommand.defaultDatabase
+        overrides[.schema] = schema
+        let hasSchema = schema != nil || !(environment[Setting.schema.rawValue] ?? "").isEmpty
+        guard hasSchema || dev else {
+            throw ValidationError(
+                "name the server's schema with --schema: it says which records open scopes. "
+                    + "For a server with --dev say --dev.")
+        }
+        return try ServerConfiguration(environment: environment, overrides: overrides)
+    }
+}
+
+/// What is printed: the plan, now and then how far it is, the end.
+private final class CompactionReport: Sendable {
+    private static let tellEvery = 100
+    private let workspace: String
+    private let isPlan: Bool
+    private let state = StepCount()
+
+    init(workspace: String, isPlan: Bool) {
+        self.workspace = workspace
+        self.isPlan = isPlan
+    }
+
+    func tell(_ progress: WorkspaceCompaction.Progress) {
+        switch progress {
+        case .planned(let plan, let time):
+            let day = Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601)
+            print("workspace \(workspace): \(plan.head) changes, horizon at \(plan.horizon)")
+            print(
+                "deleted before \(day): \(plan.tombstones) tombstones; \(plan.batches) batches; "
+                    + "horizon to \(plan.target)")
+            if isPlan {
+                print("Nothing was changed. A device that was not here since \(day) would fetch its scopes anew.")
+            }
+        case .stepped(let all):
+            let steps = state.step(all)
+            if steps % Self.tellEvery == 0 { print("  \(all.rows) rows so far") }
+        }
+    }
+
+    func end() {
+        guard !isPlan, let all = state.last else { return }
+        print(
+            "done: \(all.tombstones) tombstones, \(all.scopeRecords) records of deleted scopes, \(all.batches) batches, "
+                + "\(all.ledgerEntries) ledger entries")
+    }
+}
+
+/// Counts steps. Any thread.
+private final class StepCount: Sendable {
+    private let state = Mutex<(count: Int, last: CompactionStep?)>((0, nil))
+
+    var last: CompactionStep? { state.withLock { $0.last } }
+
+    func step(_ all: CompactionStep) -> Int {
+        state.withLock { state in
+            state = (state.count + 1, all)
+            return state.count
+        }
+    }
+}

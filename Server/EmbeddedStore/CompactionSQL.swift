@@ -1,0 +1,78 @@
+/// The statements that forget what is behind a horizon. The first column of each search of records is what `sync_record_dead`
+/// or `sync_feed` is sorted by.
+enum CompactionSQL {
+    static let horizon = "SELECT horizon FROM sync_workspace WHERE workspace = ?"
+
+    static let keep = "SELECT keep FROM sync_workspace WHERE workspace = ?"
+
+    static let setKeep = "UPDATE sync_workspace SET keep = ?2 WHERE workspace = ?1"
+
+    static let due = """
+        SELECT workspace, keep
+        FROM sync_workspace
+        WHERE compacted < ?
+        ORDER BY compacted, workspace
+        LIMIT ?
+        """
+
+    static let begin = "UPDATE sync_workspace SET compacted = ?3 WHERE workspace = ?1 AND compacted < ?2"
+
+    /// Only to a batch that is there: the database may have gone back since it was found.
+    static let raise = """
+        UPDATE sync_workspace
+        SET horizon = ?2
+        WHERE workspace = ?1 AND horizon < ?2
+        AND EXISTS (SELECT 1 FROM sync_batch WHERE workspace = ?1 AND seq = ?2 AND nonce = ?3)
+        """
+
+    /// ?3 is a JSON array of collections; ?4 is 1 for the tombstones of those, 0 for all others.
+    static let tombstones = """
+        SELECT row
+        FROM sync_record
+        WHERE workspace = ?1 AND deleted = 1 AND seq <= ?2
+        AND (collection IN (SELECT value FROM json_each(?3))) = ?4
+        ORDER BY seq
+        LIMIT ?5
+        """
+
+    static let record = "SELECT collection, id, scope, place, seq, born, deleted FROM sync_record WHERE row = ?"
+
+    /// A living record that opens a scope: ?2 is the id, ?3 the collections.
+    static let opens = """
+        SELECT 1
+        FROM sync_record
+        WHERE id = ?2 AND workspace = ?1 AND collection IN (SELECT value FROM json_each(?3)) AND deleted = 0
+        """
+
+    /// Everything of a scope is filed before.
+    static let scopeRows = "SELECT row FROM sync_feed WHERE place = ? ORDER BY seq LIMIT ?"
+
+    static let deleteRecord = "DELETE FROM sync_record WHERE row = ?"
+    static let deleteFeed = "DELETE FROM sync_feed WHERE place = ? AND seq = ?"
+    static let deletePage = "DELETE FROM sync_page WHERE place = ? AND collection = ? AND born = ?"
+    static let deleteLedger = "DELETE FROM sync_ledger WHERE workspace = ? AND collection = ? AND id = ?"
+
+    /// SQLite gives the number of the last row again when that row is gone: what comes next must not count as filed.
+    static let lowerFiling = """
+        UPDATE sync_filing
+        SET through = (SELECT coalesce(max(row), 0) FROM sync_record)
+        WHERE through > (SELECT coalesce(max(row), 0) FROM sync_record)
+        """
+
+    static let deleteBatches = """
+        DELETE FROM sync_batch
+        WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 AND seq < ?2 ORDER BY seq LIMIT ?3)
+        """
+
+    static let countTombstones = "SELECT count(*) FROM sync_record WHERE workspace = ? AND deleted = 1 AND seq <= ?"
+    static let countBatches = "SELECT count(*) FROM sync_batch WHERE workspace = ? AND seq < ?"
+
+    static let clients = """
+        SELECT c.workspace, c.client, c.user, max(c.seen, c.registered), c.settled > c.acked, w.keep
+        FROM sync_client AS c
+        LEFT JOIN sync_workspace AS w ON w.workspace = c.workspace
+        WHERE (c.workspace, c.client) > (?1, ?2)
+        ORDER BY c.workspace, c.client
+        LIMIT ?3
+        """
+}

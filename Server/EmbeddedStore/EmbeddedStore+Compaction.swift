@@ -1,0 +1,250 @@
+import GRDB
+package import TidemarkModel
+import TidemarkSQLite
+package import TidemarkStore
+
+extension EmbeddedStore: Compacting {
+    package func workspacesToCompact(
+        before time: Milliseconds, limit: Int
+    ) async throws(StoreError) -> [CompactionTurn] {
+        try await onReader { db in
+            try Prepared(CompactionSQL.due, db).all(
+                {
+                    $0.integer(time)
+                    $0.integer(Int64(max(0, limit)))
+                }, { CompactionTurn(workspace: WorkspaceID($0.text()), keep: $0.optionalInteger()) })
+        }
+    }
+
+    package func beginCompaction(
+        of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds
+    ) async throws(StoreError) -> Bool {
+        try await onWriter { db in
+            try Prepared(CompactionSQL.begin, db).execute {
+                $0.text(workspace.text)
+                $0.integer(time)
+                $0.integer(now)
+            } == 1
+        }
+    }
+
+    package func keep(of workspace: WorkspaceID) async throws(StoreError) -> Int64? {
+        try await onReader { db in
+            try Prepared(CompactionSQL.keep, db).first({ $0.text(workspace.text) }, { $0.optionalInteger() }) ?? nil
+        }
+    }
+
+    package func setKeep(_ keep: Int64?, of workspace: WorkspaceID) async throws(StoreError) -> Bool {
+        try await onWriter { db in
+            try Prepared(CompactionSQL.setKeep, db).execute {
+                $0.text(workspace.text)
+                if let keep { $0.integer(keep) } else { $0.null() }
+            } == 1
+        }
+    }
+
+    package func compactionPlan(
+        of workspace: WorkspaceID, olderThan time: Milliseconds
+    ) async throws(StoreError) -> CompactionPlan {
+        try await onReader { db in
+            let feed = FeedQuery(db: db, workspace: workspace)
+            let horizon = try feed.horizon()
+            let target = max(horizon, try feed.target(olderThan: time)?.seq ?? 0)
+            func count(_ sql: String) throws -> Int {
+                try Prepared(sql, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.integer(target)
+                    }, { Int($0.integer()) }) ?? 0
+            }
+            return CompactionPlan(
+                head: try feed.head().seq, horizon: horizon, target: target,
+                tombstones: try count(CompactionSQL.countTombstones), batches: try count(CompactionSQL.countBatches))
+        }
+    }
+
+    /// One write transaction; the horizon is looked for beside it.
+    package func compact(
+        _ workspace: WorkspaceID, _ order: CompactionOrder
+    ) async throws(StoreError) -> CompactionStep {
+        let target = try await onReader { try FeedQuery(db: $0, workspace: workspace).target(olderThan: order.time) }
+        return try await onWriter { [filing] db in
+            var step = CompactionStep(horizon: 0)
+            do {
+                try db.inTransaction(.immediate) {
+                    let write = CompactionWrite(
+                        db: db, workspace: workspace, limit: order.limit, filing: filing,
+                        scopeCollections: FieldValue.array(order.scopeCollections.sorted().map { .string($0) }).json)
+                    step = try write.run(to: target, ledgerBefore: order.ledgerTime)
+                    return .commit
+                }
+            } catch {
+                filing.forget()
+                throw error
+            }
+            return step
+        }
+    }
+
+    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+        try await onReader { db in
+            try Prepared(CompactionSQL.clients, db).all(
+                {
+                    $0.text(place?.workspace.text ?? "")
+                    $0.text(place?.client.description ?? "")
+                    $0.integer(Int64(max(0, limit)))
+                },
+                {
+                    let place = ClientPlace(workspace: WorkspaceID($0.text()), client: try $0.id())
+                    let user = UserID($0.text())
+                    let (seen, isOwed) = ($0.integer(), $0.integer() != 0)
+                    return ClientSighting(
+                        place: place, user: user, seen: seen, keep: $0.optionalInteger(), isOwed: isOwed)
+                })
+        }
+    }
+
+    package func giveBack(pages: Int) async throws(StoreError) -> Int {
+        try await onWriter { db in
+            let before = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            guard before > 0, pages > 0 else { return 0 }
+            try db.execute(sql: "PRAGMA incremental_vacuum(\(pages))")
+            return before - (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? before)
+        }
+    }
+}
+
+extension FeedQuery {
+    /// The last batch before a time; `nil` when none behind the horizon is.
+    fileprivate func target(olderThan time: Milliseconds) throws -> Head? {
+        var search = HorizonSearch(olderThan: time, after: try horizon(), head: try head())
+        while let probe = search.probe { search.take(try batch(holding: probe)) }
+        return search.found
+    }
+}
+
+/// One step on the writing connection, inside its transaction.
+private struct CompactionWrite {
+    let db: Database
+    let workspace: WorkspaceID
+    let limit: Int
+    let filing: Filing
+    /// A JSON array.
+    let scopeCollections: String
+
+    private struct Found {
+        let row: Int64
+        let key: RecordKey
+        let scope: ScopeID
+        let place: Int64
+        let seq: SequenceNumber
+        let born: SequenceNumber
+        let isDeleted: Bool
+    }
+
+    func run(to target: Head?, ledgerBefore: Milliseconds) throws -> CompactionStep {
+        if let target {
+            try Prepared(CompactionSQL.raise, db).execute {
+                $0.text(workspace.text)
+                $0.integer(target.seq)
+                $0.integer(Int64(bitPattern: target.nonce))
+            }
+        }
+        var step = CompactionStep(horizon: try FeedQuery(db: db, workspace: workspace).horizon())
+        for record in try tombstones(through: step.horizon, ofScopes: false) {
+            try forget(record)
+            step.tombstones += 1
+        }
+        let room = try endScopes(through: step.horizon, &step)
+        step.batches = try Prepared(CompactionSQL.deleteBatches, db).execute {
+            $0.text(workspace.text)
+            $0.integer(step.horizon)
+            $0.integer(Int64(limit))
+        }
+        step.ledgerEntries = try Prepared(LedgerSQL.dropOld, db).execute {
+            $0.text(workspace.text)
+            $0.integer(ledgerBefore)
+            $0.integer(Int64(limit))
+        }
+        if step.tombstones + step.scopeRecords > 0 { try Prepared(CompactionSQL.lowerFiling, db).execute { _ in } }
+        step.isDone =
+            step.tombstones < limit && room > 0 && step.batches < limit && step.ledgerEntries < limit
+        return step
+    }
+
+    /// Forgets the records of dead scopes, and then each scope's own.
+    ///
+    /// - Returns: how many more it might have; 0 when there may be some left.
+    private func endScopes(through horizon: SequenceNumber, _ step: inout CompactionStep) throws -> Int {
+        var room = limit
+        let graves = try tombstones(through: horizon, ofScopes: true)
+        guard !graves.isEmpty else { return room }
+        // What is not filed would not be found.
+        try filing.run(db)
+        for grave in graves {
+            guard room > 0 else { break }
+            guard try !opensScope(grave.key.id) else { continue }
+            let rows = try Prepared(CompactionSQL.scopeRows, db).all(
+                {
+                    $0.integer(grave.place)
+                    $0.integer(Int64(room) + 1)
+                }, { $0.integer() })
+            for row in rows where row != grave.row && room > 0 {
+                guard let record = try record(at: row) else { continue }
+                try forget(record)
+                step.scopeRecords += 1
+                room -= 1
+            }
+            guard room > 0 else { break }
+            try forget(grave)
+            step.tombstones += 1
+            room -= 1
+        }
+        return room
+    }
+
+    private func tombstones(through horizon: SequenceNumber, ofScopes: Bool) throws -> [Found] {
+        try Prepared(CompactionSQL.tombstones, db).all(
+            {
+                $0.text(workspace.text)
+                $0.integer(horizon)
+                $0.text(scopeCollections)
+                $0.integer(ofScopes ? 1 : 0)
+                $0.integer(Int64(limit))
+            }, { $0.integer() }
+        ).compactMap { try record(at: $0) }
+    }
+
+    private func opensScope(_ id: LocalID) throws -> Bool {
+        try Prepared(CompactionSQL.opens, db).first(
+            {
+                $0.text(workspace.text)
+                $0.id(id)
+                $0.text(scopeCollections)
+            }, { $0.integer() }) != nil
+    }
+
+    private func record(at row: Int64) throws -> Found? {
+        try Prepared(CompactionSQL.record, db).first({ $0.integer(row) }) {
+            Found(
+                row: row, key: RecordKey(collection: $0.text(), id: try $0.id()), scope: ScopeID($0.text()),
+                place: $0.integer(), seq: $0.integer(), born: $0.integer(), isDeleted: $0.integer() != 0)
+        }
+    }
+
+    private func forget(_ record: Found) throws {
+        try Prepared(CompactionSQL.deleteRecord, db).execute { $0.integer(record.row) }
+        try Prepared(CompactionSQL.deleteFeed, db).execute {
+            $0.integer(record.place)
+            $0.integer(record.seq)
+        }
+        if !record.isDeleted {
+            try Prepared(CompactionSQL.deletePage, db).execute {
+                $0.integer(record.place)
+                $0.text(record.key.collection)
+                $0.integer(record.born)
+            }
+        }
+        try Prepared(CompactionSQL.deleteLedger, db).execute { $0.key(workspace, record.key) }
+    }
+}

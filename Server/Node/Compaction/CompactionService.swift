@@ -1,0 +1,101 @@
+import Logging
+import ServiceLifecycle
+import TidemarkHub
+import TidemarkModel
+import TidemarkSequencer
+import TidemarkStore
+
+/// Forgets what is behind the workspaces' horizons, and clients that nobody sees any more: one step after the other, with
+/// pauses in which everybody else has the store.
+struct CompactionService: Service {
+    let node: Node
+    let store: any Compacting
+
+    private var limits: CompactionLimits { node.limits.compaction }
+    private var clock: any Clock<Duration> { node.parts.environment.clock }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            await withDiscardingTaskGroup { group in
+                group.addTask { await repeating(every: limits.lookEvery) { try await takeTurns() } }
+                group.addTask { await repeating(every: limits.clientsEvery) { try await removeUnusedClients() } }
+            }
+        }
+    }
+
+    private func repeating(every period: Duration, _ body: () async throws -> Void) async {
+        while !Task.isCancelled {
+            do {
+                try await clock.sleep(for: period)
+                try await body()
+            } catch is CancellationError {
+                return
+            } catch {
+                node.logger.warning("Compaction failed; it is tried again", metadata: ["error": "\(error)"])
+            }
+        }
+    }
+
+    /// Every workspace that was not compacted for long, in turn.
+    func takeTurns() async throws {
+        let before = node.now() - limits.turnEvery.milliseconds
+        for turn in try await store.workspacesToCompact(before: before, limit: limits.workspacesAtOnce) {
+            guard try await store.beginCompaction(of: turn.workspace, before: before, now: node.now()) else { continue }
+            try await compact(turn)
+        }
+        while try await step({ try await store.giveBack(pages: limits.stepPages) }) > 0 {}
+    }
+
+    private func compact(_ turn: CompactionTurn) async throws {
+        let order = CompactionOrder(
+            schema: node.context.admission.schema, keep: turn.keep ?? limits.keep,
+            ledgerLifetime: node.limits.compaction.ledgerLifetime, now: node.now(), limit: limits.stepRows)
+        var all = CompactionStep(horizon: 0, isDone: false)
+        for _ in 0..<limits.turnSteps where !all.isDone {
+            all = all + (try await step { try await store.compact(turn.workspace, order) })
+        }
+        guard all.rows > 0 else { return }
+        node.logger.info(
+            "Compacted a workspace",
+            metadata: [
+                "workspace": "\(turn.workspace)", "horizon": "\(all.horizon)", "tombstones": "\(all.tombstones)",
+                "of_dead_scopes": "\(all.scopeRecords)", "batches": "\(all.batches)", "ledger": "\(all.ledgerEntries)",
+                "done": "\(all.isDone)",
+            ])
+    }
+
+    /// Goes through the clients of all workspaces, and removes those that were not seen for longer than deletions are kept.
+    func removeUnusedClients() async throws {
+        var place: ClientPlace?
+        repeat {
+            let some = try await step { [place] in
+                try await store.allClients(after: place, limit: limits.clientsAtOnce)
+            }
+            place = some.last?.place
+            let unused = some.filter { isUnused($0, now: node.now()) }.map(\.place)
+            for (workspace, places) in Dictionary(grouping: unused, by: \.workspace).sorted(by: { $0.key < $1.key }) {
+                let removed = try await step { try await node.remove(unused: places.map(\.client), in: workspace) }
+                guard removed > 0 else { continue }
+                node.logger.info(
+                    "Removed clients that were not here for long",
+                    metadata: ["workspace": "\(workspace)", "clients": "\(removed)"])
+            }
+        } while place != nil
+    }
+
+    private func isUnused(_ client: ClientSighting, now: Milliseconds) -> Bool {
+        let (kept, overflows) = (client.keep ?? limits.keep).addingReportingOverflow(limits.clientGrace)
+        let isOld = !overflows && client.seen < now - kept
+        return isOld && !client.isOwed
+            && !node.connectionCounts.isConnected(.init(workspace: client.place.workspace, client: client.place.client))
+    }
+
+    /// Does something, and rests as long as that deserves.
+    private func step<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let start = ContinuousClock.now
+        let value = try await body()
+        let rest = (ContinuousClock.now - start) * limits.restFactor
+        try await clock.sleep(for: max(limits.pause, rest))
+        return value
+    }
+}

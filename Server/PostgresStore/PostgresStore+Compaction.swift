@@ -1,0 +1,156 @@
+package import TidemarkModel
+import TidemarkPostgres
+package import TidemarkStore
+
+/// On the connections for reads: steps of the order wait for none of it but the raising of the horizon, which is one row.
+extension PostgresStore: Compacting {
+    package func workspacesToCompact(
+        before time: Milliseconds, limit: Int
+    ) async throws(StoreError) -> [CompactionTurn] {
+        var parameters = Parameters()
+        parameters.add(time)
+        parameters.add(Int64(max(0, limit)))
+        return try await read([Statement(CompactionSQL.due, parameters)])[0].all {
+            CompactionTurn(workspace: WorkspaceID(try $0.text()), keep: try $0.optionalInteger())
+        }
+    }
+
+    package func beginCompaction(
+        of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds
+    ) async throws(StoreError) -> Bool {
+        try await changed([
+            Statement(CompactionSQL.begin, workspace) {
+                $0.add(time)
+                $0.add(now)
+            }
+        ])[0] == 1
+    }
+
+    package func keep(of workspace: WorkspaceID) async throws(StoreError) -> Int64? {
+        try await read([Statement(CompactionSQL.keep, workspace)])[0].first { try $0.optionalInteger() } ?? nil
+    }
+
+    package func setKeep(_ keep: Int64?, of workspace: WorkspaceID) async throws(StoreError) -> Bool {
+        try await changed([
+            Statement(CompactionSQL.setKeep, workspace) {
+                if let keep { $0.add(keep) } else { $0.addNull() }
+            }
+        ])[0] == 1
+    }
+
+    package func compactionPlan(
+        of workspace: WorkspaceID, olderThan time: Milliseconds
+    ) async throws(StoreError) -> CompactionPlan {
+        let (horizon, head, target) = try await target(of: workspace, olderThan: time)
+        let through = max(horizon, target?.seq ?? 0)
+        let counts = try await read([Statement(CompactionSQL.plan, workspace) { $0.add(through) }])[0].first {
+            (tombstones: Int(try $0.integer()), batches: Int(try $0.integer()))
+        }
+        return CompactionPlan(
+            head: head.seq, horizon: horizon, target: through, tombstones: counts?.tombstones ?? 0,
+            batches: counts?.batches ?? 0)
+    }
+
+    package func compact(
+        _ workspace: WorkspaceID, _ order: CompactionOrder
+    ) async throws(StoreError) -> CompactionStep {
+        var (horizon, _, target) = try await target(of: workspace, olderThan: order.time)
+        if let target {
+            let raise = Statement(CompactionSQL.raise, workspace) {
+                $0.add(target.seq)
+                $0.add(Int64(bitPattern: target.nonce))
+            }
+            if try await changed([raise])[0] == 1 { horizon = target.seq }
+        }
+        var step = CompactionStep(horizon: horizon)
+        guard horizon > 0 else { return step }
+        let openers = order.scopeCollections.sorted()
+        let dropped = try await changed([
+            Statement(CompactionSQL.dropTombstones, workspace) {
+                $0.add(openers)
+                $0.add(Int64(order.limit))
+            },
+            Statement(CompactionSQL.dropBatches, workspace) { $0.add(Int64(order.limit)) },
+        ])
+        (step.tombstones, step.batches) = (dropped[0], dropped[1])
+        let room = try await endScopes(in: workspace, order, openers, &step)
+        step.isDone = dropped.allSatisfy { $0 < order.limit } && room > 0
+        return step
+    }
+
+    /// Forgets the records of dead scopes, and then each scope's own.
+    ///
+    /// - Returns: how many more it might have; 0 when there may be some left.
+    private func endScopes(
+        in workspace: WorkspaceID, _ order: CompactionOrder, _ openers: [String], _ step: inout CompactionStep
+    ) async throws(StoreError) -> Int {
+        var room = order.limit
+        let graves = try await read([
+            Statement(CompactionSQL.graves, workspace) {
+                $0.add(openers)
+                $0.add(Int64(order.limit))
+            }
+        ])[0].all { RecordKey(collection: try $0.text(), id: try $0.id()) }
+        for grave in graves {
+            guard room > 0 else { break }
+            let rest = room
+            let dropped = try await changed([
+                Statement(CompactionSQL.dropOfScope, workspace) {
+                    $0.add(grave)
+                    $0.add(Int64(rest))
+                },
+                Statement(CompactionSQL.dropGrave, workspace) { $0.add(grave) },
+            ])
+            step.scopeRecords += dropped[0]
+            step.tombstones += dropped[1]
+            room -= dropped[0] + dropped[1]
+        }
+        return max(0, room)
+    }
+
+    private func target(
+        of workspace: WorkspaceID, olderThan time: Milliseconds
+    ) async throws(StoreError) -> (horizon: SequenceNumber, head: Head, target: Head?) {
+        let results = try await read([
+            Statement(CompactionSQL.horizon, workspace), Statement(ReadingSQL.head, workspace),
+        ])
+        let horizon = try results[0].first { try $0.integer() } ?? 0
+        let head = try results[1].first { try $0.head() } ?? .start
+        var search = HorizonSearch(olderThan: time, after: horizon, head: head)
+        while let probe = search.probe { search.take(try await batch(holding: probe, in: workspace)) }
+        return (horizon, head, search.found)
+    }
+
+    /// In the order of client ids.
+    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+        let list = Statement(CompactionSQL.clients, place?.workspace ?? WorkspaceID("")) {
+            $0.add(place?.client ?? UniqueID(high: 0, low: 0))
+            $0.add(Int64(max(0, limit)))
+        }
+        return try await read([list])[0].all {
+            ClientSighting(
+                place: ClientPlace(workspace: WorkspaceID(try $0.text()), client: try $0.id()),
+                user: UserID(try $0.text()), seen: try $0.integer(), keep: try $0.optionalInteger(),
+                isOwed: try $0.bool())
+        }
+    }
+
+    /// Autovacuum gives back what is free at the end of a table, and lets the rest be used again.
+    package func giveBack(pages: Int) async throws(StoreError) -> Int { 0 }
+
+    /// Runs statements in one transaction, in one round trip; how many rows each changed.
+    private func changed(_ statements: [Statement]) async throws(StoreError) -> [Int] {
+        let begin = transactions.beginWrite
+        let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
+        return results.dropFirst(begin.count).dropLast().map(\.affectedRows)
+    }
+}
+
+extension Parameters {
+    /// The scope of a record, and the record.
+    fileprivate mutating func add(_ grave: RecordKey) {
+        add(text: ScopeID(record: grave.id).text)
+        add(text: grave.collection)
+        add(grave.id)
+    }
+}

@@ -1,0 +1,147 @@
+import Synchronization
+package import TidemarkModel
+
+extension WorkspaceTables {
+    /// See `Compacting.compact`.
+    mutating func compact(_ order: CompactionOrder) -> CompactionStep {
+        let (limit, scopeCollections) = (order.limit, order.scopeCollections)
+        if let target = target(olderThan: order.time) { horizon = target.seq }
+        var step = CompactionStep(horizon: horizon)
+        let dead = tombstones(through: horizon)
+        for record in dead.filter({ !scopeCollections.contains($0.key.collection) }).prefix(limit) {
+            forget(record)
+            step.tombstones += 1
+        }
+        var room = limit
+        for grave in dead where scopeCollections.contains(grave.key.collection) && isDead(grave, scopeCollections) {
+            let rows = records.values.filter { $0.scope == grave.scope && $0.key != grave.key }
+                .sorted { $0.seq < $1.seq }
+            for record in rows.prefix(room) { forget(record) }
+            step.scopeRecords += min(rows.count, room)
+            room -= min(rows.count, room)
+            guard room > 0 else { break }
+            forget(grave)
+            step.tombstones += 1
+            room -= 1
+        }
+        let gone = batches.prefix { $0.head.seq < horizon }.prefix(limit).count
+        batches.removeFirst(gone)
+        firstBody = max(0, firstBody - gone)
+        step.batches = gone
+        for (key, entries) in ledger {
+            let kept = entries.filter { $0.time >= order.ledgerTime }
+            step.ledgerEntries += entries.count - kept.count
+            ledger[key] = kept.isEmpty ? nil : kept
+        }
+        step.isDone = step.tombstones < limit && room > 0 && gone < limit
+        return step
+    }
+
+    func target(olderThan time: Milliseconds) -> Head? {
+        var search = HorizonSearch(olderThan: time, after: horizon, head: head)
+        while let probe = search.probe { search.take(batch(holding: probe)) }
+        return search.found
+    }
+
+    func plan(olderThan time: Milliseconds) -> CompactionPlan {
+        let target = max(horizon, target(olderThan: time)?.seq ?? 0)
+        return CompactionPlan(
+            head: head.seq, horizon: horizon, target: target, tombstones: tombstones(through: target).count,
+            batches: batches.prefix { $0.head.seq < target }.count)
+    }
+
+    private func tombstones(through seq: SequenceNumber) -> [StoredRecord] {
+        records.values.filter { $0.isDeleted && $0.seq <= seq }.sorted { $0.seq < $1.seq }
+    }
+
+    /// No other collection has a living record that opens the same scope.
+    private func isDead(_ grave: StoredRecord, _ scopeCollections: Set<String>) -> Bool {
+        scopeCollections.allSatisfy { collection in
+            records[RecordKey(collection: collection, id: grave.key.id)]?.isDeleted ?? true
+        }
+    }
+
+    private mutating func forget(_ record: StoredRecord) {
+        records[record.key] = nil
+        ledger[record.key] = nil
+        scopes[record.scope]?.remove(record)
+    }
+}
+
+extension MemoryTables {
+    /// See `Compacting.compact`.
+    package mutating func compact(_ workspace: WorkspaceID, _ order: CompactionOrder) -> CompactionStep {
+        workspaces[workspace]?.compact(order) ?? CompactionStep(horizon: 0)
+    }
+
+    /// Where the workspace's horizon is.
+    package func horizon(of workspace: WorkspaceID) -> SequenceNumber { workspaces[workspace]?.horizon ?? 0 }
+}
+
+extension InMemoryStore: Compacting {
+    package func workspacesToCompact(
+        before time: Milliseconds, limit: Int
+    ) async throws(StoreError) -> [CompactionTurn] {
+        tables.withLock { tables in
+            tables.workspaces.filter { $0.value.compacted < time }
+                .sorted { ($0.value.compacted, $0.key) < ($1.value.compacted, $1.key) }.prefix(max(0, limit))
+                .map { CompactionTurn(workspace: $0.key, keep: $0.value.keep) }
+        }
+    }
+
+    package func beginCompaction(
+        of workspace: WorkspaceID, before time: Milliseconds, now: Milliseconds
+    ) async throws(StoreError) -> Bool {
+        tables.withLock { tables in
+            guard let held = tables.workspaces[workspace], held.compacted < time else { return false }
+            tables.workspaces[workspace]?.compacted = now
+            return true
+        }
+    }
+
+    package func keep(of workspace: WorkspaceID) async throws(StoreError) -> Int64? {
+        tables.withLock { $0.workspaces[workspace]?.keep }
+    }
+
+    package func setKeep(_ keep: Int64?, of workspace: WorkspaceID) async throws(StoreError) -> Bool {
+        tables.withLock { tables in
+            guard tables.workspaces[workspace] != nil else { return false }
+            tables.workspaces[workspace]?.keep = keep
+            return true
+        }
+    }
+
+    package func compactionPlan(
+        of workspace: WorkspaceID, olderThan time: Milliseconds
+    ) async throws(StoreError) -> CompactionPlan {
+        tables.withLock { $0.workspaces[workspace]?.plan(olderThan: time) }
+            ?? CompactionPlan(head: 0, horizon: 0, target: 0, tombstones: 0, batches: 0)
+    }
+
+    package func compact(
+        _ workspace: WorkspaceID, _ order: CompactionOrder
+    ) async throws(StoreError) -> CompactionStep {
+        tables.withLock { $0.compact(workspace, order) }
+    }
+
+    package func allClients(after place: ClientPlace?, limit: Int) async throws(StoreError) -> [ClientSighting] {
+        tables.withLock { tables in
+            let all = tables.workspaces.flatMap { workspace, held in
+                held.clients.values.map { client in
+                    let (registered, seen) = held.sightings[client.row.id] ?? (0, 0)
+                    return ClientSighting(
+                        place: ClientPlace(workspace: workspace, client: client.row.id), user: client.row.user,
+                        seen: max(registered, seen), keep: held.keep,
+                        isOwed: client.row.settledThrough > client.row.ackedThrough)
+                }
+            }
+            let sorted = all.sorted { ($0.place.workspace, $0.place.client) < ($1.place.workspace, $1.place.client) }
+            let rest = sorted.drop { client in
+                place.map { (client.place.workspace, client.place.client) <= ($0.workspace, $0.client) } ?? false
+            }
+            return Array(rest.prefix(max(0, limit)))
+        }
+    }
+
+    package func giveBack(pages: Int) async throws(StoreError) -> Int { 0 }
+}

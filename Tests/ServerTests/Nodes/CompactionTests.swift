@@ -1,0 +1,140 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkAssembly
+@testable import TidemarkNode
+
+/// A server that forgets what is old: who was away comes back without a word of what is dead, and loses nothing.
+@Suite(.timeLimit(.minutes(5))) struct CompactionTests {
+    private static let directory = HeldScope(scope: ScopeID("directory"), since: 0)
+    private static let workspace = WorkspaceID("w")
+
+    /// Everything is old at once: a look at the wall clock decides nothing here.
+    private static let forgetsAtOnce: @Sendable (inout ServerLimits) -> Void = { limits in
+        limits.node.compaction.keep = -3_600_000
+        limits.node.compaction.clientGrace = 0
+        limits.node.compaction.turnEvery = .seconds(-3_600)
+        limits.node.compaction.pause = .zero
+        limits.node.compaction.restFactor = 0
+        limits.node.compaction.lookEvery = .seconds(86_400)
+    }
+
+    private func deletion(_ number: UInt64, of record: UInt64) -> Transaction {
+        Transaction(
+            id: Sample.id(number),
+            mutations: [Mutation(key: RecordKey(collection: "users", id: Sample.id(record)), action: .delete)],
+            clientTime: 0)
+    }
+
+    /// Ann writes two profiles, Bob sees them and leaves, Ann deletes the first.
+    private func leaveAndDelete(_ server: TestServer) async throws -> (ann: TestClient, cursor: String, head: String) {
+        let ann = try await TestClient.welcomed(server, as: "ann", 1)
+        try await ann.push(from: 1, Sample.profile(10), Sample.profile(11))
+        let cursor = try #require(try await ann.settled(through: 2).last?.cursor)
+        let bob = try await TestClient.welcomed(server, as: "bob", 2)
+        await bob.leave()
+        try await ann.push(from: 3, deletion(12, of: 10))
+        let head = try #require(try await ann.settled(through: 3).last?.cursor)
+        return (ann, cursor, head)
+    }
+
+    private func service(_ server: TestServer, _ store: InMemoryStore) -> CompactionService {
+        CompactionService(node: server.node, store: store)
+    }
+
+    @Test func `who comes back from below the horizon fills its scopes anew, by socket and by pull`() async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+            server in
+            let (_, cursor, head) = try await leaveAndDelete(server)
+            #expect(try await welcome(server, cursor, counter: 2).cursorState == .ok, "nothing is forgotten yet")
+            try await service(server, store).takeTurns()
+            #expect(store.snapshot.records(in: Self.workspace).map(\.key.id) == [Sample.id(11)])
+            let again = try await welcome(server, cursor, counter: 3)
+            #expect(again.cursorState == .resync && again.purged == [Self.directory.scope])
+            #expect(again.added.map(\.scope) == [Self.directory.scope] && again.kept.isEmpty)
+            for (cursor, state) in [(cursor, "resync"), (head, "ok")] {
+                let pulled = try await server.post(
+                    "/v1/pull", as: "bob", body: #"{"cursor":"\#(cursor)","scopes":[["directory",0]]}"#)
+                #expect(pulled.text.contains(#""state":"\#(state)""#), "\(pulled.text)")
+            }
+            #expect(try await welcome(server, head, counter: 4).cursorState == .ok, "who stands on the horizon goes on")
+        }
+    }
+
+    private func welcome(_ server: TestServer, _ cursor: String, counter: Int64) async throws -> Welcome {
+        let bob = try await TestClient.greeting(
+            server, as: "bob", 2, isNew: false, counter: counter, cursor: cursor, scopes: [Self.directory])
+        defer { Task { await bob.leave() } }
+        return try await bob.welcome()
+    }
+
+    @Test func `who is connected goes on, and writes as before`() async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+            server in
+            let (ann, _, _) = try await leaveAndDelete(server)
+            try await service(server, store).takeTurns()
+            // Its tombstone is gone, and with it the record: the id is free.
+            try await ann.push(from: 4, deletion(13, of: 10), Sample.profile(10, name: "anew"))
+            let frames = try await ann.settled(through: 5)
+            #expect(frames.flatMap { $0.settled?.outcomes ?? [] }.map(\.rejection?.code) == [.notFound, nil])
+            #expect(frames.flatMap(\.records).map(\.born) == [4])
+        }
+    }
+
+    @Test func `a client that nobody sees goes, unless outcomes wait for it or it is connected`() async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+            server in
+            // 1 is here; 2 has left without a write; 3 has left without having acknowledged its outcome.
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            let bob = try await TestClient.welcomed(server, as: "bob", 2)
+            let cyd = try await TestClient.welcomed(server, as: "cyd", 3)
+            try await cyd.push(from: 1, Sample.profile(20))
+            _ = try await cyd.settled(through: 1)
+            for client in [bob, cyd] {
+                await client.leave()
+                while server.node.connectionCounts.isConnected(.init(workspace: Self.workspace, client: client.id)) {
+                    await Task.yield()
+                }
+            }
+            try await service(server, store).removeUnusedClients()
+            let left = try await store.allClients(after: nil, limit: 9).map(\.place.client)
+            #expect(left == [Sample.id(1), Sample.id(3)])
+            let late = try await TestClient.greeting(server, as: "bob", 2, isNew: false, counter: 2)
+            #expect(try await late.closeCode() == 4410)
+            // The removal was a batch of the order, which everybody hears of in time.
+            try await ann.push(from: 1, Sample.profile(21))
+            #expect(try await ann.settled(through: 1).flatMap(\.records).map(\.seq).last == 3)
+        }
+    }
+
+    @Test func `the server takes turns by itself, and says what it did`() async throws {
+        let (store, log) = (InMemoryStore(), LogCapture())
+        try await TestServer.running(
+            over: OpenedStore(store, compaction: store), log: log,
+            change: { limits in
+                Self.forgetsAtOnce(&limits)
+                limits.node.compaction.lookEvery = .milliseconds(10)
+            }
+        ) { server in
+            _ = try await leaveAndDelete(server)
+            while store.snapshot.records(in: Self.workspace).count > 1, !Task.isCancelled { await Task.yield() }
+        }
+        #expect(log.lines.contains { $0.hasPrefix("info Compacted a workspace") && $0.contains("tombstones=1") })
+    }
+
+    @Test func `a workspace that keeps longer is left alone`() async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, compaction: store), change: Self.forgetsAtOnce) {
+            server in
+            _ = try await leaveAndDelete(server)
+            #expect(try await store.setKeep(86_400_000, of: Self.workspace))
+            try await service(server, store).takeTurns()
+            #expect(store.snapshot.horizon(of: Self.workspace) == 0)
+        }
+    }
+}
