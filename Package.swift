@@ -62,7 +62,7 @@ let package = Package(
             name: "TidemarkAPI",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
-                "TidemarkEdge",
+                "TidemarkEdge", "TidemarkOperations",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -92,7 +92,11 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
-        .target(name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store"),
+        .target(
+            name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store", exclude: ["SCHEMAS.md"]),
+        // What an operator sees and does.
+        .target(
+            name: "TidemarkOperations", dependencies: ["TidemarkModel", "TidemarkStore"], path: "Server/Operations"),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
@@ -144,8 +148,10 @@ let package = Package(
             name: "TidemarkDaemon",
             dependencies: [
                 "TidemarkModel", "TidemarkIdentity", "TidemarkAssembly",
-                "TidemarkCommandLine", "TidemarkChatSchema",
+                "TidemarkCommandLine", "TidemarkChatSchema", "TidemarkOperations",
                 "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
 
         // What apps link.
@@ -228,7 +234,9 @@ let package = Package(
 
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
-        .testTarget(name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests"),
+        .testTarget(
+            name: "WireTests", dependencies: ["TidemarkModel", "TidemarkWire"], path: "Tests/WireTests",
+            exclude: ["Golden"]),
         .testTarget(
             name: "SequencerTests",
             dependencies: ["TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer"],
@@ -292,7 +300,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
-                "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkDaemon",
+                "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
                 "TidemarkEmbeddedStore",
                 "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "Crypto", package: "swift-crypto"),

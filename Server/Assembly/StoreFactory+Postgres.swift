@@ -24,7 +24,7 @@ extension OpenedStore {
         try await store.migrate()
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         return OpenedStore(
-            store, blobs: store, isShared: true, hints: hints, relay: hints,
+            store, blobs: store, schemas: store, isShared: true, hints: hints, relay: hints,
             services: [PostgresService(store: store, hints: hints, logger: logger)]
         )
     }

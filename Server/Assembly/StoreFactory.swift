@@ -8,6 +8,7 @@ package import TidemarkStore
 package struct OpenedStore: Sendable {
     package var store: any Store
     package var blobs: any BlobStore
+    package var schemas: any SchemaStore
     /// Other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
@@ -18,13 +19,15 @@ package struct OpenedStore: Sendable {
     package var close: @Sendable () throws -> Void
 
     package init(
-        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), isShared: Bool = false,
+        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(),
+        schemas: any SchemaStore = InMemorySchemaStore(), isShared: Bool = false,
         hints: any CommitHints = NoHints(),
         relay: any NodeRelay = NoRelay(), services: [any Service] = [],
         close: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
         self.blobs = blobs
+        self.schemas = schemas
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
@@ -49,7 +52,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             return OpenedStore(
-                store, blobs: blobs,
+                store, blobs: blobs, schemas: store,
                 close: {
                     // Both are closed, whatever becomes of the first.
                     let first = Result { try blobs.close() }

@@ -30,6 +30,9 @@ enum EmbeddedSchema {
         migrator.registerMigration("5 when clients were seen") { db in
             try db.execute(sql: fifth)
         }
+        migrator.registerMigration("6 schemas of apps, and the apps of clients") { db in
+            try db.execute(sql: sixth)
+        }
         return migrator
     }
 
@@ -223,4 +226,16 @@ enum EmbeddedSchema {
         """
 
     private static let fifth = "ALTER TABLE sync_client ADD COLUMN seen INTEGER NOT NULL DEFAULT 0"
+
+    /// min_app is an ``AppRequirement``.
+    private static let sixth = """
+        CREATE TABLE sync_schema (
+            number INTEGER PRIMARY KEY,
+            applied INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            min_app TEXT NOT NULL,
+            note TEXT NOT NULL
+        ) STRICT;
+        ALTER TABLE sync_client ADD COLUMN app TEXT;
+        """
 }

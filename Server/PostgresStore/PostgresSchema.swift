@@ -25,6 +25,7 @@ enum PostgresSchema {
         Step(name: "scopes have places", statements: sixth),
         Step(name: "guards and a probe of hashes", statements: GuardSQL.tables),
         Step(name: "when clients were seen", statements: eighth),
+        Step(name: "schemas of apps, and the apps of clients", statements: SchemaSQL.tables),
     ]
 
     static let makeHistory = """

@@ -11,14 +11,8 @@ extension PostgresStore {
     ///
     /// - Throws: `StoreError` of kind `unavailable` with what to do about it.
     package func migrate() async throws(StoreError) {
-        var patient = configuration
-        patient.connections = 1
-        patient.operationTimeout = options.migrationTimeout
         do {
-            let pool = try PostgresPool(configuration: patient, logger: logger)
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { try await pool.run() }
-                defer { pool.shutdown() }
+            try await withOwnPool { pool in
                 try await pool.withConnection { try await Self.migrate($0) }
                 try await pool.withConnection { try await mendPlaces($0) }
             }
@@ -30,6 +24,19 @@ extension PostgresStore {
                     + " give it more time (MIGRATION_MINUTES among the limits of 'tidemark serve')")
         } catch {
             throw StoreError(postgres: error)
+        }
+    }
+
+    /// Runs `body` with a connection that lives as long, and with the patience of a migration; needs no `run()`.
+    func withOwnPool<Value>(_ body: (PostgresPool) async throws -> Value) async throws -> Value {
+        var patient = configuration
+        patient.connections = 1
+        patient.operationTimeout = options.migrationTimeout
+        let pool = try PostgresPool(configuration: patient, logger: logger)
+        return try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await pool.run() }
+            defer { pool.shutdown() }
+            return try await body(pool)
         }
     }
 

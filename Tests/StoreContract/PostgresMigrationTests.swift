@@ -25,9 +25,9 @@ struct PostgresMigrationTests {
                 for _ in 0..<6 { group.addTask { try await store(schema).migrate() } }
             }
             let versions = try await schema.sql("SELECT version::text FROM sync_migration ORDER BY version")
-            #expect(versions == ["1", "2", "3", "4", "5", "6", "7", "8"])
+            #expect(versions == ["1", "2", "3", "4", "5", "6", "7", "8", "9"])
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["8"])
+            #expect(try await schema.sql("SELECT count(*)::text FROM sync_migration") == ["9"])
         }
     }
 
@@ -70,7 +70,7 @@ struct PostgresMigrationTests {
                 #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
             }
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["8"])
+            #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["9"])
             #expect(try await schema.sql("SELECT count(salt)::text FROM sync_workspace") == ["1"])
         }
     }

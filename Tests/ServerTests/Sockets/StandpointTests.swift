@@ -47,4 +47,10 @@ import TidemarkWire
         #expect(state(lineage: nil, head: head(4, 44)) == .resync)
         #expect(state(lineage: head(5, 55), head: head(4, 44)) == .resync)
     }
+
+    @Test func `a cursor of the first version of the protocol is made and read as ever`() {
+        let frozen = "AAAA"
+        #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
+        #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
+    }
 }
