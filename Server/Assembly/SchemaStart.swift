@@ -49,18 +49,26 @@ extension ServerConfiguration {
 
 extension OpenedStore {
     /// The schema that is in force on the database. A document that the configuration names is put in force where there is
-    /// none, so on the first start; in development also where there is another one.
+    /// none, so on the first start; in development also where there is another one. One that was in force earlier changes
+    /// nothing: whoever put the next one in force must not be stopped by the file of before at the next restart.
     ///
-    /// - Throws: `ConfigurationError` when there is none, or when the configuration names another one.
+    /// - Throws: `ConfigurationError` when there is none, or when the configuration names one that never was in force.
     package func schema(
         for configuration: ServerConfiguration, now: Milliseconds, logger: Logger
     ) async throws -> SchemaInForce {
         let given = configuration.schema
         let first = given.map { SchemaRevision(document: $0.bytes, applied: now, note: "the first start") }
-        guard let stored = try await schemas.begin(with: first) else { throw ServerConfiguration.noSchema }
+        let beginning = try await schemas.begin(with: first)
+        guard let stored = beginning.newest else { throw ServerConfiguration.noSchema }
         let schema = try stored.schema()
         let inForce = SchemaInForce(schema, revision: stored.number, requirement: stored.requirement)
         guard let given, given.schema != schema else { return inForce }
+        if beginning.isKnown, !configuration.isDevelopment {
+            logger.warning(
+                "The schema that was given is an earlier one: the one that was put in force since stays; start without it",
+                metadata: ["schema": "\(given.name)", "revision": "\(stored.number)"])
+            return inForce
+        }
         guard configuration.isDevelopment, given.schema.name == schema.name else {
             throw ConfigurationError(
                 .schema,
@@ -74,7 +82,7 @@ extension OpenedStore {
         let next = SchemaRevision(
             number: stored.number + 1, document: given.bytes, requirement: stored.requirement, applied: now,
             note: "a start in development")
-        guard let newest = try await schemas.begin(with: next), newest == next else {
+        guard let newest = try await schemas.begin(with: next).newest, newest == next else {
             throw ConfigurationError(.schema, "another server put another schema in force meanwhile: start again")
         }
         return SchemaInForce(given.schema, revision: newest.number, requirement: newest.requirement)

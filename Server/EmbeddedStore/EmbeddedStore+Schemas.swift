@@ -5,11 +5,14 @@ package import TidemarkStore
 
 extension EmbeddedStore: SchemaStore {
     /// One write transaction where the revision follows, and none otherwise.
-    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaRevision? {
+    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning {
         let newest = try await self.revision(after: 0)
-        guard let revision, revision.number == (newest?.number ?? 0) + 1 else { return newest }
-        _ = try await keep(revision)
-        return try await self.revision(after: 0)
+        guard let revision else { return SchemaBeginning(newest: newest, isKnown: false) }
+        if revision.number == (newest?.number ?? 0) + 1 { _ = try await keep(revision) }
+        let isKnown = try await onReader { db in
+            try Prepared(Self.known, db).first({ $0.text(revision.document) }) { $0.integer() } != nil
+        }
+        return SchemaBeginning(newest: try await self.revision(after: 0), isKnown: isKnown)
     }
 
     /// See `SchemaStore.revision(after:)`.
@@ -109,6 +112,8 @@ extension EmbeddedStore: SchemaStore {
         SELECT ?1, ?2, ?3, ?4, ?5
         WHERE ?1 = 1 + (SELECT coalesce(max(number), 0) FROM sync_schema)
         """
+
+    private static let known = "SELECT number FROM sync_schema WHERE document = ? LIMIT 1"
 
     private static let noteApp = """
         UPDATE sync_client

@@ -4,14 +4,17 @@ package import TidemarkStore
 
 extension PostgresStore: SchemaStore {
     /// See `SchemaStore.begin`: on a connection of its own, so that it needs no `run()`.
-    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaRevision? {
+    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning {
         do {
             return try await withOwnPool { pool in
                 try await pool.withConnection { connection in
                     let newest = try await Self.newest(after: 0, connection)
-                    guard let revision, revision.number == (newest?.number ?? 0) + 1 else { return newest }
-                    _ = try await connection.run(insert(revision))
-                    return try await Self.newest(after: 0, connection)
+                    guard let revision else { return SchemaBeginning(newest: newest, isKnown: false) }
+                    if revision.number == (newest?.number ?? 0) + 1 { _ = try await connection.run(insert(revision)) }
+                    var parameters = Parameters()
+                    parameters.add(utf8: revision.document)
+                    let known = try await connection.run([Statement(SchemaSQL.known, parameters)]).first?.rowCount
+                    return SchemaBeginning(newest: try await Self.newest(after: 0, connection), isKnown: known == 1)
                 }
             }
         } catch {

@@ -37,6 +37,15 @@ enum SchemaSQL {
             RETURNING number
             """)
 
+    static let known = PreparedStatement(
+        name: "sync_schema_known",
+        sql: """
+            SELECT number
+            FROM sync_schema
+            WHERE document = $1
+            LIMIT 1
+            """)
+
     static let noteApps = PreparedStatement(
         name: "sync_note_apps",
         sql: """

@@ -19,11 +19,14 @@ import TidemarkStore
     func `the first start keeps a document, and later ones find it`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let schemas = kept(by: under)
-            #expect(try await schemas.begin(with: nil) == nil)
+            #expect(try await schemas.begin(with: nil) == SchemaBeginning(newest: nil, isKnown: false))
             let first = revision(1, #"{"a":"é"}"#, apps: "shop 3.1, 2.4")
-            #expect(try await schemas.begin(with: first) == first)
-            #expect(try await schemas.begin(with: revision(1, "other")) == first)
-            #expect(try await schemas.begin(with: nil) == first)
+            let found = SchemaBeginning(newest: first, isKnown: true)
+            #expect(try await schemas.begin(with: first) == found)
+            #expect(try await schemas.begin(with: first) == found)
+            #expect(
+                try await schemas.begin(with: revision(1, "other")) == SchemaBeginning(newest: first, isKnown: false))
+            #expect(try await schemas.begin(with: nil).newest == first)
             #expect(try await schemas.revision(after: 0) == first)
             #expect(try await schemas.revision(after: 1) == nil)
         }
@@ -39,7 +42,9 @@ import TidemarkStore
             #expect(try await !schemas.keep(revision(3)))
             #expect(try await schemas.keep(revision(2, "second")))
             #expect(try await schemas.revision(after: 1) == revision(2, "second"))
-            #expect(try await schemas.begin(with: revision(3, "third")) == revision(3, "third"))
+            #expect(try await schemas.begin(with: revision(3, "third")).newest == revision(3, "third"))
+            let earlier = try await schemas.begin(with: revision(1, "second"))
+            #expect(earlier == SchemaBeginning(newest: revision(3, "third"), isKnown: true))
         }
     }
 

@@ -68,7 +68,9 @@ extension SchemaCommand {
                   tidemark schema apply --min-app none --dev
                 """)
 
-        @Argument(help: "The schema document, JSON. Without it the one that is in force stays.")
+        @Argument(
+            help:
+                "The schema document, JSON; - reads it from standard input. Without it the one that is in force stays.")
         var file: String?
 
         @Flag(help: "Say what would change, and change nothing.")
@@ -111,8 +113,14 @@ extension SchemaCommand {
         }
 
         private static func text(at file: String) throws -> String {
-            guard let bytes = FileManager.default.contents(atPath: file) else {
-                throw CommandFailure("cannot read \(file)")
+            let bytes: Data
+            if file == "-" {
+                bytes = try FileHandle.standardInput.readToEnd() ?? Data()
+            } else {
+                guard let contents = FileManager.default.contents(atPath: file) else {
+                    throw CommandFailure("cannot read \(file)")
+                }
+                bytes = contents
             }
             guard let text = String(data: bytes, encoding: .utf8) else { throw CommandFailure("\(file) is not UTF-8") }
             return text

@@ -12,9 +12,12 @@ package final class InMemorySchemaStore: SchemaStore {
 
     package init() {}
 
-    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaRevision? {
+    package func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning {
         if let revision { _ = try await keep(revision) }
-        return try await self.revision(after: 0)
+        return state.withLock { state in
+            SchemaBeginning(
+                newest: state.revisions.last, isKnown: state.revisions.contains { $0.document == revision?.document })
+        }
     }
 
     package func revision(after number: Int64) async throws(StoreError) -> SchemaRevision? {

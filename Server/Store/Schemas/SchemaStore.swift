@@ -28,6 +28,18 @@ package struct SchemaRevision: Hashable, Sendable {
     }
 }
 
+/// What a server that starts finds.
+package struct SchemaBeginning: Hashable, Sendable {
+    package var newest: SchemaRevision?
+    /// The document that it was started with is in force, or was at some time.
+    package var isKnown: Bool
+
+    package init(newest: SchemaRevision?, isKnown: Bool) {
+        self.newest = newest
+        self.isKnown = isKnown
+    }
+}
+
 /// Devices that call themselves by the same app.
 package struct AppCount: Hashable, Sendable {
     /// Name and version as the devices say them; `nil` for those that say none.
@@ -83,7 +95,7 @@ package struct RecordCount: Hashable, Sendable {
 package protocol SchemaStore: Sendable {
     /// Keeps a revision if its number follows that of the newest one, and gives the newest. For the start: it may be called
     /// before what the other calls need is running, by many nodes at once; all of them are answered alike.
-    func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaRevision?
+    func begin(with revision: SchemaRevision?) async throws(StoreError) -> SchemaBeginning
 
     /// The newest revision, if its number is above `number`.
     func revision(after number: Int64) async throws(StoreError) -> SchemaRevision?

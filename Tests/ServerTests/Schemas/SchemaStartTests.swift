@@ -44,6 +44,14 @@ import TidemarkStore
         await #expect(throws: ConfigurationError.self) { try await start(other, isDevelopment: true) }
     }
 
+    @Test func `a file that was in force earlier does not stop a restart, and does not come back`() async throws {
+        _ = try await start(ChatDocuments.chat())
+        let next = SchemaRevision(number: 2, document: Array(try ChatDocuments.wider().utf8), applied: 6)
+        #expect(try await schemas.keep(next))
+        #expect(try await start(ChatDocuments.chat()) == 2)
+        #expect(try await schemas.revision(after: 0) == next)
+    }
+
     @Test func `a document in force that this version does not read is refused with what to do`() async throws {
         let future = SchemaRevision(number: 1, document: Array(#"{"tidemark": 2}"#.utf8), applied: 1)
         _ = try await schemas.begin(with: future)
