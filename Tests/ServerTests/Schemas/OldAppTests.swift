@@ -1,5 +1,6 @@
 import NIOCore
 import Testing
+import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore

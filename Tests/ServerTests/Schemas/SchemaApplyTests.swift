@@ -1,6 +1,7 @@
 import Foundation
 import NIOCore
 import Testing
+import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -70,7 +71,7 @@ extension TestServer {
     @Test func `another node follows, and both take the field then`() async throws {
         let (store, schemas) = (InMemoryStore(), InMemorySchemaStore())
         let change: @Sendable (inout ServerLimits) -> Void = { $0.node.schemaEvery = .milliseconds(5) }
-        func opened() -> OpenedStore { OpenedStore(store, schemas: schemas, isShared: true) }
+        @Sendable func opened() -> OpenedStore { OpenedStore(store, schemas: schemas, isShared: true) }
         try await TestServer.running(over: opened(), change: change) { one in
             try await TestServer.running(over: opened(), change: change) { other in
                 let bob = try await TestClient.welcomed(other, as: "bob", 2)

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Testing
+import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 
