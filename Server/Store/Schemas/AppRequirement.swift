@@ -89,6 +89,7 @@ package struct AppRequirement: Hashable, Sendable, CustomStringConvertible {
         self.minimums = minimums
     }
 
+    /// Every app is served.
     package var isEmpty: Bool { minimums.isEmpty }
 
     /// The form that is read back.

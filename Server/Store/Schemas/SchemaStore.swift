@@ -83,6 +83,7 @@ package struct RecordCount: Hashable, Sendable {
 
     package init() {}
 
+    /// Adds what the next step counted, and goes on from where that ended.
     package mutating func add(_ step: RecordCount) {
         records.merge(step.records, uniquingKeysWith: +)
         values.merge(step.values, uniquingKeysWith: +)

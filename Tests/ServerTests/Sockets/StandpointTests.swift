@@ -49,7 +49,7 @@ import TidemarkWire
     }
 
     @Test func `a cursor of the first version of the protocol is made and read as ever`() {
-        let frozen = "AAAA"
+        let frozen = "AQAAAAAAAAABAAAAAAAAAAUAAAAAAAAAN1s7gHsbKZsU"
         #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
         #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
     }

@@ -1,6 +1,5 @@
 import NIOCore
 import Testing
-import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -11,7 +10,7 @@ import TidemarkWire
 @testable import TidemarkOperations
 
 /// Apps that the operator has ended.
-@Suite(.timeLimit(.minutes(5))) struct OldAppTests {
+@Suite(.timeLimit(.minutes(5))) struct EndedAppTests {
     /// A server that serves apps from 2.4 on.
     private func running(_ body: @Sendable (TestServer) async throws -> Void) async throws {
         try await TestServer.running { server in
