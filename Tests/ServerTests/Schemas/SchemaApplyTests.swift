@@ -77,7 +77,7 @@ extension TestServer {
                 let bob = try await TestClient.welcomed(other, as: "bob", 2)
                 let wider = try ChatDocuments.wider()
                 #expect(try await one.apply(SchemaCall(document: wider)).status == 200)
-                while other.node.context.revision < 2 { await Task.yield() }
+                while try await !other.call("GET", "/v1/info").text.contains(#""revision":2"#) {}
                 try await bob.push(from: 1, mood(12))
                 let frames = try await bob.settled(through: 1)
                 #expect(frames.last?.settled?.outcomes.last?.rejection == nil)
@@ -186,9 +186,9 @@ extension TestServer {
             #expect(try await server.call("GET", "/readyz").status == 200)
             let future = SchemaRevision(number: 2, document: Array(#"{"tidemark": 2}"#.utf8), applied: 1)
             #expect(try await schemas.keep(future))
-            while !server.node.hasUnreadSchema { await Task.yield() }
-            let ready = try await server.call("GET", "/readyz")
-            #expect(ready.status == 503 && ready.text.contains("schema_unread"))
+            var ready = try await server.call("GET", "/readyz")
+            while ready.status == 200 { ready = try await server.call("GET", "/readyz") }
+            #expect(ready.status == 503 && ready.text.contains("schema_unread"), "\(ready.text)")
             _ = try await TestClient.welcomed(server, as: "ann", 1)
         }
     }
