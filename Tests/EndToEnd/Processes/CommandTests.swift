@@ -17,7 +17,10 @@ import TidemarkIdentity
             "--limit",
         ],
         ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--operator", "--secret-file", "--dev"],
-        ["tidemark schema apply", "--dry-run", "--accept", "--min-app", "--note", "--server", "--secret-file", "--dev"],
+        [
+            "tidemark schema apply", "--dry-run", "--accept", "--min-app", "--note", "--server", "--secret-file",
+            "--dev",
+        ],
         ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
