@@ -65,6 +65,11 @@ extension API {
             throw APIError.notReady(
                 "tail_stale", "commits of other servers were not looked for", retryAfter: retryAfterProbe)
         }
+        guard !node.hasUnreadSchema else {
+            throw APIError.notReady(
+                "schema_unread", "another server put a schema in force that this version does not read",
+                retryAfter: retryAfterProbe)
+        }
         return Response(json: Array(#"{"ok":true}"#.utf8))
     }
 

@@ -14,13 +14,7 @@ extension API {
             call.body.client, for: call.identity.principal.user, in: call.identity.workspace)
         switch registration {
         case .registered(let row):
-            var writer = JSONWriter(capacity: 80)
-            writer.literal("{\"client\":")
-            writer.id(row.id)
-            writer.literal(",\"lmid\":")
-            writer.integer(row.settledThrough)
-            writer.byte(UInt8(ascii: "}"))
-            return Response(json: writer.bytes)
+            return Response(json: RegisterAnswer(client: row.id, settledThrough: row.settledThrough).encode())
         case .taken: throw APIError(.conflict, "client_taken", "the client id belongs to another user")
         case .tooMany:
             throw APIError(
@@ -34,23 +28,11 @@ extension API {
         let clients = try await node.readGate.pass { () async throws(StoreError) -> [RegisteredClient] in
             try await node.store.clients(of: identity.principal.user, in: identity.workspace)
         }
-        var writer = JSONWriter(capacity: 32 + clients.count * 128)
-        writer.literal("{\"clients\":")
-        writer.array(clients) { writer, client in
-            writer.literal("{\"client\":")
-            writer.id(client.id)
-            for (name, value) in [
-                ("lmid", client.settledThrough), ("registered", client.registered), ("seen", client.seen),
-            ] {
-                writer.byte(UInt8(ascii: ","))
-                writer.string(name)
-                writer.byte(UInt8(ascii: ":"))
-                writer.integer(value)
-            }
-            writer.byte(UInt8(ascii: "}"))
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return Response(json: writer.bytes)
+        let answer = ClientsAnswer(
+            clients: clients.map {
+                .init(id: $0.id, settledThrough: $0.settledThrough, registered: $0.registered, seen: $0.seen)
+            })
+        return Response(json: answer.encode())
     }
 
     /// `DELETE /v1/clients/ID`: ends one of the caller's own, and its connections.

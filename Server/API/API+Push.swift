@@ -26,6 +26,9 @@ extension API {
         } catch {
             throw APIError(error)
         }
+        if let minimum = node.context.minimum(for: call.app, of: identity.principal) {
+            throw APIError.appTooOld(minimum.description)
+        }
         guard call.push.entries.count <= limits.pushTransactionsMax else {
             throw APIError(.badRequest, "invalid", "push: more than \(limits.pushTransactionsMax) transactions")
         }
@@ -45,7 +48,9 @@ extension API {
             bytes: bytes.count, app: call.app)
         let outcome = await node.settle(pieces, in: identity.workspace)
         if case .settled = outcome {
-            node.sightings.note(.init(workspace: identity.workspace, client: call.client), now: node.now())
+            node.sightings.note(
+                .init(workspace: identity.workspace, client: call.client),
+                app: call.app.flatMap { $0.isPlainName ? $0 : nil }, now: node.now())
         }
         return Response(json: try answer(to: outcome).encode())
     }

@@ -37,6 +37,12 @@ package struct API: Sendable {
         router.get("/healthz") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/v1/info") { _, _ in Response(json: profile.encode()) }
+        router.get("/v1/schema") { request, context in
+            try await counted(request, context) { try await schemaInForce(for: $0) }
+        }
+        router.post("/v1/schema") { request, context in
+            try await counted(request, context) { try await applySchema(request, of: $0) }
+        }
         router.post("/v1/clients") { request, context in
             try await answer(request, context, RegisterCall.decode, register)
         }

@@ -16,6 +16,8 @@ struct APIError: Error {
     var settledThrough: Int64?
     /// Milliseconds to wait before trying again.
     var retryAfter: Int64?
+    /// With `app_too_old`: the least version that is served.
+    var appMinimum: String?
     var fields = HTTPFields()
 
     init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
@@ -53,6 +55,14 @@ struct APIError: Error {
         return error
     }
 
+    static func appTooOld(_ minimum: String) -> APIError {
+        var error = APIError(
+            .upgradeRequired, "app_too_old",
+            "older versions of this app than \(minimum) are not served any more; update it")
+        error.appMinimum = minimum
+        return error
+    }
+
     static let clientUnknown = APIError(
         .conflict, "client_unknown", "this client id is not registered for the user")
     static let tooLarge = APIError(.contentTooLarge, ErrorCode.tooLarge.rawValue, "the request's body is too large")
@@ -60,20 +70,9 @@ struct APIError: Error {
         .forbidden, ErrorCode.forbidden.rawValue, "page: no such scope, grant or collection for you")
 
     var response: Response {
-        var writer = JSONWriter(capacity: 128)
-        writer.literal("{\"code\":")
-        writer.string(code)
-        writer.literal(",\"msg\":")
-        writer.string(message)
-        for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
-            guard let value else { continue }
-            writer.byte(UInt8(ascii: ","))
-            writer.string(name)
-            writer.byte(UInt8(ascii: ":"))
-            writer.integer(value)
-        }
-        writer.byte(UInt8(ascii: "}"))
-        return Response(json: writer.bytes, status: status, fields: fields)
+        let body = CallError(
+            code, message, settledThrough: settledThrough, retryAfter: retryAfter, appMinimum: appMinimum)
+        return Response(json: body.encode(), status: status, fields: fields)
     }
 }
 

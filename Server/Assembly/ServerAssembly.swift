@@ -5,7 +5,7 @@ package import NIOCore
 package import ServiceLifecycle
 import TidemarkAPI
 package import TidemarkEdge
-import TidemarkHub
+package import TidemarkHub
 import TidemarkIdentity
 package import TidemarkModel
 package import TidemarkNode
@@ -29,9 +29,12 @@ package struct ServerAssembly: Sendable {
     /// What has to run, in the order of starting.
     package let services: [any Service]
 
-    /// - Parameter onListening: called once with the port.
+    /// - Parameters:
+    ///   - inForce: the schema to begin with, see ``OpenedStore/schema(for:now:)``.
+    ///   - onListening: called once with the port.
     package init(
-        _ configuration: ServerConfiguration, store: OpenedStore, eventLoops: any EventLoopGroup,
+        _ configuration: ServerConfiguration, inForce: SchemaInForce, store: OpenedStore,
+        eventLoops: any EventLoopGroup,
         surroundings: Surroundings = Surroundings(), logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
     ) {
@@ -40,12 +43,12 @@ package struct ServerAssembly: Sendable {
             secret: configuration.secret.tokens, previousSecrets: configuration.secret.previousTokens,
             now: surroundings.now)
         let context = SessionContext(
-            serverName: configuration.name, schema: configuration.schema, limits: limits.wire, sequencing: limits.lane,
+            serverName: configuration.name, inForce: inForce, limits: limits.wire, sequencing: limits.lane,
             seal: configuration.secret.cursors
         ) { token, _ in Identity(verifier, token) }
         let node = Node(
             Node.Parts(
-                store: store.store, blobs: store.blobs, compaction: store.compaction,
+                store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
                 isStoreShared: store.isShared, hints: store.hints,
                 relay: store.relay,
                 context: context,
@@ -80,6 +83,6 @@ extension Identity {
         else { return nil }
         self.init(
             principal: Principal(user: user, isService: verified.isService), workspace: workspace,
-            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil)
+            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil, isOperator: verified.isOperator)
     }
 }

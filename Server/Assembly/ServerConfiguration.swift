@@ -1,13 +1,13 @@
 import Foundation
 package import Logging
-import TidemarkChatSchema
 package import TidemarkModel
 
 /// Everything that a server is started with, checked.
 package struct ServerConfiguration: Sendable {
     package var database: DatabaseLocation
     package var listen: ListenAddress
-    package var schema: Schema
+    /// For the first start on a database; `nil` leaves it to the schema that is in force there.
+    package var schema: SchemaDocument?
     package var secret: ServerSecret
     /// Started for trying things out: says how to get a token.
     package var isDevelopment: Bool
@@ -47,13 +47,7 @@ package struct ServerConfiguration: Sendable {
     }
 
     /// The schema that is used when none is named, for trying things out: a chat.
-    package static func sampleSchema() throws(ConfigurationError) -> Schema {
-        do throws(SchemaError) {
-            return try Schema(json: ChatDocument.json)
-        } catch {
-            throw ConfigurationError(.schema, "the sample: \(error)")
-        }
-    }
+    package static func sampleSchema() throws(ConfigurationError) -> Schema { try SchemaDocument.sample().schema }
 }
 
 /// The settings as text, from both sources. An empty value counts as none.
@@ -82,22 +76,9 @@ private struct Values {
         return id
     }
 
-    func schema(isDevelopment: Bool) throws(ConfigurationError) -> Schema {
-        guard let path = self[.schema] else {
-            guard isDevelopment else {
-                throw ConfigurationError(
-                    .schema,
-                    "there is no schema, which says what apps may store; name its file here ('tidemark schema sample' "
-                        + "prints one to begin with), or start with --dev to try things out")
-            }
-            return try ServerConfiguration.sampleSchema()
-        }
-        let bytes = try file(path, .schema)
-        do throws(SchemaError) {
-            return try Schema(json: bytes)
-        } catch {
-            throw ConfigurationError(.schema, "\(path): \(error)")
-        }
+    func schema(isDevelopment: Bool) throws(ConfigurationError) -> SchemaDocument? {
+        guard let path = self[.schema] else { return isDevelopment ? try SchemaDocument.sample() : nil }
+        return try SchemaDocument(try file(path, .schema), from: path)
     }
 
     func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret {

@@ -20,9 +20,19 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
+    try configuration.requireSchemaOrDatabase()
     let opened = try await OpenedStore.open(configuration, logger: logger)
+    let inForce: SchemaInForce
+    do {
+        inForce = try await opened.schema(for: configuration, now: ServerAssembly.Surroundings().now(), logger: logger)
+    } catch {
+        // What is wrong with the schema is the one thing to tell.
+        try? opened.close()
+        throw error
+    }
     let server = ServerAssembly(
-        configuration, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton, logger: logger
+        configuration, inForce: inForce, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton,
+        logger: logger
     ) { port in
         let address = ListenAddress(host: configuration.listen.host, port: port)
         printLine("tidemark listening on http://\(address)")
@@ -36,7 +46,10 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     }
     logger.info(
         "Starting",
-        metadata: ["database": "\(configuration.database.summary)", "schema": "\(configuration.schema.name)"])
+        metadata: [
+            "database": "\(configuration.database.summary)", "schema": "\(inForce.schema.name)",
+            "revision": "\(inForce.revision ?? 0)",
+        ])
     var group = ServiceGroupConfiguration(
         services: server.services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = shutdownMax

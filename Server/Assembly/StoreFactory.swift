@@ -10,6 +10,7 @@ package struct OpenedStore: Sendable {
     package var blobs: any BlobStore
     /// The same store; `nil` when it keeps everything.
     package var compaction: (any Compacting)?
+    package var schemas: any SchemaStore
     /// Other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
@@ -21,7 +22,7 @@ package struct OpenedStore: Sendable {
 
     package init(
         _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), compaction: (any Compacting)? = nil,
-        isShared: Bool = false,
+        schemas: any SchemaStore = InMemorySchemaStore(), isShared: Bool = false,
         hints: any CommitHints = NoHints(),
         relay: any NodeRelay = NoRelay(), services: [any Service] = [],
         close: @escaping @Sendable () throws -> Void = {}
@@ -29,6 +30,7 @@ package struct OpenedStore: Sendable {
         self.store = store
         self.blobs = blobs
         self.compaction = compaction
+        self.schemas = schemas
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
@@ -54,7 +56,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             return OpenedStore(
-                store, blobs: blobs, compaction: store,
+                store, blobs: blobs, compaction: store, schemas: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // Both are closed, whatever becomes of the first.

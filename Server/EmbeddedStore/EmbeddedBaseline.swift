@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 6
+    static let generation = 7
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -61,6 +61,7 @@ enum EmbeddedBaseline {
             -- outcomes that the client has not acknowledged
             kept TEXT NOT NULL DEFAULT '[]',
             seen INTEGER NOT NULL DEFAULT 0,
+            app TEXT,
             PRIMARY KEY (workspace, client)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sync_client_user ON sync_client (workspace, user);
@@ -73,6 +74,15 @@ enum EmbeddedBaseline {
             since INTEGER NOT NULL,
             PRIMARY KEY (workspace, user, scope)
         ) STRICT, WITHOUT ROWID;
+
+        -- min_app is an AppRequirement
+        CREATE TABLE sync_schema (
+            number INTEGER PRIMARY KEY,
+            applied INTEGER NOT NULL,
+            document TEXT NOT NULL,
+            min_app TEXT NOT NULL,
+            note TEXT NOT NULL
+        ) STRICT;
 
         CREATE TABLE sync_ledger (
             workspace TEXT NOT NULL,

@@ -43,6 +43,25 @@ enum EmbeddedSchema {
                         "sync_record_dead",
                         "CREATE INDEX sync_record_dead ON sync_record (workspace, seq) WHERE deleted = 1")),
             ]),
+        Generation(
+            7, "schemas of apps, and the apps of clients",
+            steps: [
+                // min_app is an ``AppRequirement``.
+                .init(
+                    "schemas",
+                    .tables([
+                        """
+                        CREATE TABLE sync_schema (
+                            number INTEGER PRIMARY KEY,
+                            applied INTEGER NOT NULL,
+                            document TEXT NOT NULL,
+                            min_app TEXT NOT NULL,
+                            note TEXT NOT NULL
+                        ) STRICT
+                        """,
+                        "ALTER TABLE sync_client ADD COLUMN app TEXT",
+                    ]))
+            ]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

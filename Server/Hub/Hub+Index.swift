@@ -13,8 +13,9 @@ extension Hub {
         _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
     ) {
         guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
-        let workspaces = workspaces
+        let (workspaces, context) = (workspaces, context)
         let note = withSession(id) { session in
+            if session.context !== context { session.adopt(context, into: &effects) }
             event(&session, { workspace.flatMap { workspaces[$0]?.ring } }, &effects)
             return session.takeIndexNote()
         }

@@ -19,7 +19,8 @@ package struct Hub: Sendable {
         var attendance: Attendance
     }
 
-    let context: SessionContext
+    /// What sessions go by from their next event on.
+    private(set) var context: SessionContext
     let limits: HubLimits
     /// Unique among the hubs of all nodes on the store.
     let name: String
@@ -111,6 +112,10 @@ package struct Hub: Sendable {
             session.close(.clientUnknown, "this client id was removed", into: &effects)
         }
     }
+
+    /// Another schema came in force. Sessions learn of it with their next event; each has one at least with the next tick, so
+    /// that nothing is done for all of them at once.
+    mutating func adopt(_ context: SessionContext) { self.context = context }
 
     // MARK: Answers of the executor
 

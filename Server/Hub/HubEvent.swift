@@ -52,8 +52,10 @@ package enum HubEvent: Sendable {
     /// The client of a connection is registered no more.
     case removed(SessionID)
 
-    // Time and end.
+    // Schema, time and end.
 
+    /// Another schema is in force.
+    case adopted(SessionContext)
     /// Time passed: deadlines, expiries, progress. About once a second.
     case tick
     /// The process is about to stop: every client is told, and each is closed once its pushes are settled.
@@ -87,6 +89,7 @@ extension Hub {
         case .heard(let workspace, let message): heard(message, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
         case .removed(let id): removed(id, into: &effects)
+        case .adopted(let context): adopt(context)
         case .tick: tick(now: now, into: &effects)
         case .drain: drain(into: &effects)
         }

@@ -11,6 +11,8 @@ struct TokenClaims: Codable {
     var aud: Audience?
     /// Present and true for a program that acts for the operator rather than for a user.
     var svc: Bool?
+    /// Present and true for whoever runs the server: opens the calls of operators.
+    var op: Bool?
 
     /// One name or several: JWT allows both forms.
     enum Audience: Codable {

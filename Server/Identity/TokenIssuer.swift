@@ -21,14 +21,16 @@ package struct TokenIssuer: Sendable {
     /// - Parameters:
     ///   - lifetime: whole seconds count; beyond the policy's maximum the verifier refuses the token.
     ///   - isService: for a program of the operator.
+    ///   - isOperator: for the operator's own calls, which concern the whole server.
     /// - Throws: an error of the JSON encoder, for text that has no UTF-8 form.
     package func issue(
-        user: String, workspace: String, lifetime: Duration, isService: Bool = false
+        user: String, workspace: String, lifetime: Duration, isService: Bool = false, isOperator: Bool = false
     ) throws -> String {
         let issuedAt = (Double(now()) / 1000).rounded(.down)
         let claims = TokenClaims(
             sub: user, ws: workspace, exp: issuedAt + Double(lifetime.components.seconds), iat: issuedAt,
-            iss: policy.issuer, aud: policy.audience.map { .one($0) }, svc: isService ? true : nil)
+            iss: policy.issuer, aud: policy.audience.map { .one($0) }, svc: isService ? true : nil,
+            op: isOperator ? true : nil)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let header = #"{"alg":"\#(CompactToken.algorithm)","typ":"JWT"}"#

@@ -8,6 +8,8 @@ package struct VerifiedToken: Sendable, Equatable {
     package var workspace: String
     /// `svc`: whether a program of the operator speaks, rather than a user's device.
     package var isService: Bool
+    /// `op`: whether the operator speaks, whose calls concern the whole server.
+    package var isOperator: Bool
     /// `exp` in milliseconds since 1970.
     package var expiresAt: Int64
     /// From here on it is accepted nowhere any more: `exp` and the skew that clocks are allowed. An open socket is closed
@@ -57,7 +59,7 @@ package struct TokenVerifier: Sendable {
         if let audience = policy.audience, claims.aud?.names(audience) != true { throw .audience }
         guard Self.isName(claims.sub), Self.isName(claims.ws) else { throw .claims }
         return VerifiedToken(
-            user: claims.sub, workspace: claims.ws, isService: claims.svc ?? false,
+            user: claims.sub, workspace: claims.ws, isService: claims.svc ?? false, isOperator: claims.op ?? false,
             expiresAt: Int64(claims.exp * 1000),
             acceptedUntil: Int64((claims.exp + policy.clockSkewMax / .seconds(1)) * 1000))
     }

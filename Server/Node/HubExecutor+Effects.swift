@@ -73,7 +73,7 @@ extension HubExecutor {
         else { return }
         connection.isWelcomed = true
         let client = ConnectionCounts.Client(workspace: workspace, client: session.client)
-        node.sightings.note(client, now: node.now())
+        node.sightings.note(client, app: session.app.flatMap { $0.isPlainName ? $0 : nil }, now: node.now())
         guard let earlier = node.connectionCounts.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
         earlier.inbox.post(.superseded(earlier.session))
     }

@@ -22,10 +22,12 @@ package final class Node: Sendable {
         package var blobs: any BlobStore
         /// The same store as what it forgets; `nil` forgets nothing.
         package var compaction: (any Compacting)?
+        package var schemas: any SchemaStore
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
         package var relay: any NodeRelay
+        /// With the schema to begin with.
         package var context: SessionContext
         package var limits: NodeLimits
         package var hubLimits: HubLimits
@@ -38,8 +40,8 @@ package final class Node: Sendable {
         package var eventLoops: [any EventLoop]
 
         package init(
-            store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil, isStoreShared: Bool,
-            hints: any CommitHints = NoHints(),
+            store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
+            schemas: any SchemaStore = InMemorySchemaStore(), isStoreShared: Bool, hints: any CommitHints = NoHints(),
             relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
@@ -48,6 +50,7 @@ package final class Node: Sendable {
             self.store = store
             self.blobs = blobs
             self.compaction = compaction
+            self.schemas = schemas
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
@@ -76,10 +79,12 @@ package final class Node: Sendable {
     let inboxes: [ObjectIdentifier: HubInbox]
     private let draining = Atomic(false)
     private let tailConfirmed: Mutex<Milliseconds>
+    let schema: NodeSchema
 
     package init(_ parts: Parts) {
         self.parts = parts
         tailConfirmed = Mutex(parts.environment.now())
+        schema = NodeSchema(parts.context)
         blobs = BlobService(store: parts.blobs, limits: parts.limits.blobs)
         let inboxes = parts.eventLoops.enumerated().map { number, eventLoop in
             HubInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
@@ -97,8 +102,7 @@ package final class Node: Sendable {
             perSecond: parts.limits.registrationsPerSecond, burst: parts.limits.registrationsBurst)
         loadGate = ReadGate(permits: parts.limits.loadsMax)
         readGate = ReadGate(permits: parts.limits.readsMax)
-        let sequencer = Sequencer(
-            schema: parts.context.admission.schema, limits: parts.context.limits.model, bounds: parts.laneLimits.plan)
+        let sequencer = Sequencer(limits: parts.context.limits.model, bounds: parts.laneLimits.plan)
         let hints = parts.hints
         commits = GroupCommit(
             store: parts.store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
@@ -115,8 +119,8 @@ package final class Node: Sendable {
         }
     }
 
-    /// What all sessions of the node share.
-    package var context: SessionContext { parts.context }
+    /// What all sessions of the node share, with the schema that is in force.
+    package var context: SessionContext { schema.context }
     /// The node's bounds.
     package var limits: NodeLimits { parts.limits }
     var hubLimits: HubLimits { parts.hubLimits }

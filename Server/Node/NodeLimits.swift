@@ -12,6 +12,10 @@ package struct NodeLimits: Hashable, Sendable {
     package var tailBatchesMax = 256
     /// How often other nodes' commits are looked for without a hint.
     package var pollEvery: Duration = .seconds(1)
+    /// How often it is looked for a schema that another node has put in force.
+    package var schemaEvery: Duration = .milliseconds(500)
+    /// Milliseconds after which records are counted no further for a schema that may come.
+    package var schemaCountMax: Int64 = 10_000
     /// A node whose last look at other nodes' commits is older than this is not ready.
     package var tailAgeMax: Duration = .seconds(10)
     /// How often this node's interest in its workspaces is renewed; well under the store's `followLifetime`.

@@ -54,6 +54,8 @@ package enum PostgresSchema {
                         CREATE INDEX CONCURRENTLY sync_record_dead ON sync_record (workspace, seq) WHERE deleted
                         """)),
             ]),
+        Generation(
+            10, "schemas of apps, and the apps of clients", steps: [.init("schemas", .tables(SchemaSQL.tables))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

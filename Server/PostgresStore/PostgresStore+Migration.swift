@@ -36,15 +36,8 @@ extension PostgresStore {
         isGentle: Bool, report: @escaping @Sendable (MigrationEvent) -> Void,
         _ body: (PostgresMigrator) async throws -> Void
     ) async throws(StoreError) {
-        var patient = configuration
-        patient.connections = 1
-        patient.applicationName += " migration"
-        patient.operationTimeout = options.migrationTimeout
         do {
-            let pool = try PostgresPool(configuration: patient, logger: logger)
-            try await withThrowingDiscardingTaskGroup { group in
-                group.addTask { try await pool.run() }
-                defer { pool.shutdown() }
+            try await withOwnPool { pool in
                 try await pool.withConnection { connection in
                     let migrator = PostgresMigrator(
                         connection: connection, generations: generations, options: options,
@@ -62,6 +55,20 @@ extension PostgresStore {
                     + " give it more time (MIGRATION_MINUTES among the limits of 'tidemark serve')")
         } catch {
             throw StoreError(postgres: error)
+        }
+    }
+
+    /// Runs `body` with a connection that lives as long, and with the patience of a migration; needs no `run()`.
+    func withOwnPool<Value>(_ body: (PostgresPool) async throws -> Value) async throws -> Value {
+        var patient = configuration
+        patient.connections = 1
+        patient.applicationName += " migration"
+        patient.operationTimeout = options.migrationTimeout
+        let pool = try PostgresPool(configuration: patient, logger: logger)
+        return try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await pool.run() }
+            defer { pool.shutdown() }
+            return try await body(pool)
         }
     }
 

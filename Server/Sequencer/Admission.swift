@@ -6,11 +6,13 @@ package import TidemarkWire
 package struct Admission: Sendable {
     package let schema: Schema
     package let limits: ModelLimits
+    private let sharedScopes: Set<ScopeID>
 
     /// - Parameter schema: renamed collections are known by their stored names only.
     package init(schema: Schema, limits: ModelLimits) {
         self.schema = schema.stored
         self.limits = limits
+        sharedScopes = Set(schema.sharedScopes)
     }
 
     /// Never throws: what is wrong with an entry becomes that entry's refusal.
@@ -29,7 +31,7 @@ package struct Admission: Sendable {
                 if steps.isEmpty, let first = transaction.mutations.first { throw removed(first) }
                 return steps
             }
-            return AdmittedEntry(id: id, ifSeq: transaction.ifSeq, steps: steps)
+            return AdmittedEntry(id: id, ifSeq: transaction.ifSeq, steps: steps, sharedScopes: sharedScopes)
         }
     }
 

@@ -29,8 +29,7 @@ struct BatchPlanner {
         results.reserveCapacity(count)
         settled.reserveCapacity(count)
         staged = StagedState(
-            base: base, expecting: count, time: max(now, base.head.time), sharedScopes: sequencer.sharedScopes,
-            bounds: sequencer.bounds)
+            base: base, expecting: count, time: max(now, base.head.time), bounds: sequencer.bounds)
     }
 
     /// Settles one submission entry by entry.
@@ -122,7 +121,7 @@ struct BatchPlanner {
     /// One transaction: all of its steps are staged, or none.
     private mutating func settle(_ entry: AdmittedEntry, number: Int64, of submission: Submission) -> ResultRow {
         var rejection: Rejection?
-        let mark = staged.mark()
+        let mark = staged.mark(sharedScopes: entry.sharedScopes)
         do throws(Rejection) {
             if refusing { throw Rejection(.internalRejected, "the server could not store this transaction") }
             for step in try entry.steps.get() {

@@ -3,17 +3,15 @@ package import TidemarkStore
 
 /// The one writer of a workspace, as pure functions: which state a group of submissions needs, and what becomes of them.
 ///
-/// The same code runs over PostgreSQL, over SQLite and in the simulator; time and nonce come in as arguments.
+/// The same code runs over PostgreSQL, over SQLite and in the simulator; time and nonce come in as arguments. It knows no
+/// schema: each transaction brings what it needs of the one that it was admitted under, so that a schema may change between
+/// two transactions of one batch, and never in the middle of one.
 package struct Sequencer: Sendable {
-    package let schema: Schema
     package let limits: ModelLimits
     let bounds: PlanLimits
-    let sharedScopes: Set<ScopeID>
 
-    package init(schema: Schema, limits: ModelLimits, bounds: PlanLimits = PlanLimits()) {
+    package init(limits: ModelLimits, bounds: PlanLimits = PlanLimits()) {
         self.bounds = bounds
-        self.schema = schema.stored
-        sharedScopes = Set(schema.sharedScopes)
         self.limits = limits
     }
 

@@ -45,7 +45,8 @@ struct StagedState {
     /// Where the transaction under way goes too far.
     private var workMax = Int.max
     let bounds: PlanLimits
-    private let sharedScopes: Set<ScopeID>
+    /// Of the schema that the transaction under way was admitted under.
+    private var sharedScopes: Set<ScopeID> = []
     private var records: [RecordKey: Working] = [:]
     private let base: OrderState
     /// Those that the batch changed.
@@ -53,11 +54,10 @@ struct StagedState {
     private var undo: [Undo] = []
 
     init(
-        base: OrderState, expecting count: Int, time: Milliseconds, sharedScopes: Set<ScopeID>, bounds: PlanLimits
+        base: OrderState, expecting count: Int, time: Milliseconds, bounds: PlanLimits
     ) {
         self.time = time
         self.bounds = bounds
-        self.sharedScopes = sharedScopes
         self.base = base
         last = base.head.seq
         records.reserveCapacity(base.records.count + count)
@@ -73,7 +73,9 @@ struct StagedState {
         }.sorted { $0.seq < $1.seq }
     }
 
-    mutating func mark() -> Mark {
+    /// A transaction begins.
+    mutating func mark(sharedScopes: Set<ScopeID>) -> Mark {
+        self.sharedScopes = sharedScopes
         undo.removeAll(keepingCapacity: true)
         repeated = 0
         let (end, overflows) = work.addingReportingOverflow(bounds.transactionWorkMax)

@@ -64,11 +64,16 @@ package struct AdmittedEntry: Sendable {
     package var id: TransactionID
     package var ifSeq: SequenceNumber?
     package var steps: Result<[Step], Rejection>
+    /// The scopes that everybody sees, by the schema that it was admitted under.
+    var sharedScopes: Set<ScopeID>
 
-    package init(id: TransactionID, ifSeq: SequenceNumber?, steps: Result<[Step], Rejection>) {
+    package init(
+        id: TransactionID, ifSeq: SequenceNumber?, steps: Result<[Step], Rejection>, sharedScopes: Set<ScopeID> = []
+    ) {
         self.id = id
         self.ifSeq = ifSeq
         self.steps = steps
+        self.sharedScopes = sharedScopes
     }
 
     /// Mutations that it would carry out.

@@ -31,6 +31,9 @@ package enum CloseCode: UInt16, Hashable, Sendable, CaseIterable {
     case clientUnknown = 4410
     case clientForked = 4411
     case versionUnsupported = 4426
+    /// The operator serves only newer versions of the app. Said to who understands it, see `Hello.knowsAppTooOld`; its
+    /// reason begins with the least version that is served and a colon.
+    case appTooOld = 4427
     case rateLimited = 4429
     case unavailable = 4503
 }

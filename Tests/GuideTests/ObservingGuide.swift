@@ -25,6 +25,7 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
         case .idle, .completed: print("up to date since \(status.lastSync?.description ?? "never")")
         case .syncing(let progress): print("\(Int(progress.fraction * 100)) %, \(status.pending) to send")
         case .offline: print("offline, \(status.pending) to send")
+        case .updateRequired(let minimum): print("please update to \(minimum) or later")
         case .error(let reason): print(reason.code == .unauthenticated ? "sign in again" : "\(reason)")
         }
     }

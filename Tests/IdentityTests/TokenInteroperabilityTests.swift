@@ -32,7 +32,7 @@ import Testing
         #expect(
             verified
                 == VerifiedToken(
-                    user: "ada", workspace: "acme", isService: false, expiresAt: now + 600_000,
+                    user: "ada", workspace: "acme", isService: false, isOperator: false, expiresAt: now + 600_000,
                     acceptedUntil: now + 660_000))
 
         let ours = try TokenIssuer(secret: secret) { now }

@@ -37,7 +37,7 @@ import TidemarkModel
     @Test func `an issued token is accepted with what it says`() throws {
         let token = try issuer.issue(user: "ada", workspace: "acme", lifetime: .seconds(3600))
         let expected = VerifiedToken(
-            user: "ada", workspace: "acme", isService: false, expiresAt: (Self.start + 3600) * 1000,
+            user: "ada", workspace: "acme", isService: false, isOperator: false, expiresAt: (Self.start + 3600) * 1000,
             acceptedUntil: (Self.start + 3660) * 1000)
         #expect(try verifier.verify(token) == expected)
         let service = try issuer.issue(user: "shop", workspace: "acme", lifetime: .seconds(60), isService: true)

@@ -35,7 +35,7 @@ struct Desk {
     private var nonce: UInt64 = 0
 
     init(limits: ModelLimits = ModelLimits(), bounds: PlanLimits = PlanLimits()) {
-        sequencer = Sequencer(schema: Self.schema, limits: limits, bounds: bounds)
+        sequencer = Sequencer(limits: limits, bounds: bounds)
     }
 
     /// The same workspace under other bounds.

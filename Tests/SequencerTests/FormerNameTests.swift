@@ -23,7 +23,7 @@ import TidemarkWire
     init() throws {
         let schema = try Schema(json: Array(Self.schema.utf8))
         admission = Admission(schema: schema, limits: ModelLimits())
-        sequencer = Sequencer(schema: schema, limits: ModelLimits())
+        sequencer = Sequencer(limits: ModelLimits())
         _ = tables.register(UniqueID(high: 9, low: 9), for: UserID("ann"), in: Self.workspace, now: 1)
     }
 

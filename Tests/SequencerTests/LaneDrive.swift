@@ -30,7 +30,7 @@ struct LaneDrive {
         limits.aheadTransactionsMin = 3
         change(&limits)
         queue = LaneQueue(limits: limits)
-        let sequencer = Sequencer(schema: Desk.schema, limits: ModelLimits(), bounds: limits.plan)
+        let sequencer = Sequencer(limits: ModelLimits(), bounds: limits.plan)
         machine = LaneMachine(sequencer: sequencer, limits: limits)
         for client: UInt64 in 1...4 { try desk.register(client, "ann") }
     }

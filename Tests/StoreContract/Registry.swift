@@ -25,7 +25,7 @@ struct Registry: Sendable {
     init(_ under: StoreUnderTest) throws {
         self.under = under
         let schema = try Self.schema()
-        sequencer = Sequencer(schema: schema, limits: ModelLimits())
+        sequencer = Sequencer(limits: ModelLimits())
         admission = Admission(schema: schema, limits: ModelLimits())
     }
 

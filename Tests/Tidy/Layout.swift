@@ -16,8 +16,8 @@ enum Layout {
         Home(
             "NIO",
             [
-                "Server/Edge/", "Server/Node/", "Server/API/", "Server/Assembly/", "ClientSDK/NIOTransport/",
-                "ClientSDK/Terminal/", "Tests/",
+                "Server/Edge/", "Server/Node/", "Server/API/", "Server/Assembly/", "Server/Daemon/",
+                "ClientSDK/NIOTransport/", "ClientSDK/Terminal/", "Tests/",
             ]),
         Home("Hummingbird", ["Server/Edge/", "Server/API/", "Server/Assembly/", "Tests/"]),
         Home("HTTPTypes", ["Server/API/", "Tests/"]),
@@ -48,7 +48,8 @@ enum Layout {
         Direction("Server/Edge/", may: []),
         Direction("Server/Identity/", may: ["TidemarkModel"]),
         Direction("Server/Node/", may: pureServer + ["TidemarkEdge"]),
-        Direction("Server/API/", may: pureServer + ["TidemarkEdge", "TidemarkNode"]),
+        Direction("Server/Operations/", may: shared + ["TidemarkStore"]),
+        Direction("Server/API/", may: pureServer + ["TidemarkEdge", "TidemarkNode", "TidemarkOperations"]),
         Direction(
             "Server/Assembly/",
             may: pureServer + [
@@ -61,6 +62,7 @@ enum Layout {
             "Server/Daemon/",
             may: shared + [
                 "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkChatSchema",
+                "TidemarkOperations",
             ]),
         // It starts servers, signs tokens, reads a stopped server's store to judge the demo, and waits for sockets as the
         // connections to PostgreSQL do.

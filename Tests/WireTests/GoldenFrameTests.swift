@@ -2,89 +2,244 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
+/// The bytes of version 1 stay what they are: encoding a value gives its line of `Golden/v1.txt`, decoding the line the value.
 @Suite struct `Golden frames` {
-    /// Checksums of all golden bytes by version. A change of the bytes needs a new version here and in `WireVersion`.
-    static let locked: [Int64: UInt64] = [1: 10_111_909_592_048_380_176]
+    private let file: GoldenFile
 
-    /// The same for what came later, so that a version's own bytes stay: messages and members that a peer gets only after
-    /// it said that it knows them, and members that a peer ignores which does not know them.
-    static let lockedExtensions: [String: UInt64] = [
-        "eph": 4_225_397_441_822_079_617, "blob_bytes": 18_072_539_843_657_000_088,
-        "user": 17_226_888_752_001_173_619,
+    init() throws { file = try GoldenFile() }
+
+    /// Checksums of the golden lines of each version. Who changes a line changes what peers in use were made for.
+    private static let locked: [Int64: UInt64] = [1: 1_365_223_504_359_911_106]
+    /// The same of what came later, by what is behind the `+`.
+    private static let lockedLater: [String: UInt64] = [
+        "min_app": 4_150_798_315_133_030_989,
+        "upd": 15_586_850_699_009_701_074,
+        "eph": 5_990_051_359_793_376_189,
+        "blob_bytes": 1_404_919_559_162_343_043,
+        "user": 6_061_202_044_968_043_208,
+        "revision": 1_489_274_146_546_142_696,
     ]
 
-    @Test func `client messages have their locked bytes and read back`() throws {
-        for (message, text) in GoldenFrames.client + GoldenFrames.ephemeralClient {
-            #expect(String(decoding: message.encode(), as: UTF8.self) == text)
-            #expect(try ClientMessage.decode(Array(text.utf8)) == message)
-        }
-    }
+    // MARK: What is frozen
 
-    @Test func `server messages have their locked bytes and read back`() throws {
-        let later = GoldenFrames.ephemeralServer + GoldenFrames.blobServer + GoldenFrames.tellingServer
-        for (message, text) in GoldenFrames.server + later {
-            #expect(String(decoding: message.encode(), as: UTF8.self) == text)
-            #expect(try ServerMessage.decode(Array(text.utf8)) == message)
-        }
-    }
-
-    @Test func `bytes change only together with the version`() {
-        let sum = checksum(GoldenFrames.client.map { $0.0.encode() } + GoldenFrames.server.map { $0.0.encode() })
+    @Test func `lines of a version change only together with the version`() {
+        let sum = file.checksum { !$0.isLater }
         #expect(Self.locked[WireVersion.current] == sum, "raise WireVersion.current and lock its bytes as \(sum)")
     }
 
-    @Test func `bytes of an extension change only under another name`() {
-        let ephemeral =
-            GoldenFrames.ephemeralClient.map { $0.0.encode() } + GoldenFrames.ephemeralServer.map { $0.0.encode() }
-        let extensions = [
-            "eph": ephemeral, "blob_bytes": GoldenFrames.blobServer.map { $0.0.encode() },
-            "user": GoldenFrames.tellingServer.map { $0.0.encode() },
-        ]
-        for (name, frames) in extensions {
-            let sum = checksum(frames)
-            #expect(
-                Self.lockedExtensions[name] == sum, "\(name): name it anew and lock the changed bytes as \(sum)")
+    @Test func `lines of what came later change only under another name`() {
+        let names = Set(file.lines.filter(\.isLater).compactMap { $0.name.split(separator: "+").last.map(String.init) })
+        #expect(names == Set(Self.lockedLater.keys))
+        for name in names.sorted() {
+            let sum = file.checksum { $0.name.hasSuffix("+\(name)") }
+            #expect(Self.lockedLater[name] == sum, "\(name): name it anew and lock the changed bytes as \(sum)")
         }
     }
 
-    /// FNV-1a, 64 bits.
-    private func checksum(_ frames: [[UInt8]]) -> UInt64 {
-        frames.joined().reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+    @Test func `client messages have their bytes and read back`() throws {
+        for (message, name) in GoldenFrames.allClient {
+            let text = file.bytes("client", name)
+            #expect(String(decoding: message.encode(), as: UTF8.self) == text)
+            #expect(try ClientMessage.decode(Array(text.utf8)) == message)
+        }
+        #expect(Set(file.names("client")) == Set(GoldenFrames.allClient.map(\.1)), "each line is read by this test")
     }
 
-    @Test func `a peer that does not know ephemeral messages neither says nor hears that there are any`() throws {
+    @Test func `server messages have their bytes and read back`() throws {
+        for (message, name) in GoldenFrames.allServer {
+            let text = file.bytes("server", name)
+            #expect(String(decoding: message.encode(), as: UTF8.self) == text)
+            #expect(try ServerMessage.decode(Array(text.utf8)) == message)
+        }
+        #expect(Set(file.names("server")) == Set(GoldenFrames.allServer.map(\.1)), "each line is read by this test")
+    }
+
+    @Test func `every kind of message has a line`() {
+        let client = Set(GoldenFrames.allClient.map { Self.kind(of: $0.0) })
+        #expect(client == Set(ClientKind.allCases))
+        let server = Set(GoldenFrames.allServer.map { Self.kind(of: $0.0) })
+        #expect(server == Set(ServerKind.allCases))
+    }
+
+    /// A new kind of message does not compile until it stands here, and fails the test above until it has a line.
+    private enum ClientKind: CaseIterable {
+        case hello, push, ack, page, history, auth, ephemeral, bye, unknownExtension
+    }
+    private enum ServerKind: CaseIterable {
+        case welcome, changes, page, history, authOK, error, goAway, ephemeral, unknownExtension
+    }
+
+    private static func kind(of message: ClientMessage) -> ClientKind {
+        switch message {
+        case .hello: .hello
+        case .push: .push
+        case .ack: .ack
+        case .page: .page
+        case .history: .history
+        case .auth: .auth
+        case .ephemeral: .ephemeral
+        case .bye: .bye
+        case .unknownExtension: .unknownExtension
+        }
+    }
+
+    private static func kind(of message: ServerMessage) -> ServerKind {
+        switch message {
+        case .welcome: .welcome
+        case .changes: .changes
+        case .page: .page
+        case .history: .history
+        case .authOK: .authOK
+        case .error: .error
+        case .goAway: .goAway
+        case .ephemeral: .ephemeral
+        case .unknownExtension: .unknownExtension
+        }
+    }
+
+    // MARK: Over HTTP
+
+    @Test func `calls over HTTP have their bytes and read back`() throws {
+        func call(_ name: String) -> [UInt8] { Array(file.bytes("call", name).utf8) }
+        let register = RegisterCall(client: GoldenFrames.first)
+        #expect(register.encode() == call("register"))
+        #expect(try RegisterCall.decode(call("register")) == register)
+        let push = PushCall(
+            client: GoldenFrames.first, connection: 4,
+            push: Push(first: 6, ackedThrough: 5, entries: [Push.Entry(GoldenFrames.transaction)]), app: "demo 1")
+        #expect(push.encode() == call("push"))
+        #expect(try PushCall.decode(call("push")) == push)
+        let pull = PullCall(
+            client: GoldenFrames.first, cursor: "cur", scopes: [HeldScope(scope: GoldenFrames.room, since: 2)],
+            wait: 25_000)
+        #expect(try PullCall.decode(call("pull")) == pull)
+        #expect(file.names("call") == ["register", "push", "pull"])
+    }
+
+    @Test func `answers over HTTP have their bytes, and those that clients of ours read read back`() throws {
+        let (first, second) = (GoldenFrames.first, GoldenFrames.second)
+        let refusal = Rejection(.gone, "notes: no")
+        let push = PushAnswer(
+            settledThrough: 6,
+            outcomes: [
+                .init(number: 5, transaction: first, seq: 8, time: 12, rejection: nil),
+                .init(number: 6, transaction: second, seq: 9, time: 12, rejection: refusal),
+            ])
+        let frame = #"{"t":"changes","base":"cur","cur":"c1","ts":12,"live":false,"done":true}"#
+        let pull = PullAnswer(
+            cursorState: .resync, cursor: "cur", kept: [HeldScope(scope: GoldenFrames.room, since: 2)],
+            purged: [ScopeID("old")], added: [.init(scope: ScopeID("new"), since: 6, role: .owner)], settledThrough: 5,
+            frames: [Array(frame.utf8)], hasMore: true)
+        let clients = ClientsAnswer(clients: [
+            .init(id: first, settledThrough: 5, registered: 10, seen: 20),
+            .init(id: second, settledThrough: 0, registered: 11, seen: 11),
+        ])
+        let profile = ServerProfile(
+            server: "node", schema: SchemaLabel(name: "notes", version: 2), limits: WireLimits())
+        let answers: [(String, [UInt8])] = [
+            ("info", profile.encode()), ("register", RegisterAnswer(client: first, settledThrough: 5).encode()),
+            ("clients", clients.encode()), ("push", push.encode()), ("pull", pull.encode()),
+            ("error", CallError("gap", "go on from 3", settledThrough: 2, retryAfter: 50).encode()),
+            ("error+min_app", CallError("app_too_old", "old", appMinimum: "2.4").encode()),
+        ]
+        for (name, bytes) in answers {
+            #expect(String(decoding: bytes, as: UTF8.self) == file.bytes("answer", name), "\(name)")
+        }
+        #expect(file.names("answer") == answers.map(\.0))
+        #expect(try PushAnswer.decode(Array(file.bytes("answer", "push").utf8)) == push)
+        #expect(try PullAnswer.decode(Array(file.bytes("answer", "pull").utf8)) == pull)
+    }
+
+    // MARK: Codes
+
+    @Test func `every code has its line, and none is called or numbered otherwise`() {
+        let closes = file.lines.filter { $0.speaker == "close" }.map { line in
+            "\(line.name.prefix { $0 != "+" }) \(line.bytes)"
+        }
+        #expect(Set(closes) == Set(CloseCode.allCases.map { "\($0) \($0.rawValue)" }))
+        #expect(Set(file.names("refusal")) == Set(RejectionCode.allCases.map(\.rawValue)))
+        #expect(Set(file.names("error")) == Set(ErrorCode.allCases.map(\.rawValue)))
+    }
+
+    // MARK: What a peer ignores
+
+    @Test func `a member that is not known is ignored in every message`() throws {
+        for (message, name) in GoldenFrames.allClient {
+            #expect(try ClientMessage.decode(Self.grown(file.bytes("client", name))) == message, "\(name)")
+        }
+        for (message, name) in GoldenFrames.allServer {
+            #expect(try ServerMessage.decode(Self.grown(file.bytes("server", name))) == message, "\(name)")
+        }
+    }
+
+    @Test func `a member that is not known is ignored in the objects inside, and not in a mutation`() throws {
+        for (name, object) in [
+            ("welcome", #""limits":{"#), ("welcome+user", #""schema":{"#), ("welcome+eph", #""eph":{"#),
+            ("changes", #""you":{"#), ("changes", #""g":[{"#),
+        ] {
+            let text = file.bytes("server", name)
+            let grown = text.replacing(object, with: object + Self.unknown + ",", maxReplacements: 1)
+            try #require(grown != text)
+            #expect(try ServerMessage.decode(Array(grown.utf8)) == ServerMessage.decode(Array(text.utf8)), "\(object)")
+        }
+        let push = file.bytes("client", "push")
+        let transaction = push.replacing(#""m":[{"#, with: #""m":[{"# + Self.unknown + ",", maxReplacements: 1)
+        #expect(try ClientMessage.decode(Array(transaction.utf8)) == ClientMessage.decode(Array(push.utf8)))
+        let mutation = push.replacing(#""ops":[{"#, with: #""ops":[{"# + Self.unknown + ",", maxReplacements: 1)
+        guard case .push(let read) = try ClientMessage.decode(Array(mutation.utf8)),
+            case .failure(let refusal)? = read.entries.first?.content
+        else {
+            Issue.record("an unknown member of a mutation was taken")
+            return
+        }
+        #expect(refusal.code == .unknownOperation)
+    }
+
+    @Test func `an array that means something by its places takes no more of them`() {
+        let text = file.bytes("server", "page").replacing(#","ann",10,11,"#, with: #","ann",10,11,12,"#)
+        #expect(throws: WireError.self) { try ServerMessage.decode(Array(text.utf8)) }
+    }
+
+    @Test func `the kind may stand anywhere, and one that begins with x- is ignored`() throws {
+        #expect(try ClientMessage.decode(Array(#"{"frames":7,"t":"ack"}"#.utf8)) == .ack(Ack(frames: 7)))
+        #expect(try ClientMessage.decode(Array(#"{"t":"x-trace","y":1}"#.utf8)) == .unknownExtension)
+        #expect(throws: WireError.self) { try ClientMessage.decode(Array(#"{"t":"trace","y":1}"#.utf8)) }
+    }
+
+    @Test func `a code of an error that is not known counts as unavailable, so that the client waits and goes on`()
+        throws
+    {
+        let text = #"{"t":"err","code":"later","msg":"m","retry_ms":5}"#
+        let error = ErrorMessage(.unavailable, "m", retryAfter: 5)
+        #expect(try ServerMessage.decode(Array(text.utf8)) == .error(error))
+    }
+
+    private static let unknown = #""later":{"x":[1,null],"y":"z"}"#
+
+    /// The same with a member in front that no version knows.
+    private static func grown(_ text: String) -> [UInt8] { Array("{\(unknown),\(text.dropFirst())".utf8) }
+
+    // MARK: Who does not ask is not told
+
+    @Test func `who does not say that it knows something neither says nor hears of it`() throws {
         let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)
-        #expect(!String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self).contains("eph"))
-        guard case .hello(let read) = try ClientMessage.decode(ClientMessage.hello(hello).encode()) else {
+        let text = String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self)
+        #expect(!text.contains("eph") && !text.contains("upd"))
+        guard case .hello(let read) = try ClientMessage.decode(Array(text.utf8)) else {
             Issue.record("no hello")
             return
         }
-        #expect(!read.takesEphemerals)
-        guard case .welcome(let welcome) = try ServerMessage.decode(Array(GoldenFrames.server[0].1.utf8)) else {
-            Issue.record("no welcome")
-            return
-        }
-        #expect(welcome.ephemerals == nil)
+        #expect(!read.takesEphemerals && !read.knowsAppTooOld)
+        let welcome = try welcome("welcome")
+        #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
+        #expect(welcome.user == nil && welcome.schema == nil)
     }
 
-    @Test func `a server without blobs tells no limit of them, and one with blobs does`() throws {
-        for (frame, bytes) in [(GoldenFrames.server[0], nil), (GoldenFrames.blobServer[0], Int?.some(16 * 1_048_576))] {
-            guard case .welcome(let welcome) = try ServerMessage.decode(Array(frame.1.utf8)) else {
-                Issue.record("no welcome")
-                return
-            }
-            #expect(welcome.limits.blobBytesMax == bytes)
-        }
-    }
-
-    @Test func `a server that does not tell user and schema is read as one that does not tell`() throws {
-        for (frame, user) in [(GoldenFrames.server[0], nil), (GoldenFrames.tellingServer[0], UserID("ann"))] {
-            guard case .welcome(let welcome) = try ServerMessage.decode(Array(frame.1.utf8)) else {
-                Issue.record("no welcome")
-                return
-            }
-            #expect(welcome.user == user && (welcome.schema == nil) == (user == nil))
-        }
+    @Test func `a welcome that tells more is read with what it tells`() throws {
+        #expect(try welcome("welcome+blob_bytes").limits.blobBytesMax == 16 * 1_048_576)
+        #expect(try welcome("welcome+user").user == UserID("ann"))
+        #expect(try welcome("welcome+user").schema?.revision == nil)
+        #expect(try welcome("welcome+revision").schema?.revision == 7)
     }
 
     @Test func `a client cannot say an ephemeral message in somebody's name`() throws {
@@ -93,16 +248,10 @@ import TidemarkWire
         #expect(try ClientMessage.decode(Array(text.utf8)) == .ephemeral(said))
     }
 
-    @Test func `unknown members are ignored and the kind may stand anywhere`() throws {
-        let text = #"{"later":{"x":[1]},"frames":7,"t":"ack"}"#
-        #expect(try ClientMessage.decode(Array(text.utf8)) == .ack(Ack(frames: 7)))
-        #expect(try ClientMessage.decode(Array(#"{"t":"x-trace","y":1}"#.utf8)) == .unknownExtension)
-    }
-
-    @Test func `a body without a connection reads like a push`() throws {
-        let call = PushCall(
-            client: GoldenFrames.first, connection: 4,
-            push: Push(first: 6, ackedThrough: 5, entries: [Push.Entry(GoldenFrames.transaction)]))
-        #expect(try PushCall.decode(call.encode()) == call)
+    private func welcome(_ name: String) throws -> Welcome {
+        guard case .welcome(let welcome) = try ServerMessage.decode(Array(file.bytes("server", name).utf8)) else {
+            throw WireError("\(name) is no welcome")
+        }
+        return welcome
     }
 }

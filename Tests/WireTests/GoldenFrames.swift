@@ -1,7 +1,8 @@
 import TidemarkModel
 import TidemarkWire
 
-/// One message of each kind with its exact bytes in version 1.
+/// One message of each kind; its exact bytes stand under its name in ``GoldenFile``. What is behind a `+` came later than
+/// version 1, and names what a peer must have said, or may ignore.
 enum GoldenFrames {
     static let first = UniqueID(high: 0x018f_3a2b_0000_7000, low: 0x8000_0000_0000_0001)
     static let second = UniqueID(high: 0x018f_3a2b_0000_7000, low: 0x8000_0000_0000_0002)
@@ -55,51 +56,34 @@ enum GoldenFrames {
             .hello(
                 Hello(
                     token: "tok", client: first, isNewClient: true, connection: 3, cursor: "cur",
-                    scopes: [HeldScope(scope: room, since: 2)], ackedThrough: 5, app: "demo 1")),
-            #"{"t":"hello","v":[1],"token":"tok","client":"018f3a2b-0000-7000-8000-000000000001","new":true,"conn":3,"#
-                + #""cursor":"cur","scopes":[["room",2]],"acked":5,"app":"demo 1"}"#
+                    scopes: [HeldScope(scope: room, since: 2)], ackedThrough: 5, app: "demo 1")), "hello"
         ),
         (
-            .push(Push(first: 6, ackedThrough: 5, entries: [Push.Entry(transaction)])),
-            #"{"t":"push","first":6,"acked":5,"m":[{"id":"018f3a2b-0000-7000-8000-000000000001","at":1760000000000,"#
-                + #""if":4,"ops":[{"o":"put","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","#
-                + #""f":{"a":"x\"y","b":1}},{"o":"patch","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","#
-                + #""set":{"t":"new"},"inc":{"n":2},"add":{"s":["e"]},"rem":{"p":["f"]},"max":{"m":9},"unset":["u"]},"#
-                + #"{"o":"del","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002"},"#
-                + #"{"o":"undel","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","f":{"a":true}}]}]}"#
+            .push(Push(first: 6, ackedThrough: 5, entries: [Push.Entry(transaction)])), "push"
         ),
         (
-            .push(Push(first: 7, ackedThrough: 6, entries: [Push.Entry(aware)])),
-            #"{"t":"push","first":7,"acked":6,"m":[{"id":"018f3a2b-0000-7000-8000-000000000002","at":1,"ops":[{"o":"#
-                + #""patch","c":"notes","i":"018f3a2b-0000-7000-8000-000000000002","set":{"t":"new"},"unset":["u"],"#
-                + #""was":{"t":9007199254740991,"u":0}}]}]}"#
+            .push(Push(first: 7, ackedThrough: 6, entries: [Push.Entry(aware)])), "push.was"
         ),
-        (.ack(Ack(frames: 7)), #"{"t":"ack","frames":7}"#),
+        (.ack(Ack(frames: 7)), "ack"),
         (
-            .page(PageRequest(id: 1, scope: room, since: 2, collection: "notes", before: 9, limit: 50)),
-            #"{"t":"page","rid":1,"scope":"room","since":2,"coll":"notes","before":9,"limit":50}"#
+            .page(PageRequest(id: 1, scope: room, since: 2, collection: "notes", before: 9, limit: 50)), "page"
         ),
         (
             .history(
                 HistoryRequest(
                     id: 2, scope: room, since: 2, key: RecordKey(collection: "notes", id: second), before: 9, limit: 50)
-            ),
-            #"{"t":"history","rid":2,"scope":"room","since":2,"coll":"notes","id":"018f3a2b-0000-7000-8000-000000000002","#
-                + #""before":9,"limit":50}"#
+            ), "history"
         ),
-        (.auth(Auth(token: "tok2")), #"{"t":"auth","token":"tok2"}"#), (.bye, #"{"t":"bye"}"#),
+        (.auth(Auth(token: "tok2")), "auth"), (.bye, "bye"),
     ]
 
     /// What is said by and to those who know ephemeral messages.
     static let ephemeralClient: [(ClientMessage, String)] = [
         (
-            .hello(Hello(client: first, isNewClient: false, connection: 3, takesEphemerals: true)),
-            #"{"t":"hello","v":[1],"client":"018f3a2b-0000-7000-8000-000000000001","conn":3,"scopes":[],"acked":0,"#
-                + #""eph":true}"#
+            .hello(Hello(client: first, isNewClient: false, connection: 3, takesEphemerals: true)), "hello+eph"
         ),
         (
-            .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)),
-            #"{"t":"eph","scope":"room","k":"typing","d":{"a":"é","b":1},"ttl":6000}"#
+            .ephemeral(Ephemeral(scope: room, kind: "typing", payload: ["b": 1, "a": "é"], lifetime: 6_000)), "eph+eph"
         ),
     ]
 
@@ -109,16 +93,10 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
-                    ephemerals: EphemeralLimits())),
-            #"{"t":"welcome","v":1,"server":"node","epoch":1,"state":"none","cur":"cur","keep":[],"purge":[],"new":[],"#
-                + #""lmid":0,"now":20,"exp":30,"hb":25000,"limits":{"message_bytes":1048576,"push":200,"pushes":10,"#
-                + #""page":200,"pages":4,"scopes":2000,"window_bytes":1048576,"window_frames":1000,"rate":100,"#
-                + #""burst":1000,"record_bytes":262144,"transaction_bytes":262144,"mutations":64},"#
-                + #""eph":{"rate":10,"bytes":1024,"ttl":10000}}"#
+                    ephemerals: EphemeralLimits())), "welcome+eph"
         ),
         (
-            .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)),
-            #"{"t":"eph","scope":"room","user":"ann","k":"typing","d":{},"ttl":6000}"#
+            .ephemeral(Ephemeral(scope: room, user: UserID("ann"), kind: "typing", lifetime: 6_000)), "eph+eph"
         ),
     ]
 
@@ -129,11 +107,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: keepingBlobs)),
-            #"{"t":"welcome","v":1,"server":"node","epoch":1,"state":"none","cur":"cur","keep":[],"purge":[],"new":[],"#
-                + #""lmid":0,"now":20,"exp":30,"hb":25000,"limits":{"message_bytes":1048576,"push":200,"pushes":10,"#
-                + #""page":200,"pages":4,"scopes":2000,"window_bytes":1048576,"window_frames":1000,"rate":100,"#
-                + #""burst":1000,"record_bytes":262144,"transaction_bytes":262144,"mutations":64,"#
-                + #""blob_bytes":16777216}}"#
+            "welcome+blob_bytes"
         )
     ]
 
@@ -144,14 +118,37 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
                     settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
-                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))),
-            #"{"t":"welcome","v":1,"server":"node","user":"ann","schema":{"name":"notes","version":2},"epoch":1,"#
-                + #""state":"none","cur":"cur","keep":[],"purge":[],"new":[],"lmid":0,"now":20,"exp":30,"hb":25000,"#
-                + #""limits":{"message_bytes":1048576,"push":200,"pushes":10,"page":200,"pages":4,"scopes":2000,"#
-                + #""window_bytes":1048576,"window_frames":1000,"rate":100,"burst":1000,"record_bytes":262144,"#
-                + #""transaction_bytes":262144,"mutations":64}}"#
+                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))), "welcome+user"
         )
     ]
+
+    /// What is said by and to those who know that an app can be too old, and that documents are put in force.
+    static let schemaClient: [(ClientMessage, String)] = [
+        (
+            .hello(Hello(client: first, isNewClient: false, connection: 3, app: "demo 1", knowsAppTooOld: true)),
+            "hello+upd"
+        )
+    ]
+
+    static let schemaServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2, revision: 7))),
+            "welcome+revision"
+        )
+    ]
+
+    /// What both sides ignore.
+    static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
+    static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
+
+    static var allClient: [(ClientMessage, String)] { client + ephemeralClient + schemaClient + ignoredClient }
+    static var allServer: [(ServerMessage, String)] {
+        server + ephemeralServer + blobServer + tellingServer + schemaServer + ignoredServer
+    }
 
     private static var keepingBlobs: WireLimits {
         var limits = WireLimits()
@@ -165,12 +162,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .ok, cursor: "cur", kept: [HeldScope(scope: room, since: 2)],
                     purged: [ScopeID("old")], added: [.init(scope: ScopeID("new"), since: 6, role: .owner)],
-                    settledThrough: 5, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits())),
-            #"{"t":"welcome","v":1,"server":"node","epoch":1,"state":"ok","cur":"cur","keep":[["room",2]],"#
-                + #""purge":["old"],"new":[["new",6,"owner"]],"lmid":5,"now":20,"exp":30,"hb":25000,"limits":"#
-                + #"{"message_bytes":1048576,"push":200,"pushes":10,"page":200,"pages":4,"scopes":2000,"#
-                + #""window_bytes":1048576,"window_frames":1000,"rate":100,"burst":1000,"record_bytes":262144,"#
-                + #""transaction_bytes":262144,"mutations":64}}"#
+                    settledThrough: 5, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits())), "welcome"
         ),
         (
             .changes(
@@ -186,16 +178,10 @@ enum GoldenFrames {
                                 rejection: Rejection(.gone, "notes: no")),
                         ]),
                     grants: [.init(scope: room, since: 9, role: nil), .init(scope: room, since: 9, role: .admin)])),
-            #"{"t":"changes","base":"c1","cur":"c2","ts":12,"live":true,"done":true,"g":[{"s":"room","r":[["notes","#
-                + #""018f3a2b-0000-7000-8000-000000000002",8,7,0,"ann",10,11,{"a":"é😀"}],["notes","#
-                + #""018f3a2b-0000-7000-8000-000000000001",9,3,1,"bob",5,12,null]]}],"you":{"n":6,"res":[[5,"#
-                + #""018f3a2b-0000-7000-8000-000000000001",8,12],[6,"018f3a2b-0000-7000-8000-000000000002",9,12,"gone","#
-                + #""notes: no"]]},"acl":[["room",9,null],["room",9,"admin"]]}"#
+            "changes"
         ),
         (
-            .page(PageAnswer(id: 1, scope: room, since: 2, collection: "notes", changes: [change], next: 7)),
-            #"{"t":"page","rid":1,"scope":"room","since":2,"coll":"notes","next":7,"r":[["notes","#
-                + #""018f3a2b-0000-7000-8000-000000000002",8,7,0,"ann",10,11,{"a":"é😀"}]]}"#
+            .page(PageAnswer(id: 1, scope: room, since: 2, collection: "notes", changes: [change], next: 7)), "page"
         ),
         (
             .history(
@@ -204,16 +190,12 @@ enum GoldenFrames {
                     entries: [
                         entry(9, "t", .lww, old: "hi", new: nil, oldAuthor: "ann", app: "demo 1"),
                         entry(8, "n", .server, old: nil, new: [1, .double(2)], oldAuthor: nil, app: nil),
-                    ], next: 8)),
-            #"{"t":"history","rid":2,"scope":"room","coll":"notes","id":"018f3a2b-0000-7000-8000-000000000002","next":8,"#
-                + #""e":[[9,"t","lww","hi",null,"ann","bob","018f3a2b-0000-7000-8000-000000000001","demo 1",12],[8,"n","#
-                + #""server",null,[1,2.0],null,"bob","018f3a2b-0000-7000-8000-000000000001",null,12]]}"#
+                    ], next: 8)), "history"
         ),
-        (.authOK(AuthOK(expires: 30)), #"{"t":"auth_ok","exp":30}"#),
+        (.authOK(AuthOK(expires: 30)), "auth_ok"),
         (
-            .error(ErrorMessage(.rateLimited, "slow down", request: 4, retryAfter: 50, settledThrough: 6)),
-            #"{"t":"err","code":"rate_limited","msg":"slow down","rid":4,"retry_ms":50,"lmid":6}"#
+            .error(ErrorMessage(.rateLimited, "slow down", request: 4, retryAfter: 50, settledThrough: 6)), "err"
         ),
-        (.goAway(GoAway(after: 500, reason: "drain")), #"{"t":"goaway","after_ms":500,"why":"drain"}"#),
+        (.goAway(GoAway(after: 500, reason: "drain")), "goaway"),
     ]
 }

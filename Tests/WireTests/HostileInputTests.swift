@@ -4,8 +4,7 @@ import TidemarkWire
 
 @Suite struct `Hostile input` {
     private let frames =
-        (GoldenFrames.client + GoldenFrames.ephemeralClient).map { $0.0.encode() }
-        + (GoldenFrames.server + GoldenFrames.ephemeralServer + GoldenFrames.blobServer).map { $0.0.encode() }
+        GoldenFrames.allClient.map { $0.0.encode() } + GoldenFrames.allServer.map { $0.0.encode() }
 
     private func decodeBoth(_ bytes: [UInt8]) -> Int {
         var accepted = 0

@@ -49,7 +49,8 @@ import TidemarkTestKit
                 let status = try await chat.store.syncNow()
                 if case .refused(let reason) = status.phase { throw ExampleFailure(reason: "not sent: \(reason)") }
                 switch status.activity {
-                case .offline, .error: throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.phase)")
+                case .offline, .updateRequired, .error:
+                    throw ExampleFailure(reason: "not sent: \(chat.store.currentStatus.phase)")
                 case .idle, .syncing, .completed: break
                 }
                 for try await page in chat.messages.observe(conversation.id, newest: 20)

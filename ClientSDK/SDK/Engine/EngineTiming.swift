@@ -3,6 +3,9 @@ package struct EngineTiming: Hashable, Sendable {
     /// The first wait after a failure; doubles up to `backoffMax`, with full jitter.
     package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
+    /// At most so long until a server is asked again that has ended this version of the app, and half of it at least: it may
+    /// have been taken back. The app's next launch asks at once.
+    package var updateRetry: Int64 = 4 * 3_600_000
     /// How often in a row a transaction may reach the server without an answer before it is withheld.
     package var attemptsMax = 5
     /// Refusals in a row that name fewer settled transactions than the server told of before. A push or two that were on

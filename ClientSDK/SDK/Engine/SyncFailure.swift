@@ -34,6 +34,9 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case otherSchema = "other_schema"
         /// The server does not speak this app's version any more.
         case versionUnsupported = "version_unsupported"
+        /// Who runs the server serves only newer versions of the app: ask the user to update. What is written stays here
+        /// and is sent after the update; until then the server is asked again every few hours.
+        case updateRequired = "update_required"
         /// The same client id is connected elsewhere.
         case connectedElsewhere = "connected_elsewhere"
         /// The server did not know the client id, or knew it from elsewhere; the store took another one.
@@ -62,10 +65,14 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
     public let code: Code
     /// For logs and support; may quote the server.
     public let detail: String
+    /// With ``Code/updateRequired``: the least version of the app that is served, such as `2.4`; empty where the server does
+    /// not tell it.
+    public let minimumApp: String?
 
-    public init(_ code: Code, _ detail: String) {
+    public init(_ code: Code, _ detail: String, minimumApp: String? = nil) {
         self.code = code
         self.detail = detail
+        self.minimumApp = minimumApp
     }
 
     /// The handshake was answered by an HTTP status instead of a connection.
@@ -79,6 +86,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case 408, 500...599: code = .unavailable
         default: code = .notASyncServer
         }
+        minimumApp = nil
         self.detail = detail.isEmpty ? "HTTP status \(httpStatus)" : "HTTP status \(httpStatus): \(detail)"
     }
 
@@ -90,7 +98,8 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         switch code {
         case .unreachable, .connectionLost, .serverSilent: true
         case .unanswered, .tlsFailed, .notASyncServer, .tokenFailed, .unauthenticated, .forbidden, .otherAccount,
-            .otherSchema, .versionUnsupported, .connectedElsewhere, .clientReplaced, .rateLimited, .unavailable,
+            .otherSchema, .versionUnsupported, .updateRequired, .connectedElsewhere, .clientReplaced, .rateLimited,
+            .unavailable,
             .goingAway, .timedOut,
             .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed:
             false
@@ -114,9 +123,22 @@ extension SyncFailure {
         case .connectedElsewhere: self.init(.connectedElsewhere, reason)
         case .clientUnknown, .clientForked: self.init(.clientReplaced, reason)
         case .versionUnsupported: self.init(.versionUnsupported, reason)
+        case .appTooOld: self.init(appTooOld: reason)
         case .rateLimited: self.init(.rateLimited, reason)
         case .unavailable: self.init(.unavailable, reason)
         case nil: self.init(.connectionLost, reason)
         }
     }
+
+    /// The reason begins with the least version that is served and a colon.
+    private init(appTooOld reason: String) {
+        let parts = reason.split(separator: ":", maxSplits: 1)
+        let minimum = parts.count == 2 ? String(parts[0].prefix(Self.versionCharactersMax)) : ""
+        self.init(
+            .updateRequired,
+            "the server serves the app from \(minimum.isEmpty ? "a newer version" : minimum) on: update it; what is written here"
+                + " stays and is sent then", minimumApp: minimum)
+    }
+
+    private static let versionCharactersMax = 32
 }

@@ -23,7 +23,8 @@ extension CloseCode {
     var isAnswerless: Bool {
         switch self {
         case .protocolViolation, .tooBig, .timeout, .unavailable: true
-        case .normal, .goingAway, .unauthenticated, .workspaceForbidden, .versionUnsupported, .clientUnknown,
+        case .normal, .goingAway, .unauthenticated, .workspaceForbidden, .versionUnsupported, .appTooOld,
+            .clientUnknown,
             .clientForked, .connectedElsewhere, .rateLimited:
             false
         }

@@ -239,7 +239,7 @@ package struct SyncMachine: Sendable {
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true)
+            takesEphemerals: true, knowsAppTooOld: true)
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 
@@ -265,6 +265,9 @@ package struct SyncMachine: Sendable {
         switch close {
         case .workspaceForbidden, .versionUnsupported:
             refuse(failure, &effects)
+        case .appTooOld:
+            notBefore = now + backoff.spread(timing.updateRetry)
+            retry(failure, now: now, &effects)
         case .clientUnknown, .clientForked:
             effects.append(.fork(isCopy: close == .clientForked))
             retry(failure, now: now, &effects)

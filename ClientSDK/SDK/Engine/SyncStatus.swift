@@ -51,6 +51,8 @@ public struct SyncStatus: Hashable, Sendable {
         case .connecting, .catchingUp, .live, .waiting, .offline, .refused:
             if isUnderWay(after: track.failure) {
                 .syncing(track.progress)
+            } else if let minimum = failure?.minimumApp {
+                .updateRequired(minimum: minimum)
             } else if let failure {
                 failure.isOffline ? .offline : .error(reason: failure)
             } else {
@@ -85,6 +87,10 @@ public enum SyncActivity: Hashable, Sendable {
     /// Something else than the network is in the way: the server, the token, the device. Its code says what; most are
     /// tried again by themselves, see `SyncStatus.phase`.
     case error(reason: SyncFailure)
+    /// Who runs the server has ended this version of the app: only this one and newer ones are served (empty where the server
+    /// does not tell which). Nothing is lost: what is written stays on the device, shown and counted as pending, and is sent
+    /// after the update. Show the way to the app's store.
+    case updateRequired(minimum: String)
     /// The server cannot be reached; tried again for ever. `SyncStatus.failure` has the details.
     case offline
 }

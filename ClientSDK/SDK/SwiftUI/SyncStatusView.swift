@@ -26,6 +26,7 @@ public struct SyncStatusView: View {
         case .idle: return "Not connected\(suffix)"
         case .syncing: return "Syncing\(suffix)"
         case .completed: return "Up to date"
+        case .updateRequired: return "Update the app\(suffix)"
         case .error: return "Trouble with the server\(suffix)"
         case .offline: return "Offline\(suffix)"
         }
@@ -36,6 +37,7 @@ public struct SyncStatusView: View {
         case nil, .idle: "icloud.slash"
         case .syncing: "arrow.triangle.2.circlepath.icloud"
         case .completed: "checkmark.icloud"
+        case .updateRequired: "arrow.down.app"
         case .error: "exclamationmark.icloud"
         case .offline: "icloud.slash"
         }

@@ -45,7 +45,7 @@ struct ServerMachines: Sendable {
                 Identity(principal: Principal(user: $0), workspace: Self.workspace, expires: now + Self.tokenLife)
             }
         }
-        sequencer = Sequencer(schema: schema, limits: limits.model)
+        sequencer = Sequencer(limits: limits.model)
         hub = Hub(context: context)
         lane = LaneQueue(limits: context.sequencing)
         follow()

@@ -3,11 +3,13 @@ import Foundation
 import TidemarkChatSchema
 import TidemarkCommandLine
 import TidemarkModel
+import TidemarkOperations
 
 /// `tidemark schema`: what concerns schema documents.
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Work with schema documents.", subcommands: [Check.self, Sample.self])
+        commandName: "schema", abstract: "Work with schema documents.",
+        subcommands: [Check.self, Apply.self, Show.self, Sample.self])
 
     /// `tidemark schema check`: reads a schema as the server would.
     struct Check: ParsableCommand {

@@ -44,7 +44,8 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
-            The schema of what apps store, JSON; 'tidemark schema sample' prints one. Not needed with --dev. \
+            The schema of what apps store, JSON; 'tidemark schema sample' prints one. For the first start on a database: \
+            later ones are put in force by 'tidemark schema apply'. Not needed with --dev. \
             (environment: TIDEMARK_SCHEMA)
             """,
             valueName: "file"))

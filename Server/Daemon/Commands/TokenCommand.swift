@@ -30,6 +30,11 @@ struct TokenCommand: ParsableCommand {
     @Flag(help: "For a program that acts for the operator: passes every access rule.")
     var service = false
 
+    @Flag(
+        name: .customLong("operator"),
+        help: "For whoever runs the server: opens the calls that concern all of it, such as 'tidemark schema apply'.")
+    var isOperator = false
+
     @OptionGroup var signing: SigningOptions
 
     func validate() throws {
@@ -43,6 +48,8 @@ struct TokenCommand: ParsableCommand {
     func run() throws {
         let issuer = TokenIssuer(secret: try signing.secret(), now: wallClock)
         print(
-            try issuer.issue(user: user, workspace: workspace, lifetime: ttl.duration, isService: service))
+            try issuer.issue(
+                user: user, workspace: workspace, lifetime: ttl.duration, isService: service,
+                isOperator: isOperator))
     }
 }

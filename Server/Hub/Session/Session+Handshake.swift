@@ -27,11 +27,16 @@ extension Session {
         guard hello.scopes.count <= context.limits.scopesMax else {
             return close(.protocolViolation, "hello: more than \(context.limits.scopesMax) scopes", into: &effects)
         }
+        if let minimum = context.minimum(for: hello.app, of: identity.principal) {
+            knowsAppTooOld = hello.knowsAppTooOld
+            return closeTooOld(minimum, into: &effects)
+        }
         self.identity = identity
         self.hello = hello
         headerToken = nil
         client = hello.client
         takesEphemerals = hello.takesEphemerals
+        knowsAppTooOld = hello.knowsAppTooOld
         connection = hello.connection
         app = hello.app
         phase = .loading

@@ -16,7 +16,7 @@ package struct Session: Sendable {
     }
 
     package let id: SessionID
-    let context: SessionContext
+    private(set) var context: SessionContext
     var phase: Phase
     var isDraining = false
 
@@ -28,8 +28,10 @@ package struct Session: Sendable {
     var hello: Hello?
     /// The client understands `eph`.
     var takesEphemerals = false
+    /// The client understands the close code of an app that is too old.
+    var knowsAppTooOld = false
     /// Name and version of the app, as it says itself.
-    var app: String?
+    package var app: String?
     var headerToken: String?
 
     // Where it stands.
@@ -182,6 +184,29 @@ package struct Session: Sendable {
         close(.goingAway, "the server has compacted what came since; connect again", into: &effects)
     }
 
+    /// Another schema came in force: what is admitted from here on is judged by it. Ends the session of an app that is not
+    /// served any more, and one that would not hear of scopes which everybody sees now.
+    package mutating func adopt(_ context: SessionContext, into effects: inout [SessionEffect]) {
+        let before = self.context
+        self.context = context
+        guard let identity, phase != .closed else { return }
+        if let minimum = context.minimum(for: app, of: identity.principal) {
+            return closeTooOld(minimum, into: &effects)
+        }
+        guard context.sharedGrants != before.sharedGrants, !isDraining else { return }
+        send(.goAway(GoAway(after: spreadOfReconnects, reason: "the schema shares other scopes")), into: &effects)
+        close(.goingAway, "the schema shares other scopes; connect again", into: &effects)
+    }
+
+    /// Who runs the server has ended the app. A client that does not know so is told what it knows.
+    mutating func closeTooOld(_ minimum: AppVersion, into effects: inout [SessionEffect]) {
+        let reason = "\(minimum): older versions of this app are not served any more; update it"
+        close(knowsAppTooOld ? .appTooOld : .versionUnsupported, reason, into: &effects)
+    }
+
+    /// Milliseconds, another for each session.
+    private var spreadOfReconnects: Int64 { Int64(id % UInt64(max(1, context.timing.drainSpread))) }
+
     /// The connection is gone.
     package mutating func lost() { phase = .closed }
 
@@ -189,8 +214,7 @@ package struct Session: Sendable {
     package mutating func drain(into effects: inout [SessionEffect]) {
         guard phase != .closed, !isDraining else { return }
         isDraining = true
-        let after = Int64(id % UInt64(max(1, context.timing.drainSpread)))
-        send(.goAway(GoAway(after: after, reason: "the server is stopping")), into: &effects)
+        send(.goAway(GoAway(after: spreadOfReconnects, reason: "the server is stopping")), into: &effects)
         if pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
     }
 

@@ -49,7 +49,7 @@ extension SessionContext {
 
 extension String {
     /// Short, and without control characters, which not every store takes.
-    fileprivate var isPlainName: Bool {
+    package var isPlainName: Bool {
         (1...128).contains(utf8.count) && !utf8.contains { $0 < 0x20 || $0 == 0x7f }
     }
 }

@@ -1,5 +1,6 @@
 package import TidemarkModel
 package import TidemarkSequencer
+package import TidemarkStore
 package import TidemarkWire
 
 /// What a verified token says.
@@ -10,21 +11,40 @@ package struct Identity: Hashable, Sendable {
     package var expires: Milliseconds
     /// When it is accepted no more: what was open under it ends then. Never before `expires`.
     package var acceptedUntil: Milliseconds
+    /// Whoever runs the server: may call what concerns all of it.
+    package var isOperator: Bool
 
     /// - Parameter acceptedUntil: `nil` for the token's own end.
     package init(
-        principal: Principal, workspace: WorkspaceID, expires: Milliseconds, acceptedUntil: Milliseconds? = nil
+        principal: Principal, workspace: WorkspaceID, expires: Milliseconds, acceptedUntil: Milliseconds? = nil,
+        isOperator: Bool = false
     ) {
         self.principal = principal
         self.workspace = workspace
         self.expires = expires
+        self.isOperator = isOperator
         self.acceptedUntil = max(expires, acceptedUntil ?? expires)
     }
 }
 
-/// What all sessions of a process share.
+/// The schema that a server works with, and which versions of apps it serves.
+package struct SchemaInForce: Hashable, Sendable {
+    package var schema: Schema
+    /// Counts the documents that were put in force on the database; `nil` where nothing keeps them.
+    package var revision: Int64?
+    package var requirement: AppRequirement
+
+    package init(_ schema: Schema, revision: Int64? = nil, requirement: AppRequirement = .none) {
+        self.schema = schema
+        self.revision = revision
+        self.requirement = requirement
+    }
+}
+
+/// What all sessions of a process share. It never changes: another schema in force is another context, see ``putting(_:)``.
 package final class SessionContext: Sendable {
     package let serverName: String
+    package let inForce: SchemaInForce
     package let schema: SchemaLabel
     package let limits: WireLimits
     package let timing: SessionTiming
@@ -35,20 +55,45 @@ package final class SessionContext: Sendable {
     /// Judges a bearer token at a time; `nil` refuses it.
     package let verify: @Sendable (String, Milliseconds) -> Identity?
 
-    package init(
+    package convenience init(
         serverName: String, schema: Schema, limits: WireLimits, timing: SessionTiming = SessionTiming(),
         sequencing: LaneLimits = LaneLimits(), seal: CursorSeal,
         verify: @escaping @Sendable (String, Milliseconds) -> Identity?
     ) {
+        self.init(
+            serverName: serverName, inForce: SchemaInForce(schema), limits: limits, timing: timing,
+            sequencing: sequencing, seal: seal, verify: verify)
+    }
+
+    package init(
+        serverName: String, inForce: SchemaInForce, limits: WireLimits, timing: SessionTiming = SessionTiming(),
+        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal,
+        verify: @escaping @Sendable (String, Milliseconds) -> Identity?
+    ) {
         self.serverName = serverName
-        self.schema = SchemaLabel(schema)
+        self.inForce = inForce
+        schema = SchemaLabel(inForce.schema, revision: inForce.revision)
         self.limits = limits
         self.timing = timing
         self.sequencing = sequencing
         self.seal = seal
         self.verify = verify
-        admission = Admission(schema: schema, limits: limits.model)
-        sharedGrants = schema.sharedScopes.map { Grant(scope: $0, since: 0, role: .member) }
+        admission = Admission(schema: inForce.schema, limits: limits.model)
+        sharedGrants = inForce.schema.sharedScopes.map { Grant(scope: $0, since: 0, role: .member) }
+    }
+
+    /// The same with another schema in force.
+    package func putting(_ inForce: SchemaInForce) -> SessionContext {
+        SessionContext(
+            serverName: serverName, inForce: inForce, limits: limits, timing: timing, sequencing: sequencing,
+            seal: seal,
+            verify: verify)
+    }
+
+    /// The least version of an app that is served, where the one that speaks is older. Programs of the operator are served
+    /// whatever they say.
+    package func minimum(for app: String?, of principal: Principal) -> AppVersion? {
+        principal.isService ? nil : inForce.requirement.minimum(for: app.flatMap { $0.isPlainName ? $0 : nil })
     }
 }
 

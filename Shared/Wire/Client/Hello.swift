@@ -21,10 +21,13 @@ package struct Hello: Hashable, Sendable {
     package var app: String?
     /// Understands `eph`; without it the server sends none.
     package var takesEphemerals = false
+    /// Understands the close code 4427; without it the server says 4426 to an app that is too old.
+    package var knowsAppTooOld = false
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
-        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false
+        scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
+        knowsAppTooOld: Bool = false
     ) {
         self.token = token
         self.client = client
@@ -35,6 +38,7 @@ package struct Hello: Hashable, Sendable {
         self.ackedThrough = ackedThrough
         self.app = app
         self.takesEphemerals = takesEphemerals
+        self.knowsAppTooOld = knowsAppTooOld
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
@@ -54,6 +58,7 @@ package struct Hello: Hashable, Sendable {
             case "acked": hello.ackedThrough = try MessageReader.count(&reader)
             case "app": hello.app = try reader.string()
             case "eph": hello.takesEphemerals = try reader.boolean()
+            case "upd": hello.knowsAppTooOld = try reader.boolean()
             default: try reader.skip()
             }
         }
@@ -89,6 +94,7 @@ package struct Hello: Hashable, Sendable {
             writer.string(app)
         }
         if takesEphemerals { writer.literal(",\"eph\":true") }
+        if knowsAppTooOld { writer.literal(",\"upd\":true") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -6,20 +6,29 @@ package struct SchemaLabel: Hashable, Sendable {
     package var name: String
     /// Shown, never compared: apps of several versions use one server.
     package var version: Int64
+    /// Counts the documents that were put in force on the server's database; `nil` from an older server.
+    package var revision: Int64?
 
-    package init(name: String, version: Int64) {
+    package init(name: String, version: Int64, revision: Int64? = nil) {
         self.name = name
         self.version = version
+        self.revision = revision
     }
 
-    package init(_ schema: Schema) { self.init(name: schema.name, version: schema.version) }
+    package init(_ schema: Schema, revision: Int64? = nil) {
+        self.init(name: schema.name, version: schema.version, revision: revision)
+    }
 
-    /// `{"name":…,"version":…}`.
+    /// `{"name":…,"version":…,"revision":…}`.
     func write(to writer: inout JSONWriter) {
         writer.literal("{\"name\":")
         writer.string(name)
         writer.literal(",\"version\":")
         writer.integer(version)
+        if let revision {
+            writer.literal(",\"revision\":")
+            writer.integer(revision)
+        }
         writer.byte(UInt8(ascii: "}"))
     }
 
@@ -29,6 +38,7 @@ package struct SchemaLabel: Hashable, Sendable {
             switch key {
             case "name": label.name = try reader.string()
             case "version": label.version = try reader.integer()
+            case "revision": label.revision = try MessageReader.count(&reader)
             default: try reader.skip()
             }
         }

@@ -16,7 +16,12 @@ import TidemarkIdentity
             "--ledger-days",
             "--limit",
         ],
-        ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--secret-file", "--dev"],
+        ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--operator", "--secret-file", "--dev"],
+        [
+            "tidemark schema apply", "--dry-run", "--accept", "--min-app", "--note", "--server", "--secret-file",
+            "--dev",
+        ],
+        ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
         ["tidemark migrate", "--database", "--plan", "--contract", "--patience"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],

@@ -53,8 +53,7 @@ final class NotingClock: Clock, Sendable {
         let published = published
         return GroupCommit(
             store: store,
-            sequencer: Sequencer(
-                schema: try ServerConfiguration.sampleSchema(), limits: ModelLimits(), bounds: limits.plan),
+            sequencer: Sequencer(limits: ModelLimits(), bounds: limits.plan),
             limits: limits, environment: .init(now: { 1 }, nonce: nonce, clock: clock, logger: logger)
         ) { commits, workspace, batch, _ in
             published.batches.withLock { $0.append(batch) }

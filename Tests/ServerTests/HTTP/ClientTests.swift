@@ -124,7 +124,7 @@ import TidemarkWire
         let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, now: 100)
         sightings.note(one, now: 200)
-        #expect(sightings.take(now: 300) == [WorkspaceID("w"): [Sample.id(1)]])
+        #expect(sightings.take(now: 300) == [WorkspaceID("w"): [.init(client: Sample.id(1))]])
         sightings.note(one, now: 900)
         #expect(sightings.take(now: 900).isEmpty)
         sightings.note(one, now: 1_100)

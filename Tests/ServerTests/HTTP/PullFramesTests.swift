@@ -12,7 +12,8 @@ import TidemarkWire
     private func context() throws -> SessionContext {
         let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
         return SessionContext(
-            serverName: "t", schema: configuration.schema, limits: WireLimits(), seal: configuration.secret.cursors
+            serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
+            seal: configuration.secret.cursors
         ) { _, _ in nil }
     }
 

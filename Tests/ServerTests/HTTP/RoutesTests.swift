@@ -31,7 +31,7 @@ import TidemarkWire
             #expect(profile.status == 200 && profile.header("content-type") == "application/json")
             let value = try JSONReader.read(profile.body) { try $0.fields() }
             #expect(value["versions"] == .array([.integer(1)]))
-            #expect(value["schema"] == .object(["name": "chat", "version": 2]))
+            #expect(value["schema"] == .object(["name": "chat", "version": 2, "revision": 1]))
             guard case .object(let limits)? = value["limits"] else {
                 Issue.record("no limits")
                 return

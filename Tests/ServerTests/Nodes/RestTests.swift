@@ -94,7 +94,8 @@ private struct Rings {
     init(bytesMax: Int) throws {
         let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
         let context = SessionContext(
-            serverName: "t", schema: configuration.schema, limits: WireLimits(), seal: configuration.secret.cursors
+            serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
+            seal: configuration.secret.cursors
         ) { _, _ in nil }
         var limits = HubLimits()
         limits.ringBytesMax = bytesMax

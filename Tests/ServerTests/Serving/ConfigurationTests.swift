@@ -24,7 +24,7 @@ import TidemarkWire
         let configuration = try configuration([:])
         #expect(configuration.database == .sqlite(path: "./tidemark-data/tidemark.sqlite"))
         #expect(configuration.listen == ListenAddress(host: "127.0.0.1", port: 8_080))
-        #expect(configuration.schema.name == "chat")
+        #expect(configuration.schema?.schema.name == "chat")
         #expect(configuration.logLevel == .info)
         #expect(!configuration.isDevelopment && configuration.nodeID > 0)
         #expect(configuration.limits.wire.transactionsPerSecond == 100)
@@ -101,13 +101,6 @@ import TidemarkWire
         let error = #expect(throws: ConfigurationError.self) { try ServerConfiguration(environment: [:]) }
         #expect(error?.reason.contains("--dev") == true && error?.reason.contains("/dev/urandom") == true)
         #expect(try ServerConfiguration(environment: [:], overrides: [.development: "1"]).isDevelopment)
-    }
-
-    @Test func `without a schema the start is refused with what to do, except in development`() throws {
-        let error = #expect(throws: ConfigurationError.self) { try configuration(["TIDEMARK_SCHEMA": ""]) }
-        #expect(error?.setting == "TIDEMARK_SCHEMA" && error?.reason.contains("tidemark schema sample") == true)
-        let development = try configuration(["TIDEMARK_SCHEMA": "", "TIDEMARK_DEV": "1"])
-        #expect(development.schema == (try ServerConfiguration.sampleSchema()))
     }
 
     @Test func `a secret's file counts without its line's end`() throws {

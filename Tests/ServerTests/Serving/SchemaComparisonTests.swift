@@ -1,7 +1,7 @@
 import Testing
 import TidemarkModel
 
-@testable import TidemarkDaemon
+@testable import TidemarkOperations
 
 @Suite struct SchemaComparisonTests {
     private static let old = """

@@ -25,7 +25,7 @@ import TidemarkWire
         try await TestServer.running { server in
             let welcome = try await TestClient.greeting(server, as: "ann", 1).welcome()
             #expect(welcome.user == UserID("ann"))
-            #expect(welcome.schema == SchemaLabel(name: "chat", version: 2))
+            #expect(welcome.schema == SchemaLabel(name: "chat", version: 2, revision: 1))
         }
     }
 

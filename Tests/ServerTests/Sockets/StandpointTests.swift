@@ -52,4 +52,10 @@ import TidemarkWire
         #expect(state(lineage: head(5, 55), horizon: 5) == .ok)
         #expect(state(lineage: head(7, 55), horizon: 6) == .resync)
     }
+
+    @Test func `a cursor of the first version of the protocol is made and read as ever`() {
+        let frozen = "AQAAAAAAAAABAAAAAAAAAAUAAAAAAAAAN1s7gHsbKZsU"
+        #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
+        #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
+    }
 }

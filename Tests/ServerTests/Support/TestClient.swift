@@ -27,14 +27,16 @@ final class TestClient: Sendable {
     /// Opens the socket and says hello.
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
-        cursor: String? = nil, scopes: [HeldScope] = [], hears: Bool = false
+        cursor: String? = nil, scopes: [HeldScope] = [], hears: Bool = false, app: String? = nil,
+        knowsAppTooOld: Bool = false, isService: Bool = false
     ) async throws -> TestClient {
         let client = try await open(server, id)
         try await client.send(
             .hello(
                 Hello(
-                    token: try server.token(user), client: client.id, isNewClient: isNew, connection: counter,
-                    cursor: cursor, scopes: scopes, takesEphemerals: hears)))
+                    token: try server.token(user, isService: isService), client: client.id, isNewClient: isNew,
+                    connection: counter, cursor: cursor, scopes: scopes, app: app, takesEphemerals: hears,
+                    knowsAppTooOld: knowsAppTooOld)))
         return client
     }
 
@@ -101,11 +103,14 @@ final class TestClient: Sendable {
     }
 
     /// How the server ends the connection, once everything before is read.
-    func closeCode() async throws -> UInt16 {
+    func closeCode() async throws -> UInt16 { try await end().code }
+
+    /// The same with the reason.
+    func end() async throws -> TransportClosed {
         do {
             while true { _ = try await connection.receive() }
         } catch let closed as TransportClosed {
-            return closed.code
+            return closed
         }
     }
 

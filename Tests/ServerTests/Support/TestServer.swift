@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkStore
@@ -49,7 +50,6 @@ struct TestServer: Sendable {
         ]
         for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
         var configuration = try ServerConfiguration(environment: environment)
-        if let schema { configuration.schema = schema }
         change(&configuration.limits)
         var logger = Logger(label: "test") { label in
             if let log { return log }
@@ -57,7 +57,10 @@ struct TestServer: Sendable {
         }
         if log == nil { logger.logLevel = .critical }
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
-        let server = ServerAssembly(configuration, store: store, eventLoops: loops, logger: logger) { port in
+        let given = try await store.schema(for: configuration, now: 1, logger: Logger(label: "test"))
+        let inForce = schema.map { SchemaInForce($0, revision: given.revision) } ?? given
+        let server = ServerAssembly(configuration, inForce: inForce, store: store, eventLoops: loops, logger: logger) {
+            port in
             listening.yield(port)
         }
         let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
@@ -81,9 +84,11 @@ struct TestServer: Sendable {
     }
 
     func token(
-        _ user: String, workspace: String = "w", isService: Bool = false, lifetime: Duration = .seconds(3_600)
+        _ user: String, workspace: String = "w", isService: Bool = false, isOperator: Bool = false,
+        lifetime: Duration = .seconds(3_600)
     ) throws -> String {
-        try issuer.issue(user: user, workspace: workspace, lifetime: lifetime, isService: isService)
+        try issuer.issue(
+            user: user, workspace: workspace, lifetime: lifetime, isService: isService, isOperator: isOperator)
     }
 
     /// A token of an hour that ended so long ago.

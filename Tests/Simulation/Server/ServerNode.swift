@@ -61,7 +61,7 @@ final class ServerNode {
         context = SessionContext(
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
             sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
-        sequencer = Sequencer(schema: world.schema, limits: world.plan.wire.model, bounds: world.plan.lane.plan)
+        sequencer = Sequencer(limits: world.plan.wire.model, bounds: world.plan.lane.plan)
         hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)

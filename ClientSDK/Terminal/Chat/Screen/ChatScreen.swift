@@ -146,6 +146,7 @@ struct ConnectionLine: Hashable, Sendable {
         case .databaseFailed: "The local database failed"
         case .connectedElsewhere: "This device's database is in use elsewhere"
         case .forbidden, .versionUnsupported: "The server refuses"
+        case .updateRequired: "This program is too old for the server"
         case .otherAccount, .otherSchema: "Nothing is sent or taken"
         case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
             .goingAway, .timedOut, .protocolViolation, .tooLarge,

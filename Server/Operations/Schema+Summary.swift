@@ -1,10 +1,10 @@
-import TidemarkCommandLine
-import TidemarkModel
+package import TidemarkModel
 
 extension Schema {
     /// The schema in words: a block a collection, a line a field.
-    var summary: String {
-        (["\(name), version \(version): \(collections.count.counted("collection"))"] + collections.map(\.summary))
+    package var summary: String {
+        (["\(name), version \(version): \(collections.count) collection\(collections.count == 1 ? "" : "s")"]
+            + collections.map(\.summary))
             .joined(separator: "\n\n")
     }
 }

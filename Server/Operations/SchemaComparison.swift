@@ -1,14 +1,14 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// What changes from one version of a schema to another, and what apps of the older one meet at a server with the newer.
-struct SchemaComparison: Hashable, Sendable {
+package struct SchemaComparison: Hashable, Sendable {
     /// What a change means for apps of the older version.
-    enum Kind: String, Hashable, Sendable, CaseIterable {
+    package enum Kind: String, Hashable, Sendable, CaseIterable {
         case added, renamed, loosened, narrowed
         case takenAway = "taken away"
 
         /// Something that those apps did before does not work any more.
-        var costsOldApps: Bool {
+        package var costsOldApps: Bool {
             switch self {
             case .added, .renamed, .loosened: false
             case .narrowed, .takenAway: true
@@ -17,21 +17,28 @@ struct SchemaComparison: Hashable, Sendable {
     }
 
     /// One difference.
-    struct Change: Hashable, Sendable {
-        let kind: Kind
+    package struct Change: Hashable, Sendable {
+        package let kind: Kind
         /// Collection, or collection and field, with what is different about it.
-        let what: String
+        package let what: String
         /// What an older app meets.
-        let effect: String
+        package let effect: String
+        /// The collection and field that it is about, by the names that the server stores; no field where it is about all of
+        /// the collection, and nothing where it is about no records.
+        package let collection: String?
+        package let field: String?
     }
 
-    private let title: String
-    private(set) var changes: [Change] = []
+    package let title: String
+    package private(set) var changes: [Change] = []
+    /// What is compared at the moment: a collection, or a collection and a field, by stored names.
+    private var subject: [String] = []
 
-    init(from old: Schema, to new: Schema) {
+    package init(from old: Schema, to new: Schema) {
         title = "\(new.name), version \(old.version) to \(new.version)"
         let stored = Dictionary(new.collections.map { ($0.storedName, $0) }, uniquingKeysWith: { first, _ in first })
         for collection in old.collections {
+            subject = [collection.storedName]
             if let now = stored[collection.storedName] {
                 compare(collection, now)
             } else {
@@ -40,23 +47,29 @@ struct SchemaComparison: Hashable, Sendable {
         }
         let known = Set(old.collections.map(\.storedName))
         for collection in new.collections where !known.contains(collection.storedName) {
+            subject = [collection.storedName]
             add(.added, collection.name, "do not see it")
         }
+        subject = []
         if !changes.isEmpty, new.version <= old.version {
             add(.loosened, "version", "see no difference, but people do: raise it")
         }
     }
 
     /// True when something is taken away or narrowed.
-    var costsOldApps: Bool { changes.contains { $0.kind.costsOldApps } }
+    package var costsOldApps: Bool { changes.contains { $0.kind.costsOldApps } }
 
     /// For a terminal: a block a kind, a line a change.
-    var text: String {
+    package var text: String { text { _ in "" } }
+
+    /// The same with a word more for each change.
+    func text(_ remark: (Change) -> String) -> String {
         guard !changes.isEmpty else { return "\(title): nothing that apps would meet" }
         let width = changes.map(\.what.count).max() ?? 0
         let blocks = Kind.allCases.compactMap { kind -> String? in
             let lines = changes.filter { $0.kind == kind }.map { change in
-                "  \(change.what)\(String(repeating: " ", count: width - change.what.count))  old apps \(change.effect)"
+                let gap = String(repeating: " ", count: width - change.what.count)
+                return "  \(change.what)\(gap)  old apps \(change.effect)\(remark(change))"
             }
             return lines.isEmpty ? nil : ([kind.rawValue] + lines).joined(separator: "\n")
         }
@@ -64,7 +77,9 @@ struct SchemaComparison: Hashable, Sendable {
     }
 
     private mutating func add(_ kind: Kind, _ what: String, _ effect: String) {
-        changes.append(Change(kind: kind, what: what, effect: effect))
+        changes.append(
+            Change(
+                kind: kind, what: what, effect: effect, collection: subject.first, field: subject.dropFirst().first))
     }
 
     // MARK: Collections
@@ -141,6 +156,7 @@ extension SchemaComparison {
     private mutating func compareFields(_ old: CollectionSchema, _ new: CollectionSchema) {
         let stored = Dictionary(new.fields.map { ($0.storedName, $0) }, uniquingKeysWith: { first, _ in first })
         for field in old.fields {
+            subject = [new.storedName, field.storedName]
             if let now = stored[field.storedName] {
                 compare(field, now, new.name)
             } else {
@@ -149,6 +165,7 @@ extension SchemaComparison {
         }
         let known = Set(old.fields.map(\.storedName))
         for field in new.fields where !known.contains(field.storedName) {
+            subject = [new.storedName, field.storedName]
             if field.isRequired {
                 add(
                     .narrowed, "\(new.name).\(field.name): required",

@@ -1,0 +1,85 @@
+import Hummingbird
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkOperations
+import TidemarkStore
+
+/// The operator's calls for the schema of the whole server.
+extension API {
+    /// `GET /v1/schema`: the document in force, and what belongs to it.
+    func schemaInForce(for identity: Identity) async throws -> Response {
+        try requireOperator(identity)
+        guard let revision = try await node.schemas.revision(after: 0) else {
+            throw APIError(.notFound, "not_found", "no schema was put in force here")
+        }
+        var writer = JSONWriter(capacity: revision.document.count + 256)
+        writer.literal("{\"revision\":")
+        writer.integer(revision.number)
+        writer.literal(",\"applied\":")
+        writer.integer(revision.applied)
+        writer.literal(",\"min_app\":")
+        writer.string(revision.requirement.description)
+        writer.literal(",\"note\":")
+        writer.string(revision.note)
+        writer.literal(",\"document\":")
+        writer.string(String(decoding: revision.document, as: UTF8.self))
+        writer.byte(UInt8(ascii: "}"))
+        return Response(json: writer.bytes)
+    }
+
+    /// `POST /v1/schema`: puts a document in force while everybody is online, or says what that would change.
+    func applySchema(_ request: Request, of identity: Identity) async throws -> Response {
+        try requireOperator(identity)
+        let bytes = try await body(of: request)
+        do {
+            let call = try SchemaCall(decoding: bytes)
+            guard let before = try await node.schemas.revision(after: 0) else {
+                throw SchemaRefusal(.invalid, "no schema was put in force here")
+            }
+            var plan = try SchemaPlan(call, on: before, now: node.now())
+            if call.isDryRun {
+                try await count(&plan)
+                return Response(json: plan.encode(isApplied: false))
+            }
+            guard plan.changesAnything else { return Response(json: plan.encode(isApplied: false)) }
+            try plan.check(call)
+            guard try await node.schemas.keep(plan.next) else {
+                throw SchemaRefusal(
+                    .moved, "another schema came in force meanwhile: look at what it changes, and try again")
+            }
+            try node.adopt(plan.next)
+            return Response(json: plan.encode(isApplied: true))
+        } catch let refusal as SchemaRefusal {
+            let status = refusal.code == .invalid ? HTTPResponse.Status.badRequest : .conflict
+            throw APIError(status, refusal.code.rawValue, refusal.description)
+        }
+    }
+
+    /// Step by step between the reads of clients, for a bounded time.
+    private func count(_ plan: inout SchemaPlan) async throws {
+        let begun = node.now()
+        let fields = plan.fields
+        plan.apps = try await node.schemas.apps(
+            seenAfter: begun - SchemaPlan.unseenMax, limit: SchemaPlan.appsMax)
+        var counted = RecordCount()
+        repeat {
+            let place = counted.next
+            counted.add(
+                try await node.readGate.pass { () async throws(StoreError) -> RecordCount in
+                    try await node.schemas.count(fields, from: place)
+                })
+        } while counted.next != nil && node.now() - begun < node.limits.schemaCountMax
+        plan.isCountedThrough = counted.next == nil
+        plan.counted = counted
+    }
+
+    /// A program of a workspace is not enough: the schema is everybody's.
+    private func requireOperator(_ identity: Identity) throws(APIError) {
+        guard identity.isOperator else {
+            throw APIError(
+                .forbidden, "forbidden",
+                "this is for whoever runs the server: a token with \"op\": true, as 'tidemark token --operator' makes")
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+package import Logging
+import TidemarkChatSchema
+package import TidemarkHub
+package import TidemarkModel
+import TidemarkStore
+
+/// A schema document with what it says.
+package struct SchemaDocument: Hashable, Sendable {
+    package let bytes: [UInt8]
+    package let schema: Schema
+    /// How people know it: a path, or what else it is.
+    package let name: String
+
+    /// - Throws: what is wrong with the document.
+    package init(_ bytes: [UInt8], from name: String) throws(ConfigurationError) {
+        guard bytes.count <= SchemaRevision.documentBytesMax else {
+            throw ConfigurationError(.schema, "\(name): longer than \(SchemaRevision.documentBytesMax) bytes")
+        }
+        self.bytes = bytes
+        self.name = name
+        do throws(SchemaError) {
+            schema = try Schema(json: bytes)
+        } catch {
+            throw ConfigurationError(.schema, "\(name): \(error)")
+        }
+    }
+
+    /// A chat, for trying things out.
+    package static func sample() throws(ConfigurationError) -> SchemaDocument {
+        try SchemaDocument(ChatDocument.json, from: "the sample")
+    }
+}
+
+extension ServerConfiguration {
+    /// - Throws: when there is no schema, and no database file that could know one: before one is made.
+    func requireSchemaOrDatabase() throws(ConfigurationError) {
+        guard schema == nil, case .sqlite(let path) = database, !FileManager.default.fileExists(atPath: path) else {
+            return
+        }
+        throw Self.noSchema
+    }
+
+    fileprivate static let noSchema = ConfigurationError(
+        .schema,
+        "there is no schema, which says what apps may store; name its file here ('tidemark schema sample' prints one to begin"
+            + " with), or start with --dev to try things out")
+}
+
+extension OpenedStore {
+    /// The schema that is in force on the database. A document that the configuration names is put in force where there is
+    /// none, so on the first start; in development also where there is another one. One that was in force earlier changes
+    /// nothing: whoever put the next one in force must not be stopped by the file of before at the next restart.
+    ///
+    /// - Throws: `ConfigurationError` when there is none, or when the configuration names one that never was in force.
+    package func schema(
+        for configuration: ServerConfiguration, now: Milliseconds, logger: Logger
+    ) async throws -> SchemaInForce {
+        let given = configuration.schema
+        let first = given.map { SchemaRevision(document: $0.bytes, applied: now, note: "the first start") }
+        let beginning = try await schemas.begin(with: first)
+        guard let stored = beginning.newest else { throw ServerConfiguration.noSchema }
+        let schema = try stored.schema()
+        let inForce = SchemaInForce(schema, revision: stored.number, requirement: stored.requirement)
+        guard let given, given.schema != schema else { return inForce }
+        if beginning.isKnown, !configuration.isDevelopment {
+            logger.warning(
+                "The schema that was given is an earlier one: the one that was put in force since stays; start without it",
+                metadata: ["schema": "\(given.name)", "revision": "\(stored.number)"])
+            return inForce
+        }
+        guard configuration.isDevelopment, given.schema.name == schema.name else {
+            throw ConfigurationError(
+                .schema,
+                "\(given.name) is not the schema that is in force on this database (\(schema.name), version"
+                    + " \(schema.version), revision \(stored.number)): start without it, and put it in force with 'tidemark"
+                    + " schema apply', which says first what apps in use would meet")
+        }
+        logger.warning(
+            "Development mode: the schema that was given replaces the one before", metadata: ["schema": "\(given.name)"]
+        )
+        let next = SchemaRevision(
+            number: stored.number + 1, document: given.bytes, requirement: stored.requirement, applied: now,
+            note: "a start in development")
+        guard let newest = try await schemas.begin(with: next).newest, newest == next else {
+            throw ConfigurationError(.schema, "another server put another schema in force meanwhile: start again")
+        }
+        return SchemaInForce(given.schema, revision: newest.number, requirement: newest.requirement)
+    }
+}
+
+extension SchemaRevision {
+    fileprivate func schema() throws -> Schema {
+        do throws(SchemaError) {
+            return try Schema(json: document)
+        } catch {
+            throw ConfigurationError(
+                .schema,
+                "the schema that is in force on this database (revision \(number)) is not read by this version of Tidemark:"
+                    + " run a later one (\(error))")
+        }
+    }
+}

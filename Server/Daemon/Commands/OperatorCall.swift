@@ -1,0 +1,110 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import TidemarkCommandLine
+
+/// One call to a running server, over HTTP without TLS. A server of ours has none of its own.
+struct OperatorCall {
+    private static let answerBytesMax = 16 * 1_048_576
+    private static let timeMax = TimeAmount.seconds(60)
+
+    private let host: String
+    private let port: Int
+    private let head: HTTPRequestHead
+    private let body: [UInt8]
+    private let server: String
+
+    /// - Throws: `CommandFailure` for an address of another kind.
+    init(_ method: String, _ path: String, at server: String, token: String, body: [UInt8]) throws {
+        guard let url = URL(string: server), url.scheme == "http", let host = url.host(), url.path().count <= 1 else {
+            throw CommandFailure("--server takes http://HOST:PORT, and not '\(server)'")
+        }
+        self.server = server
+        self.host = host
+        self.body = body
+        port = url.port ?? 80
+        var headers = HTTPHeaders([
+            ("Host", "\(host):\(port)"), ("Authorization", "Bearer \(token)"), ("Connection", "close"),
+        ])
+        if !body.isEmpty {
+            headers.add(name: "Content-Type", value: "application/json")
+            headers.add(name: "Content-Length", value: "\(body.count)")
+        }
+        head = HTTPRequestHead(version: .http1_1, method: .RAW(value: method), uri: path, headers: headers)
+    }
+
+    /// - Throws: `CommandFailure` that says why there is no answer.
+    func answer() async throws -> (status: Int, body: [UInt8]) {
+        do {
+            let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: (Int, [UInt8]).self)
+            let bootstrap = ClientBootstrap(group: promise.futureResult.eventLoop).connectTimeout(.seconds(10))
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHTTPClientHandlers()
+                        try channel.pipeline.syncOperations.addHandler(
+                            AnswerHandler(promise, bytesMax: Self.answerBytesMax))
+                    }
+                }
+            let channel: any Channel
+            do {
+                channel = try await bootstrap.connect(host: host, port: port).get()
+            } catch {
+                promise.fail(error)
+                throw error
+            }
+            let late = channel.eventLoop.scheduleTask(in: Self.timeMax) {
+                promise.fail(CommandFailure("no answer within a minute"))
+            }
+            defer {
+                late.cancel()
+                channel.close(promise: nil)
+            }
+            channel.write(HTTPClientRequestPart.head(head), promise: nil)
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: body))), promise: nil)
+            channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+            let (status, bytes) = try await promise.futureResult.get()
+            return (status, bytes)
+        } catch {
+            throw CommandFailure("\(server) does not answer: is 'tidemark serve' running there? (\(error))")
+        }
+    }
+}
+
+/// Gathers one answer.
+private final class AnswerHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    private let promise: EventLoopPromise<(Int, [UInt8])>
+    private let bytesMax: Int
+    private var status = 0
+    private var bytes: [UInt8] = []
+
+    init(_ promise: EventLoopPromise<(Int, [UInt8])>, bytesMax: Int) {
+        self.promise = promise
+        self.bytesMax = bytesMax
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head(let head): status = Int(head.status.code)
+        case .body(let part):
+            guard bytes.count + part.readableBytes <= bytesMax else {
+                promise.fail(CommandFailure("the answer is longer than \(bytesMax) bytes"))
+                return context.close(promise: nil)
+            }
+            bytes += part.readableBytesView
+        case .end: promise.succeed((status, bytes))
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        // After the end of the answer this changes nothing.
+        promise.fail(CommandFailure("the connection ended"))
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        promise.fail(error)
+        context.close(promise: nil)
+    }
+}

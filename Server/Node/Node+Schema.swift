@@ -1,0 +1,94 @@
+import Logging
+import Synchronization
+package import TidemarkHub
+package import TidemarkModel
+package import TidemarkStore
+
+/// The schema that a node works with. Any thread.
+final class NodeSchema: Sendable {
+    private struct State {
+        var context: SessionContext
+        /// The newest revision that could not be read.
+        var unread: Int64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ context: SessionContext) { state = Mutex(State(context: context)) }
+
+    var context: SessionContext { state.withLock { $0.context } }
+
+    /// A later revision is in force than this node reads.
+    var hasUnread: Bool { state.withLock { $0.unread > $0.context.revision } }
+
+    /// - Returns: what sessions go by from now on; `nil` when that is as new.
+    func adopt(_ inForce: SchemaInForce) -> SessionContext? {
+        state.withLock { state in
+            guard inForce.revision ?? 0 > state.context.revision else { return nil }
+            state.context = state.context.putting(inForce)
+            return state.context
+        }
+    }
+
+    /// - Returns: false when that was known.
+    func noteUnread(_ revision: Int64) -> Bool {
+        state.withLock { state in
+            guard revision > state.unread else { return false }
+            state.unread = revision
+            return true
+        }
+    }
+}
+
+extension SessionContext {
+    /// 0 where nothing keeps schemas.
+    package var revision: Int64 { inForce.revision ?? 0 }
+}
+
+/// The schema in force: looked for in the store, told to every hub.
+extension Node {
+    /// Where schemas are kept.
+    package var schemas: any SchemaStore { parts.schemas }
+
+    /// A later schema is in force than this version reads: clients are better served by another node.
+    package var hasUnreadSchema: Bool { schema.hasUnread }
+
+    /// Puts a revision in force on this node, unless it has one as new. What is admitted from now on is judged by it;
+    /// sessions learn of it within a tick.
+    ///
+    /// Nodes do so one after the other, within `schemaEvery` of the first. A transaction that is admitted in between by the
+    /// schema of before is what it would have been a moment earlier: nothing that is stored depends on which node was first.
+    package func adopt(_ revision: SchemaRevision) throws(SchemaError) {
+        let inForce = SchemaInForce(
+            try Schema(json: revision.document), revision: revision.number, requirement: revision.requirement)
+        guard let context = schema.adopt(inForce) else { return }
+        for inbox in inboxes.values { inbox.post(.adopted(context)) }
+        logger.notice(
+            "A schema is in force",
+            metadata: [
+                "schema": "\(inForce.schema.name)", "version": "\(inForce.schema.version)",
+                "revision": "\(revision.number)", "apps": "\(revision.requirement)",
+            ])
+    }
+
+    /// Looks for a schema that another node has put in force.
+    func followSchema() async {
+        do throws(StoreError) {
+            guard let revision = try await schemas.revision(after: context.revision) else { return }
+            follow(revision)
+        } catch {
+            logger.warning("Could not look for another schema", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private func follow(_ revision: SchemaRevision) {
+        do throws(SchemaError) {
+            try adopt(revision)
+        } catch {
+            guard schema.noteUnread(revision.number) else { return }
+            logger.critical(
+                "A schema is in force that this version does not read: update this server; it goes on with the one before",
+                metadata: ["revision": "\(revision.number)", "error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import TidemarkPostgres
+
+/// The statements about schemas of apps. They go over all workspaces: a schema is the whole database's.
+enum SchemaSQL {
+    /// min_app is an `AppRequirement`. Nodes of the version before go on inserting clients without their app.
+    static let tables = [
+        """
+        CREATE TABLE sync_schema (
+            number bigint PRIMARY KEY,
+            applied bigint NOT NULL,
+            document text NOT NULL,
+            min_app text NOT NULL,
+            note text NOT NULL
+        )
+        """,
+        "ALTER TABLE sync_client ADD COLUMN app text",
+    ]
+
+    static let newest = PreparedStatement(
+        name: "sync_schema_newest",
+        sql: """
+            SELECT number, applied, document, min_app, note
+            FROM sync_schema
+            WHERE number > $1
+            ORDER BY number DESC
+            LIMIT 1
+            """)
+
+    /// Of two that come at once with the same number, one finds the other's row and has no effect.
+    static let insert = PreparedStatement(
+        name: "sync_schema_insert",
+        sql: """
+            INSERT INTO sync_schema (number, applied, document, min_app, note)
+            SELECT $1, $2, $3, $4, $5
+            WHERE $1 = 1 + (SELECT coalesce(max(number), 0) FROM sync_schema)
+            ON CONFLICT DO NOTHING
+            RETURNING number
+            """)
+
+    static let known = PreparedStatement(
+        name: "sync_schema_known",
+        sql: """
+            SELECT number
+            FROM sync_schema
+            WHERE document = $1
+            LIMIT 1
+            """)
+
+    static let noteApps = PreparedStatement(
+        name: "sync_note_apps",
+        sql: """
+            UPDATE sync_client c
+            SET app = u.app
+            FROM unnest($2, $3) AS u (client, app)
+            WHERE c.workspace = $1 AND c.client = u.client AND c.app IS DISTINCT FROM u.app
+            """)
+
+    static let apps = PreparedStatement(
+        name: "sync_apps",
+        sql: """
+            SELECT app, count(*), max(greatest(seen, registered))
+            FROM sync_client
+            WHERE greatest(seen, registered) > $1
+            GROUP BY app
+            ORDER BY count(*) DESC, app
+            LIMIT $2
+            """)
+
+    /// $4 records after a key, in the key's order. The rows that come: of each collection how many live, of each field asked
+    /// for how many have a value, and last the key that the step ended with, when there may be more.
+    static let count = PreparedStatement(
+        name: "sync_count_records",
+        sql: """
+            WITH step AS MATERIALIZED (
+                SELECT id, collection, workspace, deleted, body
+                FROM sync_record
+                WHERE (id, collection, workspace) > ($1, $2, $3)
+                ORDER BY id, collection, workspace
+                LIMIT $4
+            )
+            SELECT 0::bigint, collection, NULL::text, count(*), NULL::uuid
+            FROM step
+            WHERE NOT deleted
+            GROUP BY collection
+            UNION ALL
+            SELECT 1, asked.collection, asked.field, count(*), NULL
+            FROM unnest($5, $6) AS asked (collection, field)
+            JOIN step s ON s.collection = asked.collection
+            WHERE NOT s.deleted AND (s.body ->> asked.field) IS NOT NULL
+            GROUP BY asked.collection, asked.field
+            UNION ALL
+            (
+                SELECT 2, collection, workspace, (SELECT count(*) FROM step), id
+                FROM step
+                ORDER BY id DESC, collection DESC, workspace DESC
+                LIMIT 1
+            )
+            """)
+}

@@ -1,0 +1,47 @@
+import TidemarkModel
+
+/// The body of every answer that says why a call was not done: `{"code","msg"}`, with what the caller needs to go on.
+package struct CallError: Hashable, Sendable {
+    /// One of the protocol's codes.
+    package var code: String
+    /// For people.
+    package var message: String
+    /// With `gap`: the client's last settled transaction.
+    package var settledThrough: Int64?
+    /// Milliseconds to wait before trying again.
+    package var retryAfter: Int64?
+    /// With `app_too_old`: the least version of the app that is served.
+    package var appMinimum: String?
+
+    package init(
+        _ code: String, _ message: String, settledThrough: Int64? = nil, retryAfter: Int64? = nil,
+        appMinimum: String? = nil
+    ) {
+        self.code = code
+        self.message = message
+        self.settledThrough = settledThrough
+        self.retryAfter = retryAfter
+        self.appMinimum = appMinimum
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 128)
+        writer.literal("{\"code\":")
+        writer.string(code)
+        writer.literal(",\"msg\":")
+        writer.string(message)
+        for (name, value) in [("lmid", settledThrough), ("retry_ms", retryAfter)] {
+            guard let value else { continue }
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(value)
+        }
+        if let appMinimum {
+            writer.literal(",\"min_app\":")
+            writer.string(appMinimum)
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}

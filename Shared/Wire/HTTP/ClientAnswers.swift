@@ -1,0 +1,65 @@
+package import TidemarkModel
+
+/// The answer to `POST /v1/clients`.
+package struct RegisterAnswer: Hashable, Sendable {
+    package var client: ClientID
+    /// The client's last settled transaction.
+    package var settledThrough: Int64
+
+    package init(client: ClientID, settledThrough: Int64) {
+        self.client = client
+        self.settledThrough = settledThrough
+    }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 80)
+        writer.literal("{\"client\":")
+        writer.id(client)
+        writer.literal(",\"lmid\":")
+        writer.integer(settledThrough)
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}
+
+/// The answer to `GET /v1/clients`: the caller's own, those first that would make room.
+package struct ClientsAnswer: Hashable, Sendable {
+    /// One client; both times are the server's.
+    package struct Client: Hashable, Sendable {
+        package var id: ClientID
+        package var settledThrough: Int64
+        package var registered: Milliseconds
+        package var seen: Milliseconds
+
+        package init(id: ClientID, settledThrough: Int64, registered: Milliseconds, seen: Milliseconds) {
+            self.id = id
+            self.settledThrough = settledThrough
+            self.registered = registered
+            self.seen = seen
+        }
+    }
+
+    package var clients: [Client]
+
+    package init(clients: [Client]) { self.clients = clients }
+
+    package func encode() -> [UInt8] {
+        var writer = JSONWriter(capacity: 32 + clients.count * 128)
+        writer.literal("{\"clients\":")
+        writer.array(clients) { writer, client in
+            writer.literal("{\"client\":")
+            writer.id(client.id)
+            for (name, value) in [
+                ("lmid", client.settledThrough), ("registered", client.registered), ("seen", client.seen),
+            ] {
+                writer.byte(UInt8(ascii: ","))
+                writer.string(name)
+                writer.byte(UInt8(ascii: ":"))
+                writer.integer(value)
+            }
+            writer.byte(UInt8(ascii: "}"))
+        }
+        writer.byte(UInt8(ascii: "}"))
+        return writer.bytes
+    }
+}
