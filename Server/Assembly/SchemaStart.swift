@@ -90,7 +90,7 @@ extension OpenedStore {
 }
 
 extension SchemaRevision {
-    fileprivate func schema() throws -> Schema {
+    func schema() throws -> Schema {
         do throws(SchemaError) {
             return try Schema(json: document)
         } catch {

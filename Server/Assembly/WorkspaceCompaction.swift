@@ -28,7 +28,7 @@ package struct WorkspaceCompaction: Sendable {
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func setKeep(_ keep: Int64?, logger: Logger) async throws {
-        try await withStore(logger) { store in
+        try await withStore(logger) { _, store in
             guard try await store.setKeep(keep, of: workspace) else {
                 throw StoreError(.data, "there is no workspace \(workspace)")
             }
@@ -41,10 +41,14 @@ package struct WorkspaceCompaction: Sendable {
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         let limits = configuration.limits.node.compaction
         let clock = ContinuousClock()
-        try await withStore(logger) { store in
+        try await withStore(logger) { opened, store in
+            guard let revision = try await opened.schemas.begin(with: nil).newest else {
+                throw StoreError(
+                    .data, "the database knows no schema yet: a server of this version has to be started on it first")
+            }
             let kept = try await store.keep(of: workspace)
             let order = CompactionOrder(
-                schema: configuration.schema, keep: keep ?? kept ?? limits.keep, ledgerLifetime: limits.ledgerLifetime,
+                schema: try revision.schema(), keep: keep ?? kept ?? limits.keep, ledgerLifetime: limits.ledgerLifetime,
                 now: Milliseconds(Date().timeIntervalSince1970 * 1_000), limit: limits.stepRows)
             tell(.planned(try await store.compactionPlan(of: workspace, olderThan: order.time), olderThan: order.time))
             guard !isPlan else { return }
@@ -58,13 +62,15 @@ package struct WorkspaceCompaction: Sendable {
         }
     }
 
-    private func withStore(_ logger: Logger, _ body: @Sendable (any Compacting) async throws -> Void) async throws {
+    private func withStore(
+        _ logger: Logger, _ body: @Sendable (OpenedStore, any Compacting) async throws -> Void
+    ) async throws {
         let opened = try await OpenedStore.open(configuration, logger: logger)
         do {
             guard let store = opened.compaction else { throw StoreError(.data, "this store keeps everything") }
             try await withThrowingTaskGroup { group in
                 for service in opened.services { group.addTask { try await service.run() } }
-                try await body(store)
+                try await body(opened, store)
                 group.cancelAll()
             }
         } catch {

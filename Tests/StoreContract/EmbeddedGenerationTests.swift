@@ -10,11 +10,12 @@ import TidemarkStore
 /// A file whose tables move.
 @Suite(.timeLimit(.minutes(5)))
 struct EmbeddedGenerationTests {
+    private static let own = EmbeddedBaseline.generation
     /// This version's and one more, with each kind of step.
     private static let next =
         EmbeddedSchema.generations + [
             Generation(
-                6, "names of clients",
+                own + 1, "names of clients",
                 steps: [
                     .init("column", .tables(["ALTER TABLE sync_client ADD COLUMN label TEXT"])),
                     .init(
@@ -135,7 +136,7 @@ struct EmbeddedGenerationTests {
         try pool.close()
         let store = try EmbeddedStore(path: file.path)
         try await store.migrate()
-        #expect(try await store.clients(of: .ann, in: WorkspaceID("one")).map(\.seen).sorted() == [1, 3, 5])
+        #expect(try await store.clients(of: .ann, in: WorkspaceID("one")).allSatisfy { $0.seen > 5 })
         try store.close()
         #expect(try catalog(file.path).filter { $0.hasPrefix("5 ") } == [])
         try file.remove()
@@ -206,7 +207,9 @@ struct EmbeddedGenerationTests {
         #expect(labels == ["ann"], "what the older version wrote is filled in before anything is taken away")
         try last.close()
         let error = #expect(throws: StoreError.self) { try EmbeddedStore(path: file.path, options: older) }
-        #expect(error?.reason.contains("serves generation 6 and later, this version is of 5") == true)
+        #expect(
+            error?.reason.contains("serves generation \(Self.own + 1) and later, this version is of \(Self.own)")
+                == true)
         // GRDB's own question, which is the landed version's.
         let isLater = try await DatabasePool(path: file.path).read(
             EmbeddedSchema.migrator(report: { _ in }).hasBeenSuperseded)
@@ -237,8 +240,11 @@ struct EmbeddedGenerationTests {
         #expect(!FileManager.default.fileExists(atPath: file.path))
         try makeLanded(file.path)
         let lines = try EmbeddedStore.migrationPlan(.all, path: file.path)
-        #expect(lines.map(\.step) == ["5 when clients were seen", "5 clients from before"])
-        #expect(lines.map(\.rows) == [nil, 5])
+        #expect(
+            lines.map(\.step) == [
+                "5 when clients were seen", "5 clients from before", "6 horizons", "6 tombstones", "7 schemas",
+            ])
+        #expect(lines.map(\.rows) == [nil, 5, nil, nil, nil])
         let hasFence = try await DatabaseQueue(path: file.path).read { try $0.tableExists("sync_fence") }
         #expect(!hasFence)
         try file.remove()

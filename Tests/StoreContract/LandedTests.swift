@@ -18,7 +18,7 @@ struct LandedTests {
         let blobs = try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: file.path))
         try await LandedFixture.expectAll(in: store, blobs)
         let filled = try await store.pool.read { db in
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_client WHERE seen = registered")
+            try Int.fetchOne(db, sql: "SELECT count(*) FROM sync_client WHERE seen > registered")
         }
         #expect(filled == 4)
         try blobs.close()
@@ -34,7 +34,7 @@ struct LandedTests {
             try await running.store.migrate(.all)
             try await LandedFixture.expectAll(in: running.store, running.store)
             #expect(try await schema.sql("SELECT max(version)::text FROM sync_migration") == ["6"])
-            #expect(try await schema.sql("SELECT count(*)::text FROM sync_client WHERE seen = registered") == ["3"])
+            #expect(try await schema.sql("SELECT count(*)::text FROM sync_client WHERE seen > registered") == ["3"])
             try await running.end()
         }
     }

@@ -21,10 +21,10 @@ struct CompactCommand: AsyncParsableCommand {
             Servers may go on serving from PostgreSQL. A file of SQLite belongs to one program: stop its server first.
 
             EXAMPLES
-              tidemark compact --workspace acme --schema app.schema.json --plan
-              tidemark compact --workspace acme --schema app.schema.json --older-than 30d
-              tidemark compact --workspace acme --schema app.schema.json --keep 365d     and forget nothing now
-              tidemark compact --workspace acme --schema app.schema.json --keep default
+              tidemark compact --workspace acme --plan
+              tidemark compact --workspace acme --older-than 30d
+              tidemark compact --workspace acme --keep 365d     and forget nothing now
+              tidemark compact --workspace acme --keep default
             """)
 
     @Option(help: "The workspace.")
@@ -51,12 +51,6 @@ struct CompactCommand: AsyncParsableCommand {
             \(ServeCommand.defaultDatabase))
             """)
     var database: String?
-
-    @Option(help: ArgumentHelp("The schema of the server. (environment: TIDEMARK_SCHEMA)", valueName: "file"))
-    var schema: String?
-
-    @Flag(help: "The server runs with --dev and the sample schema.")
-    var dev = false
 
     /// Nodes look at the order once a second: an hour is far behind all of them.
     private static let keepMin = Duration.seconds(3_600)
@@ -107,13 +101,6 @@ struct CompactCommand: AsyncParsableCommand {
     private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
         var overrides: [Setting: String] = [.development: "1"]
         overrides[.database] = database ?? environment[Setting.database.rawValue] ?? ServeCommand.defaultDatabase
-        overrides[.schema] = schema
-        let hasSchema = schema != nil || !(environment[Setting.schema.rawValue] ?? "").isEmpty
-        guard hasSchema || dev else {
-            throw ValidationError(
-                "name the server's schema with --schema: it says which records open scopes. "
-                    + "For a server with --dev say --dev.")
-        }
         return try ServerConfiguration(environment: environment, overrides: overrides)
     }
 }
