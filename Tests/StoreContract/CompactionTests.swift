@@ -247,16 +247,16 @@ import TidemarkStore
     @Test(arguments: StoreKind.available)
     func `what comes after the newest record was forgotten is found as anything else`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
-            for number: Int64 in 1...3 { try await under.commit(time: 1) { $0.put(.numbered(number), in: .a) } }
-            try await under.commit(time: 1) { $0.put(.numbered(3), in: .a, born: 3, body: nil) }
+            for number: Int64 in 1...4 { try await under.commit(time: 1) { $0.put(.numbered(number), in: .a) } }
+            try await under.commit(time: 1) { $0.put(.numbered(4), in: .a, born: 4, body: nil) }
             try await under.commit(time: 2) { $0.skip() }
             try await compact(under, order(2))
-            try await under.commit(time: 2) { $0.put(.numbered(4), in: .a) }
-            let window = try await under.store.window(scopes: [.a], after: 4, span: 9, in: under.workspace)
-            #expect(window.records.map(\.key.id) == [.numbered(4)])
+            try await under.commit(time: 2) { $0.put(.numbered(5), in: .a) }
+            let window = try await under.store.window(scopes: [.a], after: 5, span: 9, in: under.workspace)
+            #expect(window.records.map(\.key.id) == [.numbered(5)])
             let page = try await under.store.page(
                 scope: .a, collection: "message", before: .max, limit: 9, in: under.workspace)
-            #expect(page.records.map(\.born) == [6, 2, 1])
+            #expect(page.records.map(\.born) == [7, 3, 2, 1])
         }
     }
 
