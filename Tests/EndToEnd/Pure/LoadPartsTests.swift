@@ -155,6 +155,7 @@ import TidemarkWire
         #expect(TimeSpan(argument: "90s")?.duration == .seconds(90))
         #expect(TimeSpan(argument: "2h")?.duration == .seconds(7_200))
         #expect(TimeSpan(argument: "15")?.duration == .seconds(15))
-        for wrong in ["", "s", "0", "-1m", "1d", "99999999999999999h"] { #expect(TimeSpan(argument: wrong) == nil) }
+        #expect(TimeSpan(argument: "30d")?.duration == .seconds(30 * 86_400))
+        for wrong in ["", "s", "0", "-1m", "1w", "99999999999999999h"] { #expect(TimeSpan(argument: wrong) == nil) }
     }
 }
