@@ -8,7 +8,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// What outlives a power cut, and who may see what does not yet.
-@Suite(.timeLimit(.minutes(1))) final class DurabilityTests {
+@Suite(.timeLimit(.minutes(5))) final class DurabilityTests {
     private let folder: TemporaryFolder
     private let bench: Bench
     private let disk: LogDisk

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// One store at a time has an account's file.
-@Suite(.timeLimit(.minutes(1))) struct FileLockTests {
+@Suite(.timeLimit(.minutes(5))) struct FileLockTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

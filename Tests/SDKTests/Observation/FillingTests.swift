@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import Tidemark
 
 /// What an app sees while a scope is filled.
-@Suite(.timeLimit(.minutes(1))) struct FillingTests {
+@Suite(.timeLimit(.minutes(5))) struct FillingTests {
     private let room = RecordKey.room(1).scope
 
     @Test func `who waits for a filled scope sees it at once and whole`() async throws {

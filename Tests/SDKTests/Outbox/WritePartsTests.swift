@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// Writes that are larger than a transaction may be.
-@Suite(.timeLimit(.minutes(2))) struct WritePartsTests {
+@Suite(.timeLimit(.minutes(5))) struct WritePartsTests {
     private let room = Room(people: ["ann"])
 
     private func notes(_ count: Int, _ text: String = "x") -> [Note] {

@@ -7,7 +7,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// Where the parts of a full-text index are merged: not in somebody's write.
-@Suite(.timeLimit(.minutes(2))) struct SearchUpkeepTests {
+@Suite(.timeLimit(.minutes(5))) struct SearchUpkeepTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import TidemarkAPI
 
-@Suite(.timeLimit(.minutes(1))) struct SharedAnswerTests {
+@Suite(.timeLimit(.minutes(5))) struct SharedAnswerTests {
     @Test func `who asks while another asks gets that answer`() async {
         let shared = SharedAnswer<Int>(lifetime: 100)
         let question = Question()

@@ -4,7 +4,7 @@ import TidemarkNIOTransport
 import TidemarkWire
 
 /// Sizes that an operator moved, over both ways in.
-@Suite(.timeLimit(.minutes(2))) struct LargeRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct LargeRecordTests {
     private static let schema = """
         {"tidemark": 1, "collections": {"notes": {"scope": {"shared": "room"}, "fields": {
             "text": {"type": "string", "max": 3000000}}}}}
