@@ -133,13 +133,14 @@ import TidemarkWire
                 } else if try bench.count("tidemark_base WHERE local_id = '\(key.id)'") == 0 {
                     try bench.write(step, .note(number, ["text": text]))
                 } else {
-                    try bench.write(step, .undelete(key, Fields(["text": text]).inRoom(1)))
+                    let fields: Fields = ["text": text]
+                    try bench.write(step, .undelete(key, fields.inRoom(1)))
                 }
             case 4, 5: if isThere { try bench.write(step, .delete(key)) }
             case 6:
                 let index = try bench.database.table("notes").search
                 let rows = Int64(dice.below(4)) + 1
-                _ = try bench.database.change { db in try index.catchUp(rowsMax: rows, db) }
+                _ = try await bench.database.change { db in try index.catchUp(rowsMax: rows, db) }
             case 7:
                 // The files as they are while the first has them are what a killed process leaves.
                 let name = copies == 0 ? "x" : "x\(copies)"
@@ -227,7 +228,7 @@ import TidemarkWire
         }
         while try waiting(bench) >= SearchUpkeep.waitingAtRest, !Task.isCancelled {
             number += 1
-            try bench.write(number, .set(.room(1), "title", "t\(number)"))
+            try bench.write(number, .set(.room(1), "title", .string("t\(number)")))
             await Task.yield()
         }
         #expect(try waiting(bench) < SearchUpkeep.waitingAtRest)
@@ -238,12 +239,12 @@ import TidemarkWire
     @Test func `a file whose triggers indexed each row goes on, and is not indexed again`() async throws {
         let old = try bench()
         try old.write(1, .room())
-        try old.database.writer.write { db in try Self.makeOld(db) }
+        try await old.database.writer.write { db in try Self.makeOld(db) }
         try old.write(2, note(1, "alpha one"), note(2, "alpha two"))
         #expect(
             try old.string("SELECT count(*) FROM tidemark_search_notes WHERE tidemark_search_notes MATCH 'alpha'")
                 == "2")
-        try old.database.writer.write { db in try db.execute(sql: "DROP TABLE tidemark_indexed") }
+        try await old.database.writer.write { db in try db.execute(sql: "DROP TABLE tidemark_indexed") }
         try old.database.close()
         let bench = try bench()
         #expect(try waiting(bench) == 0)
@@ -272,12 +273,12 @@ import TidemarkWire
         try Meta.format.set(5, db)
     }
 
-    @Test func `an opening that changes nothing leaves the triggers as they are`() throws {
-        try bench().database.close()
-        let first = try bench()
-        let before = try first.string("PRAGMA schema_version")
-        try first.database.close()
-        #expect(try bench().string("PRAGMA schema_version") == before)
+    @Test func `an index that is as the schema wants it is left as it is`() throws {
+        let bench = try bench()
+        let before = try bench.string("PRAGMA schema_version")
+        let index = try bench.database.table("notes").search
+        try bench.database.change { db in try index.follow(db) }
+        #expect(try bench.string("PRAGMA schema_version") == before)
     }
 
     @Test func `a vacuumed file is searched by what it has, wherever its rows are now`() async throws {
@@ -290,7 +291,7 @@ import TidemarkWire
         try bench.write(1, note(30, "beta own"))
         #expect(try await found(bench, "alpha").count == 20)
         try bench.database.clearCache()
-        #expect(try bench.string("SELECT rowid FROM notes") == "1", "rows have other places")
+        #expect(try waiting(bench) > 0, "whatever places the rows have now")
         for suffix in [".sqlite", ".sqlite-wal"] { try folder.copy("x\(suffix)", to: "y\(suffix)") }
         for bench in [bench, try self.bench("y")] {
             #expect(try await found(bench, "alpha") == [])
