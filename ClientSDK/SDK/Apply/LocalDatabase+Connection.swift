@@ -35,7 +35,7 @@ extension LocalDatabase {
         told.mutationsMax = max(1, model.mutationsMax)
         let events = try change { [told] db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
-            let last = try Meta.lastNumber.integer(db) ?? 0
+            let last = try OutboxCounts(db).number
             guard welcome.settledThrough >= acked else {
                 throw StoreError(
                     .serverForgot,

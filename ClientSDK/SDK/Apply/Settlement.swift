@@ -10,7 +10,7 @@ struct Settlement {
     let memo: TransactionMemo
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
-        guard try settled.through <= Meta.lastNumber.integer(db) ?? 0 else {
+        guard try settled.through <= OutboxCounts(db).number else {
             throw StoreError(.clientForked, "number \(settled.through) was settled and never given out here")
         }
         let outbox = OutboxTable(db: db)

@@ -52,12 +52,15 @@ extension LocalDatabase {
         let first = path.map { FirstPage(beside: $0) }
         // Vacuuming moves tables: what says where they are must not be there when it is wrong.
         try first?.forget()
-        try writer.writeWithoutTransaction { db in try db.execute(sql: "VACUUM") }
+        try writer.writeWithoutTransaction { db in
+            // Vacuuming may give rows other places. Nothing is indexed meanwhile, and what was is again when it is needed.
+            try db.inTransaction {
+                for index in schema.collections.map({ SearchIndex($0) }) where index.isWanted { try index.forget(db) }
+                return .commit
+            }
+            try db.execute(sql: "VACUUM")
+        }
         // Without room for it there is none until the next opening.
         try? writer.read { db in try first?.note(db) }
-        try change { db in
-            // Vacuuming may give rows other places.
-            for index in schema.collections.map({ SearchIndex($0) }) where index.isWanted { try index.rebuild(db) }
-        }
     }
 }

@@ -12,7 +12,7 @@ struct DiagnosticsReader {
         }
         return Diagnostics(
             account: account, client: client, isRegistered: try Meta.registered.integer(db) == 1,
-            hasCursor: try Meta.cursor.text(db) != nil, lastNumber: try Meta.lastNumber.integer(db) ?? 0,
+            hasCursor: try Meta.cursor.text(db) != nil, lastNumber: try OutboxCounts(db).number,
             acknowledgedThrough: try Meta.ackedThrough.integer(db) ?? 0,
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),

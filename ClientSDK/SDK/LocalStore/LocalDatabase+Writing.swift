@@ -39,13 +39,15 @@ extension LocalDatabase {
     }
 
     /// Off the cooperative threads.
-    func change<Result: Sendable>(_ body: @escaping @Sendable (Database) throws -> Result) async throws -> Result {
+    func change<Result: Sendable>(
+        isConfirmed: Bool = true, _ body: @escaping @Sendable (Database) throws -> Result
+    ) async throws -> Result {
         do {
             do {
-                return try await writer.writeWithoutTransaction { db in try durably(db, true, body) }
+                return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
                 guard try await writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
-                return try await writer.writeWithoutTransaction { db in try durably(db, true, body) }
+                return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
         } catch let error as DatabaseError {
             throw named(error)
@@ -75,6 +77,7 @@ extension LocalDatabase {
         var result = Result<Value, any Error>.failure(CancellationError())
         try db.inTransaction {
             result = .success(try body(db))
+            try searchUpkeep.keepUp(db, db.totalChangesCount - changes)
             return .commit
         }
         // Where nothing was logged there is nothing to confirm, and asking takes the disk as long.

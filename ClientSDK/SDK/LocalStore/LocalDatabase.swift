@@ -143,6 +143,7 @@ package final class LocalDatabase: Sendable {
             throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")
         }
         if format < LocalTables.format { try LocalTables.upgrade(db) }
+        try db.execute(sql: LocalTables.indexes)
         try Meta.format.set(LocalTables.format, db)
         if let owner = try Meta.account.text(db), owner != account.text {
             throw StoreError(.wrongAccount, "the database belongs to another account")

@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 5
+    static let format: Int64 = 6
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -22,6 +22,10 @@ enum LocalTables {
             collection TEXT PRIMARY KEY NOT NULL,
             stored TEXT NOT NULL
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_indexed (
+            collection TEXT PRIMARY KEY NOT NULL,
+            through INTEGER NOT NULL
+        ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_outbox (
             n INTEGER PRIMARY KEY,
             id TEXT UNIQUE NOT NULL,
@@ -38,9 +42,9 @@ enum LocalTables {
             local_id TEXT NOT NULL,
             n INTEGER NOT NULL,
             scope TEXT NOT NULL,
+            withheld INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (collection, local_id, n)
         ) WITHOUT ROWID;
-        CREATE INDEX IF NOT EXISTS tidemark_outbox_record_scope ON tidemark_outbox_record (scope);
         CREATE TABLE IF NOT EXISTS tidemark_base (
             collection TEXT NOT NULL,
             local_id TEXT NOT NULL,
@@ -94,6 +98,12 @@ enum LocalTables {
         CREATE INDEX IF NOT EXISTS tidemark_tombstone_scope ON tidemark_tombstone (scope);
         """
 
+    /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is
+    /// withheld: one that all links were in took a page of each write.
+    static let indexes = """
+        CREATE INDEX IF NOT EXISTS tidemark_outbox_record_withheld ON tidemark_outbox_record (scope) WHERE withheld = 1;
+        """
+
     /// Brings the tables of an older format up to this one.
     static func upgrade(_ db: Database) throws {
         if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "remaining" }) {
@@ -109,6 +119,16 @@ enum LocalTables {
                     DELETE FROM tidemark_receipt WHERE state NOT IN ('committed', 'parked');
                     ALTER TABLE tidemark_receipt DROP COLUMN n;
                     DROP INDEX IF EXISTS tidemark_outbox_record_n;
+                    """)
+        }
+        // Until format 6 all links were found by their scopes, and a full-text index learned of each row at once.
+        if try !db.columns(in: "tidemark_outbox_record").contains(where: { $0.name == "withheld" }) {
+            try db.execute(
+                sql: """
+                    DROP INDEX IF EXISTS tidemark_outbox_record_scope;
+                    ALTER TABLE tidemark_outbox_record ADD COLUMN withheld INTEGER NOT NULL DEFAULT 0;
+                    UPDATE tidemark_outbox_record SET withheld = 1
+                    WHERE n IN (SELECT n FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting'));
                     """)
         }
     }

@@ -16,7 +16,7 @@ enum Meta: String {
     case epoch
     /// Results up to this number are durably known here.
     case ackedThrough = "acked_through"
-    /// The last number given to a transaction.
+    /// The last number given to a transaction, when both counts were noted last; see `OutboxCounts`.
     case lastNumber = "last_number"
     /// Counts transactions in the order in which they were written.
     case lastWritten = "last_written"

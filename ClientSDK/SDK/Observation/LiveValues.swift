@@ -14,7 +14,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         _ database: LocalDatabase, when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
         fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(database, read: { body in try await database.writer.read(body) }, fetch, map, when: isReady)
+        self.init(database, read: { body in try await database.readIndexed(body) }, fetch, map, when: isReady)
     }
 
     /// - Parameters:

@@ -16,6 +16,7 @@ extension LocalDatabase {
     func fork(newClient: ClientID, isCopy: Bool, _ db: Database) throws {
         let outbox = OutboxTable(db: db)
         var rebase = Rebase(records: RecordTable(db, self))
+        let written = try OutboxCounts(db).written
         var number: Int64 = 0
         let entries = try outbox.entries() + Withholding(db: db).waiting()
         for entry in entries.sorted(by: { $0.written < $1.written }) {
@@ -47,10 +48,11 @@ extension LocalDatabase {
         }
         try Meta.client.set(newClient.description, db)
         for (meta, value) in [
-            (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0), (.lastNumber, number),
+            (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0),
         ] {
             try meta.set(value, db)
         }
+        try OutboxCounts(number: number, written: written).keep(db)
         try rebase.finish()
     }
 }

@@ -16,9 +16,17 @@ struct OutboxTable {
 
     /// Gives an entry another number and state, with all that refers to it.
     func move(_ entry: OutboxEntry, to number: Int64, _ state: OutboxEntry.State) throws {
-        try db.run(
-            "UPDATE tidemark_outbox SET n = ?, state = ? WHERE n = ?", [number, state.rawValue, entry.number])
-        try relink(entry.transaction().mutations, from: entry.number, to: number)
+        try OutboxCounts.keeping(entry.number, db) {
+            try db.run(
+                "UPDATE tidemark_outbox SET n = ?, state = ? WHERE n = ?", [number, state.rawValue, entry.number])
+        }
+        try relink(entry.transaction().mutations, from: entry.number, to: number, isWithheld: state.isWithheld)
+    }
+
+    /// Keeps an entry from being sent, where it stands.
+    func withdraw(_ number: Int64, _ mutations: [Mutation]) throws {
+        try set(.withdrawn, number)
+        try relink(mutations, from: number, to: number, isWithheld: true)
     }
 
     /// Notes that the transaction writes the record; twice is once.
@@ -40,11 +48,14 @@ struct OutboxTable {
     }
 
     /// Notes a transaction's records under another number.
-    func relink(_ mutations: [Mutation], from old: Int64, to number: Int64) throws {
+    ///
+    /// - Parameter isWithheld: of its state; those that are withheld are found by their scopes.
+    func relink(_ mutations: [Mutation], from old: Int64, to number: Int64, isWithheld: Bool) throws {
+        let sql = """
+            UPDATE tidemark_outbox_record SET n = ?, withheld = ? WHERE collection = ? AND local_id = ? AND n = ?
+            """
         for key in Set(mutations.map(\.key)) {
-            try db.run(
-                "UPDATE tidemark_outbox_record SET n = ? WHERE collection = ? AND local_id = ? AND n = ?",
-                [number, key.collection, key.id.description, old])
+            try db.run(sql, [number, isWithheld, key.collection, key.id.description, old])
         }
     }
 
@@ -59,7 +70,7 @@ struct OutboxTable {
     }
 
     func delete(_ number: Int64) throws {
-        try db.run("DELETE FROM tidemark_outbox WHERE n = ?", [number])
+        try OutboxCounts.keeping(number, db) { try db.run("DELETE FROM tidemark_outbox WHERE n = ?", [number]) }
     }
 
     func set(_ state: OutboxEntry.State, _ number: Int64) throws {
@@ -94,7 +105,8 @@ struct OutboxTable {
         return try db.all(sql, [after, through, limit]).map { try OutboxEntry($0) }
     }
 
-    /// The entries that write records of a scope and are still to be judged.
+    /// The entries that write records of a scope and are still to be judged. Looks at all that is pending: that is little,
+    /// and an index would cost each write.
     func entries(touching scope: ScopeID) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox

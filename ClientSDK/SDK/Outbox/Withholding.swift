@@ -25,7 +25,7 @@ struct Withholding {
             }
             let mutations = try entry.transaction().mutations
             guard try entry.number == number || isBehind(entry.number, mutations) else { continue }
-            try outbox.set(.withdrawn, entry.number)
+            try outbox.withdraw(entry.number, mutations)
             try Meta.withholding.set(1, db)
             // The app asked for the last attempt, not for every one.
             try Meta.releaseWanted.set(0, db)
@@ -46,7 +46,7 @@ struct Withholding {
         guard try Meta.withholding.integer(db) == 1 else { return nil }
         guard try isBehind(number, mutations) else { return nil }
         let place = Self.firstPlace + written
-        try OutboxTable(db: db).relink(mutations, from: number, to: place)
+        try OutboxTable(db: db).relink(mutations, from: number, to: place, isWithheld: true)
         return place
     }
 
@@ -62,15 +62,16 @@ struct Withholding {
         guard try Meta.withholding.integer(db) == 1 else { return [] }
         let outbox = OutboxTable(db: db)
         var keys: Set<RecordKey> = []
-        var number = try Meta.lastNumber.integer(db) ?? 0
+        var counts = try OutboxCounts(db)
         for entry in try waiting() {
             let mutations = try entry.transaction().mutations
             guard try !isBehindWithdrawn(entry.number, mutations) else { continue }
-            number += 1
-            try outbox.move(entry, to: number, .queued)
+            counts.number += 1
+            try outbox.move(entry, to: counts.number, .queued)
             for mutation in mutations { keys.insert(mutation.key) }
         }
-        try Meta.lastNumber.set(number, db)
+        // More numbers, and nothing more written.
+        try counts.keep(db)
         if try !db.exists("SELECT 1 FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting') LIMIT 1") {
             try Meta.withholding.set(0, db)
         }
@@ -100,20 +101,23 @@ struct Withholding {
         try shares(place, mutations, with: "(o.state = 'withdrawn' OR o.state = 'waiting' AND o.n < mine.n)")
     }
 
-    /// Whether an entry shares a scope or a record with another one that fits.
+    /// Whether an entry shares a scope or a record with a withheld one that fits.
     private func shares(_ number: Int64, _ mutations: [Mutation], with condition: String) throws -> Bool {
         let sql = """
             SELECT 1
             FROM tidemark_outbox_record AS mine
-            JOIN tidemark_outbox_record AS other
-                ON other.scope = mine.scope
-                OR (other.collection = mine.collection AND other.local_id = mine.local_id)
+            CROSS JOIN tidemark_outbox_record AS other
             JOIN tidemark_outbox AS o ON o.n = other.n
-            WHERE mine.collection = ? AND mine.local_id = ? AND mine.n = ? AND other.n != mine.n AND \(condition)
-            LIMIT 1
+            WHERE mine.collection = ? AND mine.local_id = ? AND mine.n = ? AND other.n != mine.n AND other.withheld = 1
+                AND \(condition)
             """
+        let ways = [
+            "other.scope = mine.scope", "other.collection = mine.collection AND other.local_id = mine.local_id",
+        ]
         return try Set(mutations.map(\.key)).contains { key in
-            try db.exists(sql, [key.collection, key.id.description, number])
+            try ways.contains { way in
+                try db.exists("\(sql) AND \(way) LIMIT 1", [key.collection, key.id.description, number])
+            }
         }
     }
 }

@@ -13,7 +13,8 @@ struct WriteDraft {
     private let time: Milliseconds
     private let limits: ModelLimits
     private let newID: (@Sendable () -> TransactionID)?
-    private var number: Int64
+    /// Without what is being written.
+    private var counts: OutboxCounts
     private var mutations: [Mutation] = []
     /// Of the mutations, and only where it may be cut.
     private var bytes = 0
@@ -31,8 +32,10 @@ struct WriteDraft {
         limits = database.modelLimits
         records = RecordTable(db, database)
         rows = try DraftRows(records)
-        number = try (Meta.lastNumber.integer(db) ?? 0) + 1
+        counts = try OutboxCounts(db)
     }
+
+    private var number: Int64 { counts.number + 1 }
 
     /// True when nothing was staged.
     var isEmpty: Bool { mutations.isEmpty && parts.isEmpty }
@@ -74,7 +77,6 @@ struct WriteDraft {
             _ = try enqueue(id)
             parts.append(id)
             (mutations, bytes) = ([], 0)
-            number = try (Meta.lastNumber.integer(records.db) ?? 0) + 1
         }
         bytes += more
     }
@@ -101,17 +103,19 @@ struct WriteDraft {
         try checkSize(bytes: body.utf8.count)
         try rows.finish()
         let outbox = OutboxTable(db: records.db)
-        let written = try (Meta.lastWritten.integer(records.db) ?? 0) + 1
-        try Meta.lastWritten.set(written, records.db)
+        let (number, written) = (self.number, counts.written + 1)
+        counts.written = written
         if let place = try Withholding(db: records.db).place(of: number, written: written, mutations) {
             try outbox.append(id, number: place, written: written, body: body, created: time, state: .waiting)
+            // Written, and no number given.
+            try counts.keep(records.db)
             var rebase = Rebase(records: records)
             for mutation in mutations { rebase.touch(mutation.key) }
             try rebase.finish()
             return place
         }
         try outbox.append(id, number: number, written: written, body: body, created: time)
-        try Meta.lastNumber.set(number, records.db)
+        counts.number = number
         return number
     }
 

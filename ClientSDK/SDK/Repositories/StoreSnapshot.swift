@@ -150,9 +150,11 @@ public struct PendingWrite: Hashable, Sendable {
 
 extension SyncStore {
     /// Reads several things as they are at one moment.
+    ///
+    /// - Parameter body: runs once, or again where it searches and the full-text index has not all rows yet.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> Value) async throws -> Value
     {
-        try await database.writer.read { [self] db in try body(StoreSnapshot(db: db, store: self)) }
+        try await database.readIndexed { [self] db in try body(StoreSnapshot(db: db, store: self)) }
     }
 
     /// What `body` reads, now and after each change of what it read.

@@ -8,8 +8,10 @@ extension LocalDatabase {
             for parked in salvaged.parked { try restore(parked, db) }
             let numbered = salvaged.entries.filter { $0.entry.state != .waiting }
             for entry in salvaged.entries { try restore(entry, salvaged, db) }
-            try Meta.lastNumber.set(numbered.map(\.entry.number).max() ?? 0, db)
-            try Meta.lastWritten.set(salvaged.entries.map(\.entry.written).max() ?? 0, db)
+            try OutboxCounts(
+                number: numbered.map(\.entry.number).max() ?? 0,
+                written: salvaged.entries.map(\.entry.written).max() ?? 0
+            ).keep(db)
             try fork(newClient: newClient, isCopy: false, db)
             var rebase = Rebase(records: RecordTable(db, self))
             for key in Set(salvaged.entries.flatMap { $0.transaction.mutations.map(\.key) }) { rebase.touch(key) }

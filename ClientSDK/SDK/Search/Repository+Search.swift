@@ -19,7 +19,7 @@ extension Repository {
     ) async throws -> [SearchHit<Model>] {
         let coding = try store.database.coding(Model.self)
         let query = try query(text, filter, order, limit, scope)
-        let found = try await store.database.writer.read { db in try query.fetch(db) }
+        let found = try await store.database.readIndexed { db in try query.fetch(db) }
         return coding.hits(found, store.database)
     }
 

@@ -69,12 +69,14 @@ struct SearchQuery: Sendable {
         arguments = StatementArguments(writer.values)
     }
 
+    /// - Throws: `RowsWait` where the index is behind the table; see ``LocalDatabase/readIndexed(_:)``.
     func fetch(_ db: Database) throws -> [Found] {
         guard let pattern else {
             // Read all the same, so that an observation of nothing typed is one of this collection.
             _ = try db.first("SELECT 1 FROM \(CollectionTable.quoted(table.collection.name)) LIMIT 1")
             return []
         }
+        guard try !table.search.isBehind(db) else { throw RowsWait() }
         var found: [Found] = []
         for row in try db.all(try isRare(pattern, db) ? rareSQL : sql, arguments) {
             let (record, state) = try table.record(row)

@@ -14,6 +14,8 @@ private let searched = """
     """
 
 @Suite(.timeLimit(.minutes(5))) struct SearchTests {
+    static let schema = searched
+
     struct Entry: SyncModel, Equatable {
         static let collection = "notes"
         var id = UUID()

@@ -58,6 +58,13 @@ struct Bench {
         try database.writer.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM \(table)") } ?? -1
     }
 
+    /// How many records a search answers.
+    func found(_ text: String, in collection: String) async throws -> Int {
+        let query = try SearchQuery(
+            try database.table(collection), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
+        return try await database.readIndexed { db in try query.fetch(db).count }
+    }
+
     /// Everything in the file but the counters of rowids: what two databases are compared by.
     func dump() throws -> [String] {
         let tables = [

@@ -40,6 +40,7 @@ struct LocalRun {
         try await writes(chat, raw, ground, &table)
         try await writer(chat, ground, &table)
         try await observer(chat, ground, &table)
+        try await searchLate(chat, ground, &table)
         return table
     }
 
@@ -130,6 +131,22 @@ struct LocalRun {
             guard hits.count == messages / 30_000 else { throw BenchError("\(hits.count) hits") }
         }
         table.add("search", "a rare word in \(messages) messages", figures.sdk[0], .below(10, "S0.16"))
+    }
+
+    /// The index learns of what was written when somebody searches: of so many rows at most.
+    private func searchLate(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
+        let room = ChatRoom(chat: chat, conversation: UUID(ground.long))
+        for count in [1, 100, 500, 10_000] {
+            var log = LatencyLog()
+            for _ in 0..<max(3, rounds / 20) {
+                try await createBatch(chat.store, ground, count)
+                log.record(
+                    nanoseconds: try await time { _ = try await MessageSearch.hits(LocalGround.rareWord, in: room) })
+            }
+            table.add(
+                "search_after_\(count)", "a rare word, right after \(count) were written", log.percentiles([0.5])[0],
+                .below(20, ""))
+        }
     }
 
     private func memory(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {

@@ -1,0 +1,302 @@
+import Foundation
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// Rows that the full-text index has not learned of yet: a search finds them, and nothing else changes what it finds.
+@Suite(.timeLimit(.minutes(5))) struct LateIndexTests {
+    private let folder: TemporaryFolder
+    private let room = RecordKey.room(1).scope
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func bench(_ name: String = "x", rest: Duration = .seconds(3_600)) throws -> Bench {
+        var limits = LocalLimits()
+        limits.searchRest = rest
+        let text = TestSchema.text.replacing(
+            #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
+        return Bench(
+            database: try LocalDatabase.open(
+                path: folder.path("\(name).sqlite"), account: Bench.user, schema: try TestSchema.schema(text),
+                newClient: Bench.client, limits: limits))
+    }
+
+    private func query(_ bench: Bench, _ text: String) throws -> SearchQuery {
+        try SearchQuery(
+            try bench.database.table("notes"), SearchTerms(text), where: nil, orderBy: .recency, limit: 10_000, in: nil)
+    }
+
+    /// What a search answers, sorted.
+    private func found(_ bench: Bench, _ text: String) async throws -> [String] {
+        let query = try query(bench, text)
+        return try await bench.database.readIndexed { db in
+            try query.fetch(db).compactMap { found in
+                guard case .string(let text)? = found.row.record.fields["text"] else { return nil }
+                return text
+            }
+        }.sorted()
+    }
+
+    private func waiting(_ bench: Bench) throws -> Int64 {
+        let index = try bench.database.table("notes").search
+        return try bench.database.writer.read { db in try index.waiting(db) }
+    }
+
+    /// The index has the rows of the table, all of them and as they are.
+    private func checkIndex(_ bench: Bench) throws {
+        try bench.database.writer.write { db in
+            try db.execute(
+                sql: "INSERT INTO tidemark_search_notes (tidemark_search_notes, rank) VALUES ('integrity-check', 1)")
+        }
+    }
+
+    private func note(_ number: UInt64, _ text: String) -> Mutation { .note(number, ["text": .string(text)]) }
+
+    // MARK: What is found
+
+    @Test func `a row that waits is found, and the search has the index learn of it`() async throws {
+        let bench = try bench()
+        try bench.write(1, .room(), note(1, "alpha one"), note(2, "beta two"))
+        #expect(try waiting(bench) == 2)
+        #expect(try await found(bench, "alp") == ["alpha one"])
+        #expect(try waiting(bench) == 0)
+        try checkIndex(bench)
+    }
+
+    @Test func `edits and deletions are right before and after a row is indexed`() async throws {
+        let bench = try bench()
+        try bench.write(1, .room(), note(1, "alpha one"), note(2, "alpha two"), note(3, "alpha three"))
+        // Waiting.
+        try bench.write(2, .set(.note(1), "text", "beta one"), .delete(.note(2)))
+        #expect(try await found(bench, "alpha") == ["alpha three"])
+        #expect(try await found(bench, "beta") == ["beta one"])
+        // Indexed.
+        try bench.write(3, .set(.note(1), "text", "gamma one"), .delete(.note(3)), note(4, "gamma four"))
+        #expect(try await found(bench, "alpha") == [])
+        #expect(try await found(bench, "beta") == [])
+        #expect(try await found(bench, "gamma") == ["gamma four", "gamma one"])
+        try checkIndex(bench)
+    }
+
+    @Test func `a row in the place of one that was indexed and deleted is found`() async throws {
+        let bench = try bench()
+        try bench.write(1, .room(), note(1, "alpha one"), note(2, "alpha two"))
+        #expect(try await found(bench, "alpha").count == 2)
+        try bench.write(2, .delete(.note(2)))
+        try bench.write(3, note(3, "beta three"))
+        #expect(try await found(bench, "alpha") == ["alpha one"])
+        #expect(try await found(bench, "beta") == ["beta three"])
+        try checkIndex(bench)
+    }
+
+    @Test func `what the server says of an own row, takes away with a scope and gives again is followed`() async throws
+    {
+        let bench = try bench()
+        try bench.join(room)
+        try bench.write(1, note(1, "alpha own"))
+        #expect(try await found(bench, "alpha") == ["alpha own"])
+        try bench.write(2, note(2, "alpha pending"))
+        try bench.apply(
+            .note(1, seq: 2, author: "ann", ["text": "beta merged"]), .note(3, seq: 3, ["text": "alpha other"]),
+            settled: .accepted(1, 1))
+        #expect(try await found(bench, "alpha") == ["alpha other", "alpha pending"])
+        #expect(try await found(bench, "beta") == ["beta merged"])
+        try bench.apply(from: "c1", to: "c2", .note(4, seq: 4, ["text": "alpha late"]))
+        try bench.apply(from: "c2", to: "c3", grants: [.init(scope: room, since: 5, role: nil)])
+        #expect(try await found(bench, "alpha").contains("alpha late") == false)
+        #expect(try await found(bench, "beta") == [])
+        try bench.apply(from: "c3", to: "c4", grants: [.init(scope: room, since: 6, role: .member)])
+        try bench.apply(from: "c4", to: "c5", .note(3, seq: 7, ["text": "alpha again"]))
+        #expect(try await found(bench, "again") == ["alpha again"])
+        try checkIndex(bench)
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `whatever is written, searched, closed and killed in whatever order, a search finds what the table has`(
+        seed: UInt64
+    ) async throws {
+        var dice = Dice(seed: seed)
+        var (bench, copies) = (try bench(), 0)
+        try bench.write(1, .room())
+        for step in 2..<250 as Range<UInt64> {
+            let number = dice.below(40)
+            let key = RecordKey.note(number)
+            let text = FieldValue.string("w\(dice.below(5)) n\(step)")
+            let isThere = try bench.row(key) != nil
+            switch dice.below(10) {
+            case 0, 1, 2, 3:
+                if isThere {
+                    try bench.write(step, .set(key, "text", text))
+                } else if try bench.count("tidemark_base WHERE local_id = '\(key.id)'") == 0 {
+                    try bench.write(step, .note(number, ["text": text]))
+                } else {
+                    let fields: Fields = ["text": text]
+                    try bench.write(step, .undelete(key, fields.inRoom(1)))
+                }
+            case 4, 5: if isThere { try bench.write(step, .delete(key)) }
+            case 6:
+                let index = try bench.database.table("notes").search
+                let rows = Int64(dice.below(4)) + 1
+                _ = try await bench.database.change { db in try index.catchUp(rowsMax: rows, db) }
+            case 7:
+                // The files as they are while the first has them are what a killed process leaves.
+                let name = copies == 0 ? "x" : "x\(copies)"
+                copies += 1
+                for suffix in [".sqlite", ".sqlite-wal"] {
+                    try folder.copy("\(name)\(suffix)", to: "x\(copies)\(suffix)")
+                }
+                bench = try self.bench("x\(copies)")
+            default:
+                let word = "w\(dice.below(5))"
+                let there = try await bench.database.writer.read { db in
+                    try String.fetchAll(
+                        db, sql: "SELECT text FROM notes WHERE text LIKE '\(word) %' ORDER BY text")
+                }
+                #expect(try await found(bench, word) == there.sorted())
+            }
+        }
+        #expect(try await found(bench, "n").count == bench.count("notes"))
+        try checkIndex(bench)
+    }
+
+    // MARK: Who searches
+
+    @Test func `a snapshot that searches fits together, also where it hides that rows were missing`() async throws {
+        let store = try await SyncStore.open(
+            account: Bench.user, at: folder.url, schema: try TestSchema.schema(SearchTests.schema))
+        let entry = SearchTests.Entry(room: UUID(), text: "tide one")
+        try await store.repository(SearchTests.Entry.self).create(entry)
+        let seen = try await store.read { snapshot in
+            let hits = try? snapshot.search("tide", in: SearchTests.Entry.self)
+            return (hits?.map(\.model), try snapshot.read(SearchTests.Entry.self, entry.id))
+        }
+        #expect(seen.0 == [entry] && seen.1 == entry)
+        var values = store.observe { snapshot in
+            try snapshot.search("tide", in: SearchTests.Entry.self, orderBy: .recency).compactMap(\.model.text)
+        }.makeAsyncIterator()
+        #expect(try await values.next() == ["tide one"])
+        try await store.repository(SearchTests.Entry.self).create(.init(room: entry.room, text: "tide two"))
+        #expect(try await values.next() == ["tide two", "tide one"])
+    }
+
+    @Test func `on a full disk a search finds what waits, and leaves nothing`() async throws {
+        let disk = SmallDisk(under: folder, bytes: 6_000_000)
+        let bench = try bench()
+        try bench.write(1, .room(), note(1, "alpha one"))
+        disk.resize(to: 0)
+        #expect(try await found(bench, "alpha") == ["alpha one"])
+        #expect(try waiting(bench) == 1)
+        disk.resize(to: 6_000_000)
+        #expect(try await found(bench, "alpha") == ["alpha one"])
+        #expect(try waiting(bench) == 0)
+        try checkIndex(bench)
+    }
+
+    // MARK: How many wait
+
+    @Test func `few rows wait however many are written one by one`() throws {
+        let bench = try bench()
+        try bench.write(1, .room())
+        var most: Int64 = 0
+        for number in 2..<2_000 as Range<UInt64> {
+            try bench.write(number, note(number, "word"))
+            most = max(most, try waiting(bench))
+        }
+        #expect(most > SearchUpkeep.waitingAtRest && most < 2 * SearchUpkeep.waitingMax, "\(most)")
+        try bench.database.close()
+    }
+
+    @Test func `a frame of many rows leaves none waiting`() throws {
+        let bench = try bench()
+        try bench.join(room)
+        let changes = (1...6_000).map { Change.note(UInt64($0), seq: SequenceNumber($0), ["text": "word"]) }
+        try bench.database.apply(.make(from: "c0", to: "c1", changes), now: 9_000)
+        #expect(try waiting(bench) == 0)
+        try checkIndex(bench)
+    }
+
+    @Test func `what waits is indexed as soon as nobody writes`() async throws {
+        let bench = try bench(rest: .milliseconds(1))
+        try bench.write(1, .room())
+        var number: UInt64 = 1
+        while try waiting(bench) < 300 {
+            number += 1
+            try bench.write(number, note(number, "word"))
+        }
+        while try waiting(bench) >= SearchUpkeep.waitingAtRest, !Task.isCancelled {
+            number += 1
+            try bench.write(number, .set(.room(1), "title", .string("t\(number)")))
+            await Task.yield()
+        }
+        #expect(try waiting(bench) < SearchUpkeep.waitingAtRest)
+    }
+
+    // MARK: Files
+
+    @Test func `a file whose triggers indexed each row goes on, and is not indexed again`() async throws {
+        let old = try bench()
+        try old.write(1, .room())
+        try await old.database.writer.write { db in try Self.makeOld(db) }
+        try old.write(2, note(1, "alpha one"), note(2, "alpha two"))
+        #expect(
+            try old.string("SELECT count(*) FROM tidemark_search_notes WHERE tidemark_search_notes MATCH 'alpha'")
+                == "2")
+        try await old.database.writer.write { db in try db.execute(sql: "DROP TABLE tidemark_indexed") }
+        try old.database.close()
+        let bench = try bench()
+        #expect(try waiting(bench) == 0)
+        try bench.write(3, note(3, "alpha three"), .set(.note(1), "text", "beta one"), .delete(.note(2)))
+        #expect(try waiting(bench) == 1)
+        #expect(try await found(bench, "alpha") == ["alpha three"])
+        #expect(try await found(bench, "beta") == ["beta one"])
+        try checkIndex(bench)
+    }
+
+    /// As format 5 left it.
+    private static func makeOld(_ db: Database) throws {
+        let remove =
+            "INSERT INTO tidemark_search_notes (tidemark_search_notes, rowid, text) VALUES ('delete', old.rowid, old.text);"
+        let add = "INSERT INTO tidemark_search_notes (rowid, text) VALUES (new.rowid, new.text);"
+        try db.execute(
+            sql: """
+                DROP TRIGGER tidemark_search_notes_insert;
+                DROP TRIGGER tidemark_search_notes_delete;
+                DROP TRIGGER tidemark_search_notes_update;
+                CREATE TRIGGER tidemark_search_notes_insert AFTER INSERT ON notes BEGIN \(add) END;
+                CREATE TRIGGER tidemark_search_notes_delete AFTER DELETE ON notes BEGIN \(remove) END;
+                CREATE TRIGGER tidemark_search_notes_update AFTER UPDATE OF text ON notes
+                WHEN old.text IS NOT new.text BEGIN \(remove) \(add) END;
+                """)
+        try Meta.format.set(5, db)
+    }
+
+    @Test func `an index that is as the schema wants it is left as it is`() throws {
+        let bench = try bench()
+        let before = try bench.string("PRAGMA schema_version")
+        let index = try bench.database.table("notes").search
+        try bench.database.change { db in try index.follow(db) }
+        #expect(try bench.string("PRAGMA schema_version") == before)
+    }
+
+    @Test func `a vacuumed file is searched by what it has, wherever its rows are now`() async throws {
+        let bench = try bench()
+        try bench.join(room)
+        for number in 1...20 as ClosedRange<UInt64> {
+            try bench.apply(
+                from: "c\(number - 1)", to: "c\(number)", .note(number, seq: SequenceNumber(number), ["text": "alpha"]))
+        }
+        try bench.write(1, note(30, "beta own"))
+        #expect(try await found(bench, "alpha").count == 20)
+        try bench.database.clearCache()
+        #expect(try waiting(bench) > 0, "whatever places the rows have now")
+        for suffix in [".sqlite", ".sqlite-wal"] { try folder.copy("x\(suffix)", to: "y\(suffix)") }
+        for bench in [bench, try self.bench("y")] {
+            #expect(try await found(bench, "alpha") == [])
+            #expect(try await found(bench, "beta") == ["beta own"])
+            try checkIndex(bench)
+        }
+    }
+}
