@@ -50,7 +50,11 @@ package struct WorkspaceCompaction: Sendable {
             let order = CompactionOrder(
                 schema: try revision.schema(), keep: keep ?? kept ?? limits.keep, ledgerLifetime: limits.ledgerLifetime,
                 now: Milliseconds(Date().timeIntervalSince1970 * 1_000), limit: limits.stepRows)
-            tell(.planned(try await store.compactionPlan(of: workspace, olderThan: order.time), olderThan: order.time))
+            let plan = try await store.compactionPlan(of: workspace, olderThan: order.time)
+            guard plan.head > 0 else {
+                throw StoreError(.data, "nothing was ever written in workspace \(workspace): is its name right?")
+            }
+            tell(.planned(plan, olderThan: order.time))
             guard !isPlan else { return }
             var all = CompactionStep(horizon: 0, isDone: false)
             while !all.isDone {

@@ -151,16 +151,20 @@ private struct CompactionWrite {
             }
         }
         var step = CompactionStep(horizon: try FeedQuery(db: db, workspace: workspace).horizon())
-        for record in try tombstones(through: step.horizon, ofScopes: false) {
-            try forget(record)
-            step.tombstones += 1
-        }
-        let room = try endScopes(through: step.horizon, &step)
         step.batches = try Prepared(CompactionSQL.deleteBatches, db).execute {
             $0.text(workspace.text)
             $0.integer(step.horizon)
             $0.integer(Int64(limit))
         }
+        guard step.batches < limit else {
+            step.isDone = false
+            return step
+        }
+        for record in try tombstones(through: step.horizon, ofScopes: false) {
+            try forget(record)
+            step.tombstones += 1
+        }
+        let room = try endScopes(through: step.horizon, &step)
         step.ledgerEntries = try Prepared(LedgerSQL.dropOld, db).execute {
             $0.text(workspace.text)
             $0.integer(ledgerBefore)
@@ -168,7 +172,7 @@ private struct CompactionWrite {
         }
         if step.tombstones + step.scopeRecords > 0 { try Prepared(CompactionSQL.lowerFiling, db).execute { _ in } }
         step.isDone =
-            step.tombstones < limit && room > 0 && step.batches < limit && step.ledgerEntries < limit
+            step.tombstones < limit && room > 0 && step.ledgerEntries < limit
         return step
     }
 

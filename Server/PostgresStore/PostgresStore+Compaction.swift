@@ -65,16 +65,20 @@ extension PostgresStore: Compacting {
         var step = CompactionStep(horizon: horizon)
         guard horizon > 0 else { return step }
         let openers = order.scopeCollections.sorted()
-        let dropped = try await changed([
+        step.isDone = false
+        step.batches = try await changed([
+            Statement(CompactionSQL.dropBatches, workspace) { $0.add(Int64(order.limit)) }
+        ])[0]
+        guard step.batches < order.limit else { return step }
+        let tombstones = try await changed([
             Statement(CompactionSQL.dropTombstones, workspace) {
                 $0.add(openers)
                 $0.add(Int64(order.limit))
-            },
-            Statement(CompactionSQL.dropBatches, workspace) { $0.add(Int64(order.limit)) },
-        ])
-        (step.tombstones, step.batches) = (dropped[0], dropped[1])
+            }
+        ])[0]
+        step.tombstones = tombstones
         let room = try await endScopes(in: workspace, order, openers, &step)
-        step.isDone = dropped.allSatisfy { $0 < order.limit } && room > 0
+        step.isDone = tombstones < order.limit && room > 0
         return step
     }
 

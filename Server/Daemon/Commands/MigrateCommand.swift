@@ -46,13 +46,13 @@ struct MigrateCommand: AsyncParsableCommand {
         let text = database ?? ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
         do {
             let location = try DatabaseLocation(text.isEmpty ? ServeCommand.defaultDatabase : text)
+            // Nobody's file: a typing error would make one, or be told that there is nothing to do.
+            if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
+                throw CommandFailure("\(path) is not there; 'tidemark serve' makes a new one")
+            }
             if plan {
                 let steps = try await Migration.plan(location, contracts: contract)
                 return print(steps.isEmpty ? "nothing to do" : steps.joined(separator: "\n"))
-            }
-            // Nobody's file: a typing error would make one.
-            if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
-                throw CommandFailure("\(path) is not there; 'tidemark serve' makes a new one")
             }
             try await Migration.run(
                 location, contracts: contract, timeout: patience.duration, show: { Self.show($0) })

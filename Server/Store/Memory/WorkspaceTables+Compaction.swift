@@ -7,6 +7,14 @@ extension WorkspaceTables {
         let (limit, scopeCollections) = (order.limit, order.scopeCollections)
         if let target = target(olderThan: order.time) { horizon = target.seq }
         var step = CompactionStep(horizon: horizon)
+        let gone = batches.prefix { $0.head.seq < horizon }.prefix(limit).count
+        batches.removeFirst(gone)
+        firstBody = max(0, firstBody - gone)
+        step.batches = gone
+        guard gone < limit else {
+            step.isDone = false
+            return step
+        }
         let dead = tombstones(through: horizon)
         for record in dead.filter({ !scopeCollections.contains($0.key.collection) }).prefix(limit) {
             forget(record)
@@ -24,16 +32,12 @@ extension WorkspaceTables {
             step.tombstones += 1
             room -= 1
         }
-        let gone = batches.prefix { $0.head.seq < horizon }.prefix(limit).count
-        batches.removeFirst(gone)
-        firstBody = max(0, firstBody - gone)
-        step.batches = gone
         for (key, entries) in ledger {
             let kept = entries.filter { $0.time >= order.ledgerTime }
             step.ledgerEntries += entries.count - kept.count
             ledger[key] = kept.isEmpty ? nil : kept
         }
-        step.isDone = step.tombstones < limit && room > 0 && gone < limit
+        step.isDone = step.tombstones < limit && room > 0
         return step
     }
 

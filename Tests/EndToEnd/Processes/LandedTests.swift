@@ -71,8 +71,10 @@ import TidemarkModel
 
     @Test func `a file that is not there is not made`() async throws {
         let folder = try TemporaryFolder("landed")
-        let outcome = try await Binary.run(["migrate", "--database", "\(folder.path)/typo.sqlite"])
-        #expect(outcome.status == 1 && outcome.text.contains("is not there"), "\(outcome.text)")
+        for arguments in [["migrate"], ["migrate", "--plan"]] {
+            let outcome = try await Binary.run(arguments + ["--database", "\(folder.path)/typo.sqlite"])
+            #expect(outcome.status == 1 && outcome.text.contains("is not there"), "\(outcome.text)")
+        }
         #expect(!FileManager.default.fileExists(atPath: "\(folder.path)/typo.sqlite"))
     }
 }
