@@ -16,8 +16,9 @@ package enum SyncEffect: Sendable {
     /// Apply frames in one transaction, all or none; answers `applied` or `applyFailed`. A power cut may take it back until
     /// `confirm`.
     case applyChanges([Changes])
-    /// Have the disk confirm all that was applied; answers `applied` or `applyFailed`.
-    case confirm
+    /// Have the disk confirm all that was applied, the outcomes up to this number among it; answers `confirmed` or
+    /// `applyFailed`.
+    case confirm(settled: Int64)
     /// Apply a page; answers `applied` or `applyFailed`.
     case applyPage(PageAnswer, to: PageRequest)
     /// Keep what the server told of a record's history; answers `applied` or `applyFailed`.

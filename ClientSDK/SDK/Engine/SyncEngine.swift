@@ -112,8 +112,11 @@ package final class SyncEngine: Sendable {
                 configuration.welcomed(welcome.limits)
             }
         case .applyChanges(let frames): return await apply(frames)
-        case .confirm:
-            return await apply { [database] in try database.confirm() }
+        case .confirm(let settled):
+            return await load { [database] in
+                try database.confirm()
+                return .confirmed(settled: settled)
+            }
         case .applyPage(let page, let request):
             return await apply { [database, configuration] in
                 try database.apply(page, to: request, noting: configuration.note)

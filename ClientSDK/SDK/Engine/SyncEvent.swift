@@ -47,6 +47,8 @@ package enum SyncEvent: Sendable {
     case historyLoaded(HistoryRequest?)
     /// A frame, page or welcome is in the database.
     case applied
+    /// The disk has confirmed what was applied, the outcomes up to this number among it.
+    case confirmed(settled: Int64)
     /// The database could not take it.
     case applyFailed(SyncFailure)
     /// The database found that another installation uses its client id.

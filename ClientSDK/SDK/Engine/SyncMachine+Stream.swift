@@ -90,7 +90,6 @@ extension SyncMachine {
                 gaps = 0
             }
             settledThrough = max(settledThrough, settled.through)
-            ackedThrough = max(ackedThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
             pushes.removeAll { $0.last <= settledThrough }
             // With a refusal what was withheld may have become something to send.
@@ -119,7 +118,7 @@ extension SyncMachine {
         guard appliedFrames > ackedFrames else { return }
         ackedFrames = appliedFrames
         unackedBytes = 0
-        effects += [.confirm, .send(ClientMessage.ack(Ack(frames: appliedFrames)).encode())]
+        effects += [.confirm(settled: settledThrough), .send(ClientMessage.ack(Ack(frames: appliedFrames)).encode())]
     }
 
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {

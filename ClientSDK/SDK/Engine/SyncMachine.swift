@@ -35,7 +35,7 @@ package struct SyncMachine: Sendable {
     /// The last number known to be settled, and the last one sent on this connection.
     var settledThrough: Int64 = 0
     var sentThrough: Int64 = 0
-    /// The last number whose outcome is in the database: what the server may forget.
+    /// The last number whose outcome the disk has confirmed: what the server may forget.
     var ackedThrough: Int64 = 0
     /// The pushes that are not settled.
     var pushes: [SentPush] = []
@@ -131,6 +131,9 @@ package struct SyncMachine: Sendable {
         case .history(let key): want(key, &effects)
         case .historyLoaded(let request): if let request { ask(request, &effects) }
         case .applied: unanswered = max(0, unanswered - 1)
+        case .confirmed(let settled):
+            unanswered = max(0, unanswered - 1)
+            if isStreaming { ackedThrough = max(ackedThrough, settled) }
         case .applyFailed(let reason):
             // What stood behind it did not happen.
             unanswered = 0

@@ -51,9 +51,9 @@ struct MachineBench {
                     applied += 1
                     unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
                     events.append(.applied)
-                case .confirm:
+                case .confirm(let settled):
                     confirmed += 1
-                    events.append(.applied)
+                    events.append(.confirmed(settled: settled))
                 case .applyWelcome, .applyChanges, .applyHistory, .fork:
                     applied += 1
                     events.append(.applied)

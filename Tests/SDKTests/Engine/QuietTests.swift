@@ -65,6 +65,29 @@ import TidemarkWire
         #expect(!effects.prefix(confirm).contains { $0.sends("ack") })
     }
 
+    @Test func `a push says that an outcome is known once the disk has confirmed it`() {
+        var machine = connected().machine
+        let settled = ServerMessage.changes(.make(from: "c0", to: "c1", [], settled: .accepted(1, 1)))
+        #expect(machine.on(.arrived([settled.encode()]), now: 2_000_000).appliedTogether == [1])
+        var failing = machine
+        #expect(machine.on(.pushLoaded([entry(2)]), now: 2_000_000).known == [0], "it may not have been applied")
+        _ = failing.on(.applyFailed(SyncFailure(.databaseFailed, "full")), now: 2_000_000)
+        #expect(failing.on(.pushLoaded([entry(2)]), now: 2_000_000).known.isEmpty)
+        _ = machine.on(.pushLoaded([]), now: 2_000_000)
+        _ = machine.on(.applied, now: 2_000_000)
+        let due = machine.on(.tick, now: 2_000_000 + EngineTiming().ackDelay)
+        #expect(due.contains { if case .confirm(settled: 1) = $0 { true } else { false } })
+        _ = machine.on(.confirmed(settled: 1), now: 2_001_000)
+        _ = machine.on(.wrote, now: 2_001_000)
+        #expect(machine.on(.pushLoaded([entry(3)]), now: 2_001_000).known == [1])
+    }
+
+    private func entry(_ number: Int64) -> NumberedEntry {
+        let transaction = Transaction(
+            id: .transaction(UInt64(number)), mutations: [.room(UInt64(number))], clientTime: 0)
+        return NumberedEntry(number: number, entry: Push.Entry(transaction), bytes: 10)
+    }
+
     @Test func `frames that come together are one step for the disk`() {
         var machine = connected().machine
         let messages = (1...3).map { frame($0).encode() }
@@ -133,5 +156,15 @@ extension [SyncEffect] {
     /// How many frames each step has.
     fileprivate var appliedTogether: [Int] {
         compactMap { if case .applyChanges(let frames) = $0 { frames.count } else { nil } }
+    }
+
+    /// What each push says of the outcomes that the client knows.
+    fileprivate var known: [Int64] {
+        compactMap { effect in
+            guard case .send(let bytes) = effect, case .push(let push) = try? ClientMessage.decode(bytes) else {
+                return nil
+            }
+            return push.ackedThrough
+        }
     }
 }

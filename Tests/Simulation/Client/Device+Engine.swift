@@ -52,9 +52,9 @@ extension Device {
             return try apply(.changes(step), recording: frames.map { .changes($0) }) { [clock] in
                 try $0.apply(frames, now: clock)
             }
-        case .confirm:
+        case .confirm(let settled):
             try transact { try $0.confirm() }
-            return .applied
+            return .confirmed(settled: settled)
         case .applyPage(let page, let request):
             return try apply(.page(page)) { try $0.apply(page, to: request) }
         case .applyHistory(let answer):
