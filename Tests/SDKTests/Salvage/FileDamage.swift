@@ -27,7 +27,6 @@ struct FileDamage {
     func fill(_ body: (Bench) throws -> Void) throws {
         let database = try opening().open().database
         try body(Bench(database: database))
-        try database.writer.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
         try database.close()
     }
 
