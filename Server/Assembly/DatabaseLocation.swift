@@ -11,7 +11,16 @@ package enum DatabaseLocation: Hashable, Sendable {
             self = .postgres(uri: text)
             return
         }
-        let path = text.hasPrefix("sqlite:") ? String(text.dropFirst("sqlite:".count)) : text
+        let isNamed = text.hasPrefix("sqlite:")
+        guard isNamed || !Self.hasKeywords(text) else {
+            throw ConfigurationError(
+                .database,
+                """
+                is written in keywords: write postgres://user@host/name, for a socket's folder \
+                postgres://user@/name?host=FOLDER&port=5432, and for a file of this name sqlite:PATH
+                """)
+        }
+        let path = isNamed ? String(text.dropFirst("sqlite:".count)) : text
         guard !path.isEmpty else {
             throw ConfigurationError(.database, "names no file: write sqlite:PATH, or postgres://user@host/name")
         }
@@ -21,6 +30,14 @@ package enum DatabaseLocation: Hashable, Sendable {
                 .database, "no such kind of database \"\(scheme)\": write sqlite:PATH, or postgres://user@host/name")
         }
         self = .sqlite(path: path)
+    }
+
+    /// True of `host=… dbname=…`, which is no URI and hardly meant as the name of a file.
+    private static func hasKeywords(_ text: String) -> Bool {
+        let first = text.drop { $0 == " " }.prefix { $0 != "=" }
+        guard first.endIndex < text.endIndex else { return false }
+        let keywords = ["host", "hostaddr", "port", "dbname", "user", "password", "passfile", "service", "sslmode"]
+        return keywords.contains { first == $0 }
     }
 
     /// For people: without user or password.

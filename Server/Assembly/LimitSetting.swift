@@ -1,8 +1,9 @@
 package import TidemarkEdge
+package import TidemarkEmbeddedStore
 package import TidemarkHub
 import TidemarkModel
 package import TidemarkNode
-import TidemarkPostgresStore
+package import TidemarkPostgresStore
 package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
@@ -15,8 +16,10 @@ package struct ServerLimits: Sendable {
     package var node = NodeLimits()
     package var hub = HubLimits()
     package var lane = LaneLimits()
-    /// For bringing PostgreSQL's tables up to date at a start.
-    package var migrationTime = PostgresStore.Options().migrationTimeout
+    /// Its `limits` are not looked at: `store` holds for every store.
+    package var postgres = PostgresStore.Options()
+    /// The same.
+    package var embedded = EmbeddedStore.Options()
 
     package init() { wire.blobBytesMax = WireLimits.blobBytesDefault }
 }
@@ -119,8 +122,15 @@ package struct LimitSetting: Sendable {
             "RING_BYTES", "bytes of recent changes in memory", 4_096...1_099_511_627_776, \.hub.ringBytesMax),
         LimitSetting(
             "MIGRATION_MINUTES", "minutes for bringing PostgreSQL's tables up to date at a start", 1...100_000,
-            { Int($0.migrationTime.components.seconds / 60) }
-        ) { $0.migrationTime = .seconds(60 * $1) },
+            { Int($0.postgres.migrationTimeout.components.seconds / 60) }
+        ) { $0.postgres.migrationTimeout = .seconds(60 * $1) },
+        LimitSetting(
+            "POSTGRES_WRITERS", "connections to PostgreSQL that write; as many workspaces are written at once",
+            1...1_000,
+            \.postgres.sequencingConnections),
+        LimitSetting(
+            "POSTGRES_READERS", "connections to PostgreSQL that read", 1...1_000, \.postgres.readingConnections),
+        LimitSetting("SQLITE_READERS", "connections that read a SQLite file", 1...100, \.embedded.readersMax),
     ]
 }
 

@@ -17,9 +17,8 @@ extension OpenedStore {
         } catch {
             throw ConfigurationError(.database, "\(error)")
         }
-        var options = PostgresStore.Options()
+        var options = configuration.limits.postgres
         options.limits = configuration.limits.store
-        options.migrationTimeout = configuration.limits.migrationTime
         let store = try PostgresStore(
             configuration: connection, node: configuration.nodeID, options: options, logger: logger)
         let progress = MigrationProgress.log(logger)

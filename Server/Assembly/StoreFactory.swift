@@ -42,7 +42,7 @@ package struct OpenedStore: Sendable {
     package static func open(_ configuration: ServerConfiguration, logger: Logger) async throws -> OpenedStore {
         switch configuration.database {
         case .sqlite(let path):
-            var options = EmbeddedStore.Options()
+            var options = configuration.limits.embedded
             options.limits = configuration.limits.store
             let progress = MigrationProgress.log(logger)
             let store = try EmbeddedStore(path: path, options: options, report: progress.report)

@@ -70,8 +70,19 @@ import TidemarkWire
     }
 
     @Test func `a database has ten minutes to be brought up to date, or those that are set`() throws {
-        #expect(try configuration([:]).limits.migrationTime == .seconds(600))
-        #expect(try configuration(["TIDEMARK_LIMIT_MIGRATION_MINUTES": "90"]).limits.migrationTime == .seconds(5_400))
+        #expect(try configuration([:]).limits.postgres.migrationTimeout == .seconds(600))
+        let longer = try configuration(["TIDEMARK_LIMIT_MIGRATION_MINUTES": "90"])
+        #expect(longer.limits.postgres.migrationTimeout == .seconds(5_400))
+    }
+
+    @Test func `the connections to the database are as many as are set`() throws {
+        let set = try configuration([
+            "TIDEMARK_LIMIT_POSTGRES_WRITERS": "7", "TIDEMARK_LIMIT_POSTGRES_READERS": "9",
+            "TIDEMARK_LIMIT_SQLITE_READERS": "2",
+        ]).limits
+        #expect(set.postgres.sequencingConnections == 7 && set.postgres.readingConnections == 9)
+        #expect(set.embedded.readersMax == 2)
+        #expect(throws: ConfigurationError.self) { try configuration(["TIDEMARK_LIMIT_POSTGRES_WRITERS": "0"]) }
     }
 
     @Test func `no more connections are taken than the system lets the process open`() throws {
@@ -87,7 +98,8 @@ import TidemarkWire
         ("TIDEMARK_LISTEN", "h:65536"), ("TIDEMARK_LISTEN", "::1:80"), ("TIDEMARK_DATABASE", "sqlite:"),
         ("TIDEMARK_DATABASE", "mysql://h/n"), ("TIDEMARK_LOG_LEVEL", "loud"), ("TIDEMARK_NODE", "0"),
         ("TIDEMARK_NODE", "x"), ("TIDEMARK_DEV", "maybe"), ("TIDEMARK_SCHEMA", "/nowhere/at/all"),
-        ("TIDEMARK_SECRET", "short"), ("TIDEMARK_SECRET_FILE", "/nowhere/at/all"), ("TIDEMARK_LIMIT_RATE", "0"),
+        ("TIDEMARK_DATABASE", "host=/tmp/x dbname=n"), ("TIDEMARK_SECRET", "short"),
+        ("TIDEMARK_SECRET_FILE", "/nowhere/at/all"), ("TIDEMARK_LIMIT_RATE", "0"),
         ("TIDEMARK_LIMIT_RATE", "many"), ("TIDEMARK_LIMIT_WORDS", "1"),
     ])
     func `what is wrong is named`(setting: String, value: String) throws {
