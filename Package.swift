@@ -310,7 +310,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
                 "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
-                "TidemarkEmbeddedStore",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore",
                 "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Testing
 import TidemarkModel
+import TidemarkSQLite
 import TidemarkWire
 
 @testable import Tidemark

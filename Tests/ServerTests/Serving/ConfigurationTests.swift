@@ -2,10 +2,12 @@ import Foundation
 import Logging
 import Testing
 import TidemarkEdge
+import TidemarkEmbeddedStore
 import TidemarkHub
 import TidemarkIdentity
 import TidemarkModel
 import TidemarkNode
+import TidemarkPostgresStore
 import TidemarkStore
 import TidemarkWire
 
