@@ -90,6 +90,7 @@ extension SyncMachine {
                 gaps = 0
             }
             settledThrough = max(settledThrough, settled.through)
+            toldThrough = max(toldThrough, settled.through)
             sentThrough = max(sentThrough, settledThrough)
             pushes.removeAll { $0.last <= settledThrough }
             // With a refusal what was withheld may have become something to send.
@@ -118,7 +119,7 @@ extension SyncMachine {
         guard appliedFrames > ackedFrames else { return }
         ackedFrames = appliedFrames
         unackedBytes = 0
-        effects += [.confirm(settled: settledThrough), .send(ClientMessage.ack(Ack(frames: appliedFrames)).encode())]
+        effects += [.confirm(settled: toldThrough), .send(ClientMessage.ack(Ack(frames: appliedFrames)).encode())]
     }
 
     private mutating func refused(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) {

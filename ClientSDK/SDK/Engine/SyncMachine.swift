@@ -35,6 +35,8 @@ package struct SyncMachine: Sendable {
     /// The last number known to be settled, and the last one sent on this connection.
     var settledThrough: Int64 = 0
     var sentThrough: Int64 = 0
+    /// The last number whose outcome came in a frame. A welcome or an error names numbers whose outcomes are still to come.
+    var toldThrough: Int64 = 0
     /// The last number whose outcome the disk has confirmed: what the server may forget.
     var ackedThrough: Int64 = 0
     /// The pushes that are not settled.
@@ -238,6 +240,7 @@ package struct SyncMachine: Sendable {
         self.token = token
         tokenExpires = nil
         ackedThrough = start.ackedThrough
+        toldThrough = start.ackedThrough
         owner = start.owner
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,

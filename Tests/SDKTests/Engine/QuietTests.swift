@@ -82,6 +82,16 @@ import TidemarkWire
         #expect(machine.on(.pushLoaded([entry(3)]), now: 2_001_000).known == [1])
     }
 
+    @Test func `what a welcome says is settled is not known before its outcomes have come`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.connect(settledThrough: 4)
+        var machine = bench.machine
+        _ = machine.on(.received(frame(1).encode()), now: 2_000_000)
+        let due = machine.on(.tick, now: 2_000_000 + EngineTiming().ackDelay)
+        #expect(due.contains { if case .confirm(settled: 0) = $0 { true } else { false } })
+    }
+
     private func entry(_ number: Int64) -> NumberedEntry {
         let transaction = Transaction(
             id: .transaction(UInt64(number)), mutations: [.room(UInt64(number))], clientTime: 0)
