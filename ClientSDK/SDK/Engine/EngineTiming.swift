@@ -45,6 +45,8 @@ package struct EngineTiming: Hashable, Sendable {
     /// Frames and bytes after which it is acknowledged at once; fewer where the server's window is small.
     package var ackFrames = 128
     package var ackBytes = 96 * 1024
+    /// Outcomes that may wait for it: far fewer than a server keeps for a client.
+    package var ackOutcomes: Int64 = 500
     /// Before the token's end, when a fresh one is fetched; half of its life when that is shorter.
     package var tokenMargin: Int64 = 60_000
     /// Between two fetches, whatever the token says.

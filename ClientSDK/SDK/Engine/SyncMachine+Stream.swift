@@ -106,7 +106,8 @@ extension SyncMachine {
         // What the server keeps for this must not stop it from sending.
         let framesMax = min(timing.ackFrames, max(1, limits.windowFramesMax / 4))
         let bytesMax = min(timing.ackBytes, max(1, limits.windowBytesMax / 4))
-        if appliedFrames - ackedFrames >= Int64(framesMax) || unackedBytes >= bytesMax {
+        let holdsOutcomes = toldThrough - ackedThrough >= timing.ackOutcomes
+        if holdsOutcomes || appliedFrames - ackedFrames >= Int64(framesMax) || unackedBytes >= bytesMax {
             acknowledge(&effects)
         } else if ackDue == nil {
             ackDue = now + timing.ackDelay

@@ -82,6 +82,16 @@ import TidemarkWire
         #expect(machine.on(.pushLoaded([entry(3)]), now: 2_001_000).known == [1])
     }
 
+    @Test func `many outcomes are confirmed at once, so that the server need not keep them`() {
+        var machine = connected().machine
+        let count = EngineTiming().ackOutcomes
+        let few = Settled(through: count - 1, outcomes: []), many = Settled(through: count, outcomes: [])
+        let first = ServerMessage.changes(.make(from: "c0", to: "c1", [], settled: few))
+        let next = ServerMessage.changes(.make(from: "c1", to: "c2", [], settled: many))
+        #expect(!machine.on(.received(first.encode()), now: 2_000_000).contains { $0.sends("ack") })
+        #expect(machine.on(.received(next.encode()), now: 2_000_000).contains { $0.sends("ack") })
+    }
+
     @Test func `what a welcome says is settled is not known before its outcomes have come`() {
         var bench = MachineBench()
         bench.on(.start)
