@@ -36,7 +36,9 @@ package struct EmbeddedBackupNote: BackupLog {
                 name: name.text, head: head.seq, nonce: head.nonce, epoch: head.epoch, time: head.time)
         }
         let content = Content(taken: taken, verified: verified, workspaces: workspaces)
-        try JSONEncoder().encode(content).write(to: URL(fileURLWithPath: path(beside: database)), options: .atomic)
+        let path = path(beside: database)
+        try JSONEncoder().encode(content).write(to: URL(fileURLWithPath: path), options: .atomic)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
     }
 
     private func read() throws(StoreError) -> Content? {

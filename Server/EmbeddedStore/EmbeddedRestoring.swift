@@ -51,7 +51,10 @@ package final class EmbeddedRestoring {
     /// - Throws: `StoreError` of kind `unavailable` when the disk refuses that.
     package func finish() throws(StoreError) {
         let blobsTarget = EmbeddedBlobStore.path(besides: target)
-        for path in [records, blobs] { try Self.synchronize(path) }
+        for path in [records, blobs] {
+            try Self.endLog(of: path)
+            try Self.synchronize(path)
+        }
         try Self.rename(blobs, blobsTarget)
         let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
         try Self.synchronize(folder)
@@ -59,6 +62,15 @@ package final class EmbeddedRestoring {
         try Self.synchronize(folder)
         for path in [records, blobs] { unlink(path + ".lock") }
         claim.release()
+    }
+
+    /// A closed store leaves an empty log, which would stay behind under the name that the file had.
+    private static func endLog(of path: String) throws(StoreError) {
+        var status = stat()
+        guard stat(path + "-wal", &status) != 0 || status.st_size == 0 else {
+            throw StoreError(.unavailable, "\(path)-wal could not be copied into its file: is the disk full?")
+        }
+        for companion in companions { unlink(path + companion) }
     }
 
     private static func rename(_ path: String, _ target: String) throws(StoreError) {

@@ -2,7 +2,9 @@ import ArgumentParser
 import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
+import TidemarkModel
 import TidemarkOperations
+import TidemarkStore
 
 /// `tidemark backup`: a copy of a database at one moment, while servers go on.
 struct BackupCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
+import TidemarkOperations
 
 /// `tidemark restore`: a backup, back into an empty database.
 struct RestoreCommand: AsyncParsableCommand {

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkAssembly
 import TidemarkCommandLine
+import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
 
