@@ -114,7 +114,10 @@ package struct PostgresSnapshot {
         try await read("SELECT workspace, horizon FROM sync_workspace", each) {
             .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
         }
-        try await read("SELECT workspace, low, \(RowReader.headColumns) FROM sync_batch", each) {
+        // In their order, in which time and epoch never go back; rows that were changed are elsewhere in the table.
+        try await read(
+            "SELECT workspace, low, \(RowReader.headColumns) FROM sync_batch ORDER BY workspace, seq", each
+        ) {
             .batch(WorkspaceID(try $0.text()), low: try $0.integer(), head: try $0.head())
         }
         try await read("SELECT workspace, \(RowReader.recordColumns) FROM sync_record", each) {

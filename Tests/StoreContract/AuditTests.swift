@@ -50,7 +50,7 @@ import TidemarkStore
         Harm("UPDATE sync_blob SET octets = octets + 1 WHERE octets = 700000", "has 700000 of 700001 bytes"),
         Harm("DELETE FROM sync_blob WHERE octets = 700000", "a part of blob"),
         Harm("DELETE FROM sync_blob WHERE octets = 0", "scope a has blob"),
-        Harm("DELETE FROM sync_blob_part WHERE start = 262144 AND workspace LIKE 'w%'", "not at 262144"),
+        Harm("DELETE FROM sync_blob_part WHERE start = 262144 AND workspace LIKE 'w%'", "has 262144 of 262145 bytes"),
         Harm(
             "UPDATE sync_blob_usage SET octets = 3",
             "its blobs are counted as 4 with 3 bytes, and there are 4 with 962146"),

@@ -72,7 +72,7 @@ import TidemarkStore
                 try forge(folder) { $0.replacing("\"taken\"", with: "\"shown\"") }
             },
             Damage("manifest.json does not read: workspaces[0].head is of another kind") { folder in
-                try forge(folder) { $0.replacing("\"head\" : 1,", with: "\"head\" : \"1\",") }
+                try forge(folder) { $0.replacing("\"head\" : 2,", with: "\"head\" : \"2\",") }
             },
             Damage("workspaces[0] has a name, nonce or digest that is none") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"another\"", with: "\"name\" : \"\"") }

@@ -180,7 +180,10 @@ struct BackupGround: Sendable {
             }
         }
         #expect(head.seq == 24)
-        try await under.commit(in: WorkspaceID("another")) { $0.put(.numbered(1)) }
+        try await under.commit(in: WorkspaceID("another")) { draft in
+            draft.put(.numbered(1))
+            draft.grant(.bob, .a)
+        }
         for count in [0, 1, 262_145, 700_000] { try await under.put(.honest(count), in: .a) }
         try await under.put(.honest(1), in: .b)
     }

@@ -11,7 +11,11 @@ import TidemarkStore
 /// Backups of both stores, made while the store is open, and what comes back.
 @Suite(.timeLimit(.minutes(10))) struct BackupTests {
     /// What is the database's own, and what a restore or a backup writes.
-    private static let own = ["sync_fence", "sync_step", "sync_listener", "sync_backup", "sync_lineage", "sync_batch"]
+    private static let own = [
+        "sync_fence", "sync_step", "sync_listener", "sync_backup", "sync_lineage", "sync_batch",
+        // Opening a file files what is recent.
+        "sync_feed", "sync_page", "sync_filing",
+    ]
 
     @Test(arguments: BackupGround.kinds)
     func `every table comes back as it was, and the counts and digests of the manifest`(

@@ -183,6 +183,7 @@ package enum Backup {
     }
 
     private static func size(_ path: String) -> Int64 {
+        // Only shown: nothing is decided by it.
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         return ((attributes?[.size] as? NSNumber)?.int64Value ?? 0).megabytes
     }

@@ -56,17 +56,19 @@ struct PostgresPrograms: Sendable {
     }
 
     private static func candidates(_ named: String?) -> [String] {
-        if let named { return [BackupFolder.absolute(named)] }
+        let isThere = { (folder: String) in FileManager.default.isExecutableFile(atPath: "\(folder)/pg_dump") }
+        if let named { return [BackupFolder.absolute(named)].filter(isThere) }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         var folders = path.split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
         for pattern in Self.folders {
             let parts = pattern.split(separator: "*", maxSplits: 1).map(String.init)
             let parent = URL(fileURLWithPath: parts[0] + "x").deletingLastPathComponent().path
             let prefix = String(parts[0].dropFirst(parent.count + 1))
+            // A folder that is not there, or cannot be read, has no programs for us.
             let names = (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? []
             folders += names.filter { $0.hasPrefix(prefix) }.map { "\(parent)/\($0)\(parts[1])" }
         }
-        return folders.filter { FileManager.default.isExecutableFile(atPath: "\($0)/pg_dump") }
+        return folders.filter(isThere)
     }
 
     /// The major version that a program says it is of; `nil` when it says nothing.

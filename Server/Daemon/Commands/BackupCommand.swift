@@ -25,8 +25,8 @@ struct BackupCommand: AsyncParsableCommand {
             Keep the secret file apart: it is not in the backup. deploy/backup.md says how to restore.
 
             EXAMPLES
-              tidemark backup backups/monday --database sqlite:./tidemark-data/tidemark.sqlite
-              tidemark backup /backups/2026-11-25 --database postgres://tidemark@db/tidemark
+              tidemark backup monday --database sqlite:./tidemark-data/tidemark.sqlite
+              tidemark backup /backups/1125 --database postgres://tidemark@db/tidemark
             """)
 
     @Argument(help: "The folder to make. Nothing may be there.")

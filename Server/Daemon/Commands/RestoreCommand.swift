@@ -20,8 +20,8 @@ struct RestoreCommand: AsyncParsableCommand {
             they fetch what they hold anew, and what they had not sent they send then.
 
             EXAMPLES
-              tidemark restore backups/monday --database sqlite:./tidemark-data/tidemark.sqlite
-              tidemark restore /backups/2026-11-25 --database postgres://tidemark@db/tidemark_restored
+              tidemark restore monday --database sqlite:./tidemark-data/tidemark.sqlite
+              tidemark restore /backups/1125 --database postgres://tidemark@db/restored
             """)
 
     @Argument(help: "The folder of the backup.")

@@ -13,7 +13,7 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark token --dev --user ann         a token of that server for Ann
               tidemark schema check app.schema.json   what a schema says, or its mistake
               tidemark migrate --plan                 what a new version does to the tables
-              tidemark backup backups/monday          a copy at one moment, while servers go on
+              tidemark backup backups/monday          a copy, while servers go on
 
             Exit status: 0 done, 1 failed, 2 something is damaged, 64 wrong usage.
             """,

@@ -66,6 +66,7 @@ package final class BackupDraft {
 
     /// Takes what a killed backup left; anything else is somebody's.
     private static func clear(_ path: String) throws(BackupError) {
+        // What cannot be listed cannot be removed either, and is in the way of the first file.
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         let known = { (name: String) in BackupFolder.names.contains { name == $0 || name.hasPrefix($0 + "-") } }
         if let foreign = names.sorted().first(where: { !known($0) }) {

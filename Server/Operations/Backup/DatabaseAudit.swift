@@ -134,6 +134,7 @@ struct AuditedWorkspace {
         var limits = JSONLimits()
         // Our own bytes: what a client may send does not bound what merges have made of it.
         limits.elementsMax = .max
+        // Why it does not read would show values.
         guard let fields = try? JSONReader.read(body, limits: limits, { try $0.fields() }) else { return false }
         return fields.canonicalBytes == body
     }
@@ -143,6 +144,7 @@ struct AuditedWorkspace {
         guard client.ackedThrough <= client.settledThrough else {
             return (.client, "client \(client.id) has acknowledged \(client.ackedThrough) of \(client.settledThrough)")
         }
+        // As above.
         guard let stored = try? StoredClient(row: client, keptBytes: kept) else {
             return (.client, "the kept outcomes of client \(client.id) do not read")
         }
@@ -170,6 +172,7 @@ struct AuditedWorkspace {
         ledger += 1
         let name = "the entry of \(key.collection)/\(key.id) at \(value.seq)"
         guard value.seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
+        // As above.
         guard (try? OverwrittenValue(stored: "", rule: value.rule, old: value.old, new: value.new)) != nil else {
             return (.ledger, "\(name) does not read")
         }

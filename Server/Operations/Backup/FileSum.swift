@@ -23,7 +23,7 @@ enum FileSum {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw BackupError(.damaged, "is no plain file")
         }
-        #if os(Linux)
+        #if canImport(Glibc)
         if afresh { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
         #endif
         var hash = SHA256()
