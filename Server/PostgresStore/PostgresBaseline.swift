@@ -8,7 +8,7 @@ enum PostgresBaseline {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
             // Last, so that they hold no statistics of their own.
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
-            + PostgresBackupNote.tables
+            + LineageSQL.tables + PostgresBackupNote.tables
             + PostgresSchema.steps.enumerated().map { index, step in
                 "INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"
             } + ["INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(PostgresSchema.landed))"]

@@ -32,9 +32,11 @@ import TidemarkStore
             for (table, rows) in before where !Self.own.contains(table) {
                 #expect(after[table] == rows && !rows.isEmpty || table == "sync_schema", "\(table)")
             }
-            // A new epoch may have begun since.
+            // A new epoch has begun since, with a batch of its own.
             let batches = try #require(before["sync_batch"])
             #expect(Set(batches).isSubset(of: after["sync_batch"] ?? []) && batches.count == 8)
+            #expect(after["sync_batch"]?.count == 10 && after["sync_lineage"]?.count == 2)
+            #expect(after["sync_lineage"]?.allSatisfy { $0.contains("restore") } == true)
             #expect(try await ground.findings(of: ground.target) == [])
             let summary = try #require(
                 made.folder.manifest.summaries.first { $0.workspace == ground.under.workspace })
