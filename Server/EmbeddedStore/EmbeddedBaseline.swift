@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 7
+    static let generation = 8
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -103,6 +103,18 @@ enum EmbeddedBaseline {
             PRIMARY KEY (workspace, collection, id, seq, field)
         ) STRICT;
         CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
+
+        -- where epochs begin; base holds the bits of an unsigned number
+        CREATE TABLE sync_lineage (
+            workspace TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            base INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            lost INTEGER NOT NULL,
+            PRIMARY KEY (workspace, epoch)
+        ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE sync_feed (
             place INTEGER NOT NULL,

@@ -97,5 +97,15 @@ package final class InMemoryStore: Store {
         tables.withLock { $0.tail(after: seq, limit: limit, in: workspace) }
     }
 
+    package func raiseEpoch(
+        _ raise: EpochRaise, in workspace: WorkspaceID
+    ) async throws(StoreError) -> EpochOutcome {
+        try tables.withLock { tables throws(StoreError) in try tables.raiseEpoch(raise, in: workspace) }
+    }
+
+    package func lineage(of workspace: WorkspaceID) async throws(StoreError) -> [EpochStart] {
+        tables.withLock { $0.lineage(of: workspace) }
+    }
+
     package func probe() async throws(StoreError) {}
 }

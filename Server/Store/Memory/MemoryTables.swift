@@ -122,4 +122,16 @@ package struct MemoryTables: Sendable {
     package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> TailRead {
         workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(base: nil, batches: [])
     }
+
+    /// See `Store.raiseEpoch`.
+    package mutating func raiseEpoch(
+        _ raise: EpochRaise, in workspace: WorkspaceID
+    ) throws(StoreError) -> EpochOutcome {
+        try workspaces[workspace, default: WorkspaceTables()].raiseEpoch(raise, limits: limits)
+    }
+
+    /// See `Store.lineage`.
+    package func lineage(of workspace: WorkspaceID) -> [EpochStart] {
+        Array((workspaces[workspace]?.lineage.reversed() ?? []).prefix(limits.lineageListedMax))
+    }
 }

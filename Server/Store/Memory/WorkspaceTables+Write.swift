@@ -38,6 +38,15 @@ extension WorkspaceTables {
         }
     }
 
+    mutating func raiseEpoch(_ raise: EpochRaise, limits: StoreLimits) throws(StoreError) -> EpochOutcome {
+        let found = raise.lookup.flatMap(batch(holding:))
+        guard let step = raise.step(at: head, holding: found, horizon: horizon) else { return .stands(head) }
+        try write(step.batch, by: nil, limits: limits)
+        batches[batches.count - 1].batch = step.batch
+        lineage.append(step.start)
+        return .raised(step.start, head)
+    }
+
     private mutating func store(_ record: StoredRecord) {
         let replaced = records.updateValue(record, forKey: record.key)
         scopes[record.scope, default: ScopeIndex()].append(record, isReplacing: replaced != nil, records: records)

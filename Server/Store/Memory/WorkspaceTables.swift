@@ -17,6 +17,8 @@ struct WorkspaceTables: Sendable {
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
     var horizon: SequenceNumber = 0
+    /// The newest last.
+    var lineage: [EpochStart] = []
     var keep: Int64?
     /// When its last turn to be compacted began.
     var compacted: Milliseconds = 0
