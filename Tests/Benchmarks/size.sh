@@ -4,7 +4,7 @@
 #   Tests/Benchmarks/size.sh [records of the large one]      (default: 10000000; the small one has 100000)
 #   Tests/Benchmarks/size.sh --help
 #
-# TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
+# STORES names one of 'embedded' and 'postgres', or both (default). TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
 # temporary folder, which takes about 10 GB for ten million records.
 #
 # The tables are filled by SQL, as a server would leave them: one conversation for each 1000 records (1000 at least), ten
@@ -23,6 +23,7 @@ if [[ ${1:-} == --help || ${1:-} == -h ]]; then
 fi
 small=100000
 large=${1:-10000000}
+read -ra stores <<<"${STORES:-embedded postgres}"
 today=10000         # numbers of the catch-up
 dead=10000          # tombstones older than what is kept
 ensure_packages curl jq sqlite3
@@ -251,7 +252,13 @@ measure() {
     stop_server
     "fill_$store" "$records" $((records - today + 1)) "$records"
     sync
-    serve "$database" "$name"
+    # Five starts, of which the middle one counts.
+    for _ in 1 2 3 4 5; do
+        stop_server
+        serve "$database" "$name"
+        cat "$work/$name.start"
+    done >"$work/starts"
+    middle <"$work/starts" >"$work/$name.start"
     call pull "$work/empty" >/dev/null
     jq -c --argjson cur "$(jq .cur "$work/answer")" '.cursor = $cur' "$work/$name.away" >"$work/$name.hello"
     ask "$name"
@@ -279,11 +286,11 @@ bytes() {
 }
 
 for records in "$small" "$large"; do
-    for store in embedded postgres; do measure "$store" "$records"; done
+    for store in "${stores[@]}"; do measure "$store" "$records"; done
 done
 
 row() { printf '%-52s %12s %12s %8s\n' "$@"; }
-for store in embedded postgres; do
+for store in "${stores[@]}"; do
     row "$store" "$small" "$large" ratio
     while IFS='|' read -r key label; do
         a=$(<"$work/$store-$small.$key") b=$(<"$work/$store-$large.$key")
