@@ -74,8 +74,17 @@ import TidemarkStore
             Damage("manifest.json does not read: workspaces[0].head is of another kind") { folder in
                 try forge(folder) { $0.replacing("\"head\" : 2,", with: "\"head\" : \"2\",") }
             },
-            Damage("workspaces[0] has a name, nonce or digest that is none") { folder in
+            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"another\"", with: "\"name\" : \"\"") }
+            },
+            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
+                try forge(folder) { $0.replacing("\"ledger\" : 0", with: "\"ledger\" : -1") }
+            },
+            Damage("a time or a file's bytes cannot be") { folder in
+                try forge(folder) { $0.replacing("\"bytes\" : ", with: "\"bytes\" : 9223372036854") }
+            },
+            Damage("a time or a file's bytes cannot be") { folder in
+                try forge(folder) { $0.replacing("\"taken\" : ", with: "\"taken\" : 9999") }
             },
             Damage("manifest.json names the files \"../../../secret\"") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"\(file)\"", with: "\"name\" : \"../../../secret\"") }
