@@ -88,6 +88,8 @@ import TidemarkStore
                     #expect(batches == blobs || batches == blobs + 1, "\(batches) batches, \(blobs) blobs")
                 }
             }
+            // It was written meanwhile.
+            #expect(try await ground.head() > 26)
             for name in ["one", "two", "three"] { #expect(try await ground.findings(name) == []) }
             try await ground.restore("two")
             #expect(try await ground.findings(of: ground.target) == [])
