@@ -81,7 +81,7 @@ import TidemarkStore
                 try forge(folder) { $0.replacing("\"ledger\" : 0", with: "\"ledger\" : -1") }
             },
             Damage("a time or a file's bytes cannot be") { folder in
-                try forge(folder) { $0.replacing("\"bytes\" : ", with: "\"bytes\" : 9223372036") }
+                try forge(folder) { $0.replacing("\"bytes\" : ", with: "\"bytes\" : 99999999990") }
             },
             Damage("a time or a file's bytes cannot be") { folder in
                 try forge(folder) { $0.replacing("\"taken\" : ", with: "\"taken\" : 9999") }
