@@ -1,9 +1,10 @@
 import Foundation
 import Testing
-import TidemarkAssembly
 import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
+
+@testable import TidemarkAssembly
 
 /// Backups that were damaged, cut short or made up: each is refused in words of its own, and nothing is restored of it.
 @Suite(.timeLimit(.minutes(10))) struct BackupDamageTests {
@@ -198,8 +199,10 @@ import TidemarkStore
         }
     }
 
+    /// By another program: a child that is started here meanwhile would hold the file open, and it could not be run.
     private static func write(_ script: String, _ path: String) throws {
-        try script.write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        let line = "printf %s \"$1\" > \"$2\" && chmod 700 \"$2\""
+        let written = try ChildProgram.run("/bin/sh", ["-c", line, "sh", script, path])
+        try #require(written.status == 0, "\(written.errors)")
     }
 }
