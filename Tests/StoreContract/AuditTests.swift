@@ -42,6 +42,9 @@ import TidemarkStore
             "DELETE FROM sync_workspace WHERE workspace = 'another'", "a batch belongs to it, and sync_workspace does"),
         Harm(
             "UPDATE sync_workspace SET horizon = 99 WHERE workspace = 'another'", "the horizon is at 99, and the order"),
+        Harm(
+            "UPDATE sync_workspace SET horizon = -9223372036854775808, keep = 1; DELETE FROM sync_batch WHERE seq = 4",
+            "the numbers 1–4 are in no batch", only: .embedded),
         Harm("UPDATE sync_client SET acked = settled + 1", "has acknowledged 4 of 3"),
         Harm("UPDATE sync_client SET kept = '[1]'", "the kept outcomes of client"),
         Harm("UPDATE sync_client SET settled = 1", "go beyond what is settled"),

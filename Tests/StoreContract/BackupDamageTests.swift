@@ -1,9 +1,10 @@
 import Foundation
 import Testing
-import TidemarkAssembly
 import TidemarkModel
 import TidemarkOperations
 import TidemarkStore
+
+@testable import TidemarkAssembly
 
 /// Backups that were damaged, cut short or made up: each is refused in words of its own, and nothing is restored of it.
 @Suite(.timeLimit(.minutes(10))) struct BackupDamageTests {
@@ -74,8 +75,17 @@ import TidemarkStore
             Damage("manifest.json does not read: workspaces[0].head is of another kind") { folder in
                 try forge(folder) { $0.replacing("\"head\" : 2,", with: "\"head\" : \"2\",") }
             },
-            Damage("workspaces[0] has a name, nonce or digest that is none") { folder in
+            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"another\"", with: "\"name\" : \"\"") }
+            },
+            Damage("workspaces[0] has a name, number, nonce or digest that is none") { folder in
+                try forge(folder) { $0.replacing("\"ledger\" : 0", with: "\"ledger\" : -1") }
+            },
+            Damage("a time or a file's bytes cannot be") { folder in
+                try forge(folder) { $0.replacing("\"bytes\" : ", with: "\"bytes\" : 99999999990") }
+            },
+            Damage("a time or a file's bytes cannot be") { folder in
+                try forge(folder) { $0.replacing("\"taken\" : ", with: "\"taken\" : 9999") }
             },
             Damage("manifest.json names the files \"../../../secret\"") { folder in
                 try forge(folder) { $0.replacing("\"name\" : \"\(file)\"", with: "\"name\" : \"../../../secret\"") }
@@ -189,8 +199,10 @@ import TidemarkStore
         }
     }
 
+    /// By another program: a child that is started here meanwhile would hold the file open, and it could not be run.
     private static func write(_ script: String, _ path: String) throws {
-        try script.write(toFile: path, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: path)
+        let line = "printf %s \"$1\" > \"$2\" && chmod 700 \"$2\""
+        let written = try ChildProgram.run("/bin/sh", ["-c", line, "sh", script, path])
+        try #require(written.status == 0, "\(written.errors)")
     }
 }

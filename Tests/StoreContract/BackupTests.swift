@@ -81,10 +81,15 @@ import TidemarkStore
                     let made = try await ground.backup(name)
                     let after = try await ground.head()
                     let summary = made.folder.manifest.summaries.first { $0.workspace == ground.under.workspace }
-                    let seq = try #require(summary).head.seq
-                    #expect(seq >= before && seq <= after)
+                    let found = try #require(summary)
+                    #expect(found.head.seq >= before && found.head.seq <= after)
+                    // Records and blobs are of one moment: after each batch one blob is put.
+                    let (batches, blobs) = (Int(found.batches) - 7, found.blobs.blobs - 4)
+                    #expect(batches == blobs || batches == blobs + 1, "\(batches) batches, \(blobs) blobs")
                 }
             }
+            // It was written meanwhile.
+            #expect(try await ground.head() > 26)
             for name in ["one", "two", "three"] { #expect(try await ground.findings(name) == []) }
             try await ground.restore("two")
             #expect(try await ground.findings(of: ground.target) == [])

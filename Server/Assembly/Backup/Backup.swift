@@ -33,7 +33,7 @@ package enum Backup {
             let progress = Occasionally(show)
             let (manifest, findings) =
                 switch database {
-                case .sqlite(let path): try sqlite(path, draft, program, progress)
+                case .sqlite(let path): try await aside { try sqlite(path, draft, program, progress) }
                 case .postgres(let uri):
                     try await postgres(
                         .database(uri), draft, programs: programs, verifies: verifies, program, progress)

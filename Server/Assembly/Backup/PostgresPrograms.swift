@@ -89,6 +89,12 @@ struct PostgresPrograms: Sendable {
     /// Writes an archive of the schema as it is in a snapshot. Blocks.
     func dump(to path: String, snapshot: String) throws {
         let name = "\"" + schema.replacing("\"", with: "\"\"") + "\""
+        // For its owner alone, whatever the umask says.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw BackupError(.failed, "\(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        close(descriptor)
         // What shrinks is bodies and names; blobs mostly do not. BACKUP.md has the figures.
         try run(
             "pg_dump",

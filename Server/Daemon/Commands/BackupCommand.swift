@@ -100,8 +100,8 @@ extension BackupManifest {
     /// What it holds, in words.
     var contents: String {
         let all = summaries
-        let records = all.reduce(0) { $0 + $1.digest.count }
-        let blobs = all.reduce(0) { $0 + $1.blobs.blobs }
+        let records = all.reduce(0) { $0 &+ $1.digest.count }
+        let blobs = all.reduce(0) { $0 &+ $1.blobs.blobs }
         return "\(Int64(all.count).counted) workspace\(all.count == 1 ? "" : "s"), \(records.counted) records, "
             + "\(Int64(blobs).counted) blobs"
     }

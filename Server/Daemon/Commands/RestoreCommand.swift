@@ -16,8 +16,9 @@ struct RestoreCommand: AsyncParsableCommand {
 
             Cut short, even by kill -9, it leaves nothing that a server would open; run it again.
 
-            What was written after the backup is not in the database any more. Devices notice that at their next connection: \
-            they fetch what they hold anew, and what they had not sent they send then.
+            What was written after the backup is not in the database any more. Each workspace begins a new epoch, so that no \
+            number is taken for one that was lost. Devices that saw more are told at their next connection: they take over what \
+            is there, and send what they had not sent.
 
             EXAMPLES
               tidemark restore monday --database sqlite:./tidemark-data/tidemark.sqlite
@@ -44,8 +45,8 @@ struct RestoreCommand: AsyncParsableCommand {
             show("\(manifest.contents), as they were at \(taken), are restored into the \(location.summary)")
             show("in \((ContinuousClock.now - start).inSeconds)\(verify ? ", and compared with the manifest" : "").")
             show(
-                "What was written after that moment is not there. Devices fetch what they hold anew at their next connection"
-                    + " and send what they had not sent.")
+                "What was written after that moment is not there. Devices that saw more are told so at their next connection:"
+                    + " they take over what is here, and send what they had not sent.")
         }
     }
 }

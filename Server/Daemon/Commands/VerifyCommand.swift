@@ -58,7 +58,7 @@ struct VerifyCommand: AsyncParsableCommand {
             } else {
                 let location = try DatabaseLocation(database ?? variable)
                 let (state, report) = try await Verification.database(location, show: { show($0) })
-                let records = report.workspaces.reduce(0) { $0 + $1.digest.count }
+                let records = report.workspaces.reduce(0) { $0 &+ $1.digest.count }
                 try tell(
                     report,
                     "\(location.summary): generation \(state.generation), \(Int64(report.workspaces.count).counted)"

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// What a kill leaves is never taken for a backup: it has no manifest, and another name. The next backup to the same target
 /// begins anew in its place. Two at once are kept apart by a lock on the folder, which ends with its process.
-package final class BackupDraft {
+package final class BackupDraft: Sendable {
     static let suffix = ".partial"
 
     /// Where it is to be.

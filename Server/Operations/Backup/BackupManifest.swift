@@ -9,6 +9,11 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     /// Bytes of a manifest: some ten thousand workspaces a megabyte less than four.
     package static let bytesMax = 256 << 20
 
+    /// Of counts and bytes: nothing that is true comes near it, and few of them add up to no more than fits.
+    private static let countMax: Int64 = 1 << 53
+    /// The end of the year 9999, in milliseconds.
+    private static let timeMax: Milliseconds = 253_402_300_799_999
+
     /// Which store it was made of; it goes back into one of the same kind.
     package enum Store: String, Codable, Hashable, Sendable {
         case sqlite, postgres
@@ -127,8 +132,12 @@ package struct BackupManifest: Codable, Hashable, Sendable {
     private func check() throws(BackupError) {
         for (index, workspace) in workspaces.enumerated() where workspace.summary == nil {
             throw BackupError(
-                .damaged, "manifest.json does not read: workspaces[\(index)] has a name, nonce or digest that is none")
+                .damaged,
+                "manifest.json does not read: workspaces[\(index)] has a name, number, nonce or digest that is none")
         }
+        guard files.allSatisfy({ (0...Self.countMax).contains($0.bytes) }),
+            [taken, ended].allSatisfy((0...Self.timeMax).contains)
+        else { throw BackupError(.damaged, "manifest.json does not read: a time or a file's bytes cannot be") }
         let expected = store == .sqlite ? BackupFolder.sqliteFiles : BackupFolder.postgresFiles
         // Names are those that this program gives: a manifest cannot point anywhere else.
         guard files.map(\.name).sorted() == expected.sorted() else {
@@ -169,7 +178,10 @@ extension BackupManifest.Workspace {
 
     var summary: WorkspaceSummary? {
         guard let workspace = WorkspaceID(checking: name), let nonce = UInt64(nonce, radix: 16),
-            let digest = RecordDigest(count: records, text: digest)
+            let digest = RecordDigest(count: records, text: digest),
+            [head, horizon, batches, tombstones, clients, members, ledger, Int64(blobs), blobBytes].allSatisfy({
+                $0 >= 0
+            })
         else { return nil }
         return WorkspaceSummary(
             workspace: workspace, head: Head(seq: head, nonce: nonce, time: time, epoch: epoch), horizon: horizon,

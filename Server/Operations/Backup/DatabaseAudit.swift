@@ -186,7 +186,7 @@ struct AuditedWorkspace {
 
     func end() -> [(Finding.Kind, String)] {
         // The batch that ends at the horizon stays.
-        var found = order.gaps(after: max(horizon - 1, 0), through: head.seq).map { gap in
+        var found = order.gaps(after: horizon > 0 ? horizon - 1 : 0, through: head.seq).map { gap in
             (Finding.Kind.order, "the numbers \(gap.lowerBound)–\(gap.upperBound) are in no batch")
         }
         if horizon > head.seq {

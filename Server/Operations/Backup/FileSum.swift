@@ -23,9 +23,7 @@ enum FileSum {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw BackupError(.damaged, "is no plain file")
         }
-        #if canImport(Glibc)
-        if afresh { _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED) }
-        #endif
+        if afresh { SystemMemory.forget(descriptor) }
         var hash = SHA256()
         var bytes: Int64 = 0
         var buffer = [UInt8](repeating: 0, count: chunkBytes)
