@@ -62,6 +62,7 @@ enum EmbeddedSchema {
                         "ALTER TABLE sync_client ADD COLUMN app TEXT",
                     ]))
             ]),
+        Generation(8, "what is erased", steps: [.init("what is erased", .tables([EmbeddedErasureSQL.table]))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -18,7 +18,8 @@ extension EmbeddedStore {
             // Read here, where no follower can register meanwhile.
             let isHeard = listeners.withLock { $0[workspace]?.isHeard(at: planned.batch.head.time) ?? false }
             let write = BatchWrite(
-                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing)
+                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing,
+                erased: erased)
             return try write.commit(planned) ? .written(isHeard: isHeard) : .moved
         }
     }

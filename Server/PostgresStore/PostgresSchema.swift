@@ -56,6 +56,12 @@ package enum PostgresSchema {
             ]),
         Generation(
             10, "schemas of apps, and the apps of clients", steps: [.init("schemas", .tables(SchemaSQL.tables))]),
+        Generation(
+            11, "what is erased",
+            steps: [
+                .init("what is erased", .tables(ErasureSQL.tables)),
+                .init("blobs by digest", .index(ErasureSQL.blobIndex.name, ErasureSQL.blobIndex.statement)),
+            ]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -112,7 +112,8 @@ enum SequencingSQL {
     private static let insertIntoRecord = """
         INSERT INTO sync_record AS r (
             workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body)
-        SELECT w.workspace, u.collection, u.id, u.scope, hashtextextended(u.scope, w.salt), u.seq, u.born, u.body IS NULL,
+        SELECT w.workspace, u.collection, u.id, \(ErasureSQL.passes("u.scope", isLiving: "u.body IS NOT NULL")),
+            hashtextextended(u.scope, w.salt), u.seq, u.born, u.body IS NULL,
             u.author, u.created, u.updated, coalesce(octet_length(u.body), 0), u.body::json
         FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
             AS u (collection, id, scope, seq, born, author, created, updated, body)

@@ -19,5 +19,6 @@ struct TidemarkCommand: AsyncParsableCommand {
         version: ProgramVersion.text(of: "tidemark"),
         subcommands: [
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
+            EraseCommand.self,
         ])
 }

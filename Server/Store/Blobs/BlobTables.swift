@@ -6,6 +6,10 @@ package struct BlobTables: Sendable {
         var blobs: [BlobDigest: Blob] = [:]
         var scopes: [ScopeID: Set<BlobDigest>] = [:]
         var bytes: Int64 = 0
+
+        func hasElsewhere(_ digest: BlobDigest, than scope: ScopeID) -> Bool {
+            scopes.contains { $0.key != scope && $0.value.contains(digest) }
+        }
     }
 
     private let limits: StoreLimits
@@ -29,6 +33,35 @@ package struct BlobTables: Sendable {
     package func blob(_ digest: BlobDigest, in scope: ScopeID, of workspace: WorkspaceID) -> Blob? {
         guard let holding = workspaces[workspace], holding.scopes[scope]?.contains(digest) == true else { return nil }
         return holding.blobs[digest]
+    }
+
+    /// See `BlobErasing.erasureUsage`.
+    package func erasureUsage(of scope: ScopeID, in workspace: WorkspaceID) -> BlobUsage {
+        guard let holding = workspaces[workspace], let digests = holding.scopes[scope] else { return BlobUsage() }
+        let lonely = digests.filter { digest in !holding.hasElsewhere(digest, than: scope) }
+        return BlobUsage(
+            blobs: digests.count, bytes: lonely.reduce(0) { $0 + Int64(holding.blobs[$1]?.bytes.count ?? 0) })
+    }
+
+    /// See `BlobErasing.eraseBlobs`.
+    package mutating func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) -> BlobUsage {
+        guard var holding = workspaces.removeValue(forKey: workspace) else { return BlobUsage() }
+        defer { workspaces[workspace] = holding }
+        var step = BlobUsage()
+        for digest in (holding.scopes[scope] ?? []).sorted(by: { $0.text < $1.text }) {
+            let size = Int64(holding.blobs[digest]?.bytes.count ?? 0)
+            guard
+                step.blobs == 0 || step.blobs < BlobUsage.stepMax.blobs && step.bytes + size <= BlobUsage.stepMax.bytes
+            else { break }
+            step.blobs += 1
+            step.bytes += size
+            holding.scopes[scope]?.remove(digest)
+            guard !holding.hasElsewhere(digest, than: scope) else { continue }
+            holding.blobs[digest] = nil
+            holding.bytes -= size
+        }
+        if holding.scopes[scope]?.isEmpty == true { holding.scopes[scope] = nil }
+        return step
     }
 
     /// See `BlobStore.usage`.

@@ -3,7 +3,7 @@ package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryBlobStore: BlobStore {
-    private let tables: Mutex<BlobTables>
+    let tables: Mutex<BlobTables>
 
     package init(_ tables: BlobTables = BlobTables()) { self.tables = Mutex(tables) }
 

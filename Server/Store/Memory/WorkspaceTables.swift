@@ -17,6 +17,8 @@ struct WorkspaceTables: Sendable {
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
     var horizon: SequenceNumber = 0
+    /// Scopes in which nothing can be written any more, and the end of the order when that began.
+    var erased: [ScopeID: (through: SequenceNumber, isOver: Bool)] = [:]
     var keep: Int64?
     /// When its last turn to be compacted began.
     var compacted: Milliseconds = 0

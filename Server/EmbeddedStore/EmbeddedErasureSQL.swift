@@ -1,0 +1,78 @@
+/// The table of what is erased, and the statements of erasing.
+enum EmbeddedErasureSQL {
+    /// kind is `scope`; through is the end of the order when it was marked; begun and ended are milliseconds.
+    static let table = """
+        CREATE TABLE sync_erasure (
+            workspace TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            name TEXT NOT NULL,
+            through INTEGER NOT NULL,
+            begun INTEGER NOT NULL,
+            ended INTEGER,
+            PRIMARY KEY (workspace, kind, name)
+        ) STRICT, WITHOUT ROWID
+        """
+
+    static let scopes = "SELECT workspace, name FROM sync_erasure WHERE kind = 'scope'"
+
+    static let scopesOf = "SELECT name FROM sync_erasure WHERE workspace = ? AND kind = 'scope'"
+
+    static let open = """
+        SELECT name
+        FROM sync_erasure
+        WHERE workspace = ? AND kind = 'scope' AND ended IS NULL
+        ORDER BY name
+        """
+
+    static let begin = """
+        INSERT INTO sync_erasure (workspace, kind, name, through, begun)
+        VALUES (?1, 'scope', ?2, ?3, ?4)
+        ON CONFLICT (workspace, kind, name) DO UPDATE SET through = excluded.through, ended = NULL
+        """
+
+    static let through = "SELECT through FROM sync_erasure WHERE workspace = ? AND kind = 'scope' AND name = ?"
+
+    static let end = """
+        UPDATE sync_erasure
+        SET ended = ?3, through = coalesce((SELECT max(seq) FROM sync_batch WHERE workspace = ?1), through)
+        WHERE workspace = ?1 AND kind = 'scope' AND name = ?2
+        """
+
+    /// In the order of the key, after a place.
+    static let members = """
+        SELECT user, scope
+        FROM sync_member
+        WHERE workspace = ?1 AND (user, scope) > (?2, ?3)
+        ORDER BY user, scope
+        LIMIT ?4
+        """
+
+    static let dropPlace = """
+        DELETE FROM sync_scope
+        WHERE place = ?1 AND NOT EXISTS (SELECT 1 FROM sync_feed WHERE place = ?1)
+        """
+
+    static let dropBodies = """
+        UPDATE sync_batch
+        SET body = NULL
+        WHERE workspace = ? AND seq <= ? AND body IS NOT NULL
+        """
+
+    private static let rows = """
+        SELECT row FROM sync_feed WHERE place = ?1
+        UNION ALL
+        SELECT row FROM sync_record WHERE row > (SELECT through FROM sync_filing) AND place = ?1
+        """
+
+    /// Living records, tombstones, bytes of bodies.
+    static let countRecords = """
+        SELECT coalesce(sum(deleted = 0), 0), coalesce(sum(deleted = 1), 0),
+            coalesce(sum(length(CAST(body AS BLOB))), 0)
+        FROM sync_record
+        WHERE row IN (\(rows))
+        """
+
+    static let countLedger = "SELECT count(*) FROM sync_ledger WHERE workspace = ? AND scope = ?"
+
+    static let countBodies = "SELECT count(*) FROM sync_batch WHERE workspace = ? AND body IS NOT NULL"
+}
