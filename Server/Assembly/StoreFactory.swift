@@ -12,6 +12,7 @@ package struct OpenedStore: Sendable {
     package var compaction: (any Compacting)?
     /// The same store, and where its blobs are; `nil` when nothing can be erased.
     package var erasure: (any Erasing)?
+    /// The same for blobs.
     package var blobErasure: (any BlobErasing)? { blobs as? any BlobErasing }
     package var schemas: any SchemaStore
     /// Other processes may commit to it.

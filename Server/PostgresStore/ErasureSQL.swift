@@ -107,7 +107,7 @@ enum ErasureSQL {
         name: "sync_erase_records",
         sql: """
             WITH found AS MATERIALIZED (
-                SELECT id, collection
+                SELECT ctid, id, collection
                 FROM sync_record
                 WHERE place = \(place) AND seq > 0 AND scope = $2 AND workspace = $1
                 AND NOT (deleted AND id = $3 AND collection = ANY ($4))
@@ -128,9 +128,8 @@ enum ErasureSQL {
                 ))
                 RETURNING 1
             ), gone AS (
-                DELETE FROM sync_record r
-                USING found f
-                WHERE r.workspace = $1 AND r.collection = f.collection AND r.id = f.id
+                DELETE FROM sync_record
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM found))
                 RETURNING 1
             )
             SELECT (SELECT count(*) FROM gone), (SELECT count(*) FROM ledger)
@@ -228,11 +227,15 @@ extension BlobSQL {
     static let lock = PreparedStatement(
         name: "sync_lock_blobs",
         sql: """
-            SELECT digest
-            FROM sync_blob
-            WHERE workspace = $1 AND digest = ANY ($2)
-            ORDER BY digest
-            FOR UPDATE
+            SELECT b.digest
+            FROM unnest($2) AS x (digest)
+            CROSS JOIN LATERAL (
+                SELECT digest
+                FROM sync_blob
+                WHERE workspace = $1 AND digest = x.digest
+                LIMIT 1
+                FOR UPDATE
+            ) b
             """)
 
     static let dropScopes = PreparedStatement(
@@ -244,13 +247,31 @@ extension BlobSQL {
         name: "sync_drop_blobs",
         sql: """
             WITH gone AS (
-                DELETE FROM sync_blob b
-                WHERE workspace = $1 AND digest = ANY ($2)
-                AND NOT EXISTS (SELECT 1 FROM sync_blob_scope WHERE workspace = $1 AND digest = b.digest LIMIT 1)
+                DELETE FROM sync_blob
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                    SELECT b.ctid
+                    FROM unnest($2) AS x (digest)
+                    CROSS JOIN LATERAL (
+                        SELECT ctid
+                        FROM sync_blob
+                        WHERE workspace = $1 AND digest = x.digest
+                        AND NOT EXISTS (SELECT 1 FROM sync_blob_scope WHERE workspace = $1 AND digest = x.digest)
+                        LIMIT 1
+                    ) b
+                ))
                 RETURNING digest, octets
             ), parts AS (
                 DELETE FROM sync_blob_part
-                WHERE workspace = $1 AND digest = ANY (ARRAY(SELECT digest FROM gone))
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                    SELECT p.ctid
+                    FROM gone g
+                    CROSS JOIN LATERAL (
+                        SELECT ctid
+                        FROM sync_blob_part
+                        WHERE workspace = $1 AND digest = g.digest
+                        OFFSET 0
+                    ) p
+                ))
             )
             UPDATE sync_blob_usage
             SET blobs = blobs - (SELECT count(*) FROM gone),

@@ -32,8 +32,8 @@ struct EraseScopeCommand: AsyncParsableCommand {
             else: apps do that, and servers forget it after a while by themselves.
 
             EXAMPLES
-              tidemark erase scope 018f3a2b-0000-7000-8000-000000000001 --workspace acme --plan
-              tidemark erase scope 018f3a2b-0000-7000-8000-000000000001 --workspace acme --yes
+              tidemark erase scope ID --workspace acme --plan
+              tidemark erase scope ID --workspace acme --yes
             """)
 
     @Argument(help: "The scope: the id of the record that opened it, such as a conversation's.")
@@ -111,7 +111,7 @@ struct EraseOptions: ParsableArguments {
 private final class ErasureReport: Sendable {
     private static let tellEvery = 100
     private let subject: String
-    private let state = Mutex<(steps: Int, phase: Eraser.Phase)>((0, .members))
+    private let state = Mutex<(steps: Int, phase: Eraser.Phase?)>((0, nil))
 
     init(_ subject: String) { self.subject = subject }
 
@@ -143,10 +143,22 @@ private final class ErasureReport: Sendable {
             print(
                 "done: \(all.ends.counted("membership")) ended, \(all.step.records.counted("record")), "
                     + "\(all.step.ledgerEntries) overwritten values, \(all.blobs.blobs.counted("blob"))")
-        } else if isNew, all.phase == .files {
-            print("  writing the files anew where they may hold what was deleted")
+        } else if isNew {
+            print("  \(all.phase.doing)")
         } else if steps % Self.tellEvery == 0 {
             print("  \(all.ends) memberships, \(all.step.records) records, \(all.blobs.blobs) blobs so far")
+        }
+    }
+}
+
+extension Eraser.Phase {
+    fileprivate var doing: String {
+        switch self {
+        case .members: "ending memberships"
+        case .records: "taking away records"
+        case .blobs: "taking away blobs"
+        case .files: "writing files anew where they may hold what was deleted"
+        case .done: "done"
         }
     }
 }
