@@ -89,11 +89,12 @@ extension EmbeddedStore: Erasing {
     package func endErasure(
         of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) {
-        try await onWriter { db in
+        try await onWriter { [checkpointer] db in
             try Prepared(EmbeddedErasureSQL.end, db).execute {
                 $0.scope(scope, of: workspace)
                 $0.integer(now)
             }
+            checkpointer.settle()
             try db.checkpoint(.truncate)
         }
     }
@@ -107,10 +108,10 @@ extension EmbeddedStore: Erasing {
     /// Writes the file anew, which takes room for a second one meanwhile, and empties the log: what was deleted or overwritten
     /// at any time leaves bytes in pages, whoever deleted it.
     package func scrub() async throws(StoreError) {
-        try await onWriter { db in
+        try await onWriter { [checkpointer] db in
             try db.execute(sql: "VACUUM")
+            checkpointer.settle()
             try db.checkpoint(.truncate)
-            try db.execute(sql: "PRAGMA secure_delete = OFF")
         }
     }
 }
