@@ -61,7 +61,7 @@ package struct ScopeErasure: Sendable {
             tell(.planned(plan))
             guard !isPlan else { return }
             let openers = schema.collections.filter { $0.scope == .ownRecord }.map(\.storedName)
-            try await eraser(opened, erasing).erase(scope, in: workspace, openers: Set(openers)) {
+            try await opened.eraser(configuration, of: workspace).erase(scope, in: workspace, openers: Set(openers)) {
                 tell(.progressed($0))
             }
         }
@@ -81,13 +81,17 @@ package struct ScopeErasure: Sendable {
         } while place != nil
         return plan
     }
+}
 
-    private func eraser(_ opened: OpenedStore, _ erasing: any Erasing) -> Eraser {
-        let pause = configuration.limits.node.compaction.pause
-        let clock = ContinuousClock()
-        let (workspace, hints) = (workspace, opened.hints)
+extension OpenedStore {
+    /// What erases, between other work.
+    ///
+    /// - Throws: `StoreError` for a store that cannot.
+    func eraser(_ configuration: ServerConfiguration, of workspace: WorkspaceID) throws(StoreError) -> Eraser {
+        guard let erasure else { throw StoreError(.data, "this store cannot erase") }
+        let (pause, clock, hints) = (configuration.limits.node.compaction.pause, ContinuousClock(), hints)
         return Eraser(
-            store: opened.store, erasing: erasing, blobs: opened.blobErasure,
+            store: store, erasing: erasure, blobs: blobErasure,
             surroundings: Eraser.Surroundings(
                 now: ServerAssembly.Surroundings().now, nonce: ServerAssembly.Surroundings().nonce,
                 pause: { isAfterFailure in try await clock.sleep(for: isAfterFailure ? .seconds(1) : pause) },

@@ -119,6 +119,10 @@ enum EmbeddedBlobErasureSQL {
         WHERE s.workspace = ?1 AND s.scope = ?2
         """
 
+    static let nextScope = "SELECT scope FROM sync_blob_scope WHERE workspace = ? LIMIT 1"
+
+    static let dropUsage = "DELETE FROM sync_blob_usage WHERE workspace = ?"
+
     static let dropScope = "DELETE FROM sync_blob_scope WHERE workspace = ?1 AND scope = ?2 AND digest = ?3"
 
     /// Unless another scope has it.

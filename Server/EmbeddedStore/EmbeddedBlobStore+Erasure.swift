@@ -35,6 +35,17 @@ extension EmbeddedBlobStore: BlobErasing {
         }
     }
 
+    package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        let scope = try await onReader { db in
+            try String.fetchOne(db, sql: EmbeddedBlobErasureSQL.nextScope, arguments: [workspace.text])
+        }
+        if let scope { return try await eraseBlobs(of: ScopeID(scope), in: workspace) }
+        return try await onWriter { db in
+            try db.execute(sql: EmbeddedBlobErasureSQL.dropUsage, arguments: [workspace.text])
+            return BlobUsage()
+        }
+    }
+
     private static func take(
         _ digest: String, _ octets: Int64, outOf scope: ScopeID, of workspace: WorkspaceID, _ db: Database
     ) throws {

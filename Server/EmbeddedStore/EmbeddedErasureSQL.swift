@@ -15,6 +15,42 @@ enum EmbeddedErasureSQL {
 
     static let scopes = "SELECT workspace, name FROM sync_erasure WHERE kind = 'scope'"
 
+    static let workspaces = "SELECT workspace FROM sync_erasure WHERE kind = 'workspace'"
+
+    static let beginWorkspace = """
+        INSERT INTO sync_erasure (workspace, kind, name, through, begun)
+        VALUES (?1, 'workspace', '', 0, ?2)
+        ON CONFLICT (workspace, kind, name) DO NOTHING
+        """
+
+    static let endWorkspace = "UPDATE sync_erasure SET ended = ?2 WHERE workspace = ?1 AND kind = 'workspace'"
+
+    static let dropWorkspace = "DELETE FROM sync_workspace WHERE workspace = ?"
+
+    static let hasWorkspace = "SELECT 1 FROM sync_workspace WHERE workspace = ?"
+
+    static let nextScope = "SELECT scope FROM sync_scope WHERE workspace = ? LIMIT 1"
+
+    /// At most ?2 rows of a workspace each; marks of its scopes, too.
+    static let dropRows = [
+        "DELETE FROM sync_batch WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 LIMIT ?2)",
+        "DELETE FROM sync_ledger WHERE rowid IN (SELECT rowid FROM sync_ledger WHERE workspace = ?1 LIMIT ?2)",
+        """
+        DELETE FROM sync_client
+        WHERE workspace = ?1 AND client IN (SELECT client FROM sync_client WHERE workspace = ?1 LIMIT ?2)
+        """,
+        """
+        DELETE FROM sync_member
+        WHERE workspace = ?1
+        AND (user, scope) IN (SELECT user, scope FROM sync_member WHERE workspace = ?1 LIMIT ?2)
+        """,
+        """
+        DELETE FROM sync_erasure
+        WHERE workspace = ?1 AND kind <> 'workspace'
+        AND name IN (SELECT name FROM sync_erasure WHERE workspace = ?1 AND kind <> 'workspace' LIMIT ?2)
+        """,
+    ]
+
     static let scopesOf = "SELECT name FROM sync_erasure WHERE workspace = ? AND kind = 'scope'"
 
     static let open = """

@@ -8,7 +8,8 @@ extension EmbeddedStore {
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
-        try await onWriter { [limits] db in
+        try await onWriter { [limits, erased] db in
+            try erased.check(workspace)
             var answer = Registration.tooMany
             try db.inTransaction(.immediate) {
                 let stored = try Prepared(EmbeddedSQL.client, db).first(

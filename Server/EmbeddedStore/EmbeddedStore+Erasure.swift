@@ -105,6 +105,77 @@ extension EmbeddedStore: Erasing {
         }
     }
 
+    package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
+        try await onWriter { [self] db in
+            guard
+                try erased.holds(workspace)
+                    || Prepared(EmbeddedErasureSQL.hasWorkspace, db)
+                        .first({ $0.text(workspace.text) }, { $0.integer() }) != nil
+            else { return false }
+            try db.inTransaction(.immediate) {
+                try Prepared(EmbeddedErasureSQL.beginWorkspace, db).execute {
+                    $0.text(workspace.text)
+                    $0.integer(now)
+                }
+                try Prepared(EmbeddedErasureSQL.dropWorkspace, db).execute { $0.text(workspace.text) }
+                return .commit
+            }
+            erased.add(workspace)
+            listeners.withLock { $0[workspace] = nil }
+            return true
+        }
+    }
+
+    /// One write transaction.
+    package func erase(
+        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> WorkspaceErasureStep {
+        try await onWriter { [filing, places] db in
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            var step = WorkspaceErasureStep(rows: 0, isDone: true)
+            do {
+                try db.inTransaction(.immediate) {
+                    try filing.run(db)
+                    var room = max(1, limit)
+                    while room > 0,
+                        let scope = try Prepared(EmbeddedErasureSQL.nextScope, db)
+                            .first({ $0.text(workspace.text) }, { ScopeID($0.text()) })
+                    {
+                        let gone = try ErasureWrite(db: db, workspace: workspace, scope: scope)
+                            .run(keeping: [], limit: room)
+                        step.rows += gone.records + gone.ledgerEntries
+                        room -= max(1, gone.records)
+                    }
+                    step.isDone = room > 0
+                    for sql in EmbeddedErasureSQL.dropRows {
+                        let gone = try Prepared(sql, db).execute {
+                            $0.text(workspace.text)
+                            $0.integer(Int64(max(1, limit)))
+                        }
+                        step.rows += gone
+                        if gone >= max(1, limit) { step.isDone = false }
+                    }
+                    return .commit
+                }
+                places.forget()
+            } catch {
+                filing.forget()
+                places.forget()
+                throw error
+            }
+            return step
+        }
+    }
+
+    package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {
+        try await onWriter { db in
+            _ = try Prepared(EmbeddedErasureSQL.endWorkspace, db).execute {
+                $0.text(workspace.text)
+                $0.integer(now)
+            }
+        }
+    }
+
     /// Writes the file anew, which takes room for a second one meanwhile, and empties the log: what was deleted or overwritten
     /// at any time leaves bytes in pages, whoever deleted it.
     package func scrub() async throws(StoreError) {
@@ -119,6 +190,7 @@ extension EmbeddedStore: Erasing {
 /// The scopes in which nothing can be written any more; one process owns the file. Any thread.
 final class ErasedScopes: Sendable {
     private let scopes = Mutex<[WorkspaceID: Set<ScopeID>]>([:])
+    private let workspaces = Mutex<Set<WorkspaceID>>([])
 
     func load(_ pool: DatabasePool) throws(StoreError) {
         do {
@@ -128,6 +200,10 @@ final class ErasedScopes: Sendable {
                 }
             }
             for (workspace, scope) in found { add(scope, of: workspace) }
+            let gone = try pool.read { db in
+                try Prepared(EmbeddedErasureSQL.workspaces, db).all({ _ in }) { WorkspaceID($0.text()) }
+            }
+            for workspace in gone { add(workspace) }
         } catch {
             throw StoreError(sqlite: error)
         }
@@ -136,6 +212,13 @@ final class ErasedScopes: Sendable {
     func add(_ scope: ScopeID, of workspace: WorkspaceID) {
         _ = scopes.withLock { $0[workspace, default: []].insert(scope) }
     }
+
+    func add(_ workspace: WorkspaceID) { _ = workspaces.withLock { $0.insert(workspace) } }
+
+    func holds(_ workspace: WorkspaceID) -> Bool { workspaces.withLock { $0.contains(workspace) } }
+
+    /// - Throws: `erasedWorkspace`.
+    func check(_ workspace: WorkspaceID) throws { if holds(workspace) { throw StoreError.erasedWorkspace } }
 
     func forget(_ workspace: WorkspaceID) { scopes.withLock { $0[workspace] = nil } }
 

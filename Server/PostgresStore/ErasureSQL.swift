@@ -30,6 +30,9 @@ enum ErasureSQL {
             """,
         ] + PostgresSchema.keyed("sync_erasure", "workspace, kind, name")
 
+    /// Records, and clients, of all workspaces that one step looks at.
+    static let walkedAtOnce: Int64 = 5_000
+
     /// Finds who else has a blob.
     static let blobIndex = (
         name: "sync_blob_scope_digest",
@@ -41,9 +44,11 @@ enum ErasureSQL {
     /// - Parameter isLiving: tombstones may be written.
     static func passes(_ scope: String, isLiving: String) -> String {
         """
-        CASE WHEN (SELECT count(*) FROM sync_erasure WHERE workspace = $1 AND kind = 'scope') > 0 AND \(isLiving)
+        CASE WHEN (SELECT count(*) FROM sync_erasure WHERE workspace = $1 AND kind IN ('scope', 'workspace')) > 0
+            AND \(isLiving)
             AND EXISTS (
-                SELECT 1 FROM sync_erasure e WHERE e.workspace = $1 AND e.kind = 'scope' AND e.name = \(scope)
+                SELECT 1 FROM sync_erasure e
+                WHERE e.workspace = $1 AND (e.kind = 'workspace' OR e.kind = 'scope' AND e.name = \(scope))
             )
             THEN sync_refuse_erased(\(scope)) ELSE \(scope) END
         """
@@ -193,6 +198,82 @@ enum ErasureSQL {
             AND through <= (SELECT horizon FROM sync_workspace WHERE workspace = $1)
             """)
 
+    static let isErased = PreparedStatement(
+        name: "sync_is_erased",
+        sql: "SELECT 1::bigint FROM sync_erasure WHERE workspace = $1 AND kind = 'workspace'")
+
+    static let beginWorkspace = PreparedStatement(
+        name: "sync_begin_workspace_erasure",
+        sql: """
+            INSERT INTO sync_erasure (workspace, kind, name, through, begun)
+            SELECT workspace, 'workspace', '', 0, $2
+            FROM sync_workspace
+            WHERE workspace = $1
+            ON CONFLICT DO NOTHING
+            """)
+
+    static let endWorkspace = PreparedStatement(
+        name: "sync_end_workspace_erasure",
+        sql: "UPDATE sync_erasure SET ended = $2 WHERE workspace = $1 AND kind = 'workspace'")
+
+    static let dropWorkspace = PreparedStatement(
+        name: "sync_erase_workspace", sql: "DELETE FROM sync_workspace WHERE workspace = $1")
+
+    /// At most $2 rows of tables whose keys begin with the workspace; marks of its scopes, too.
+    static let dropRows = ["batch", "ledger", "member", "listener", "erasure"].map { table in
+        PreparedStatement(
+            name: "sync_erase_all_\(table)",
+            sql: """
+                DELETE FROM sync_\(table)
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                    SELECT ctid FROM sync_\(table)
+                    WHERE workspace = $1\(table == "erasure" ? " AND kind <> 'workspace'" : "")
+                    LIMIT $2
+                ))
+                """)
+    }
+
+    /// Of the $5 records of all workspaces after a key, those of workspace $1. Gives how many went, and the last key.
+    static let dropAllRecords = PreparedStatement(
+        name: "sync_erase_all_records",
+        sql: """
+            WITH page AS MATERIALIZED (
+                SELECT ctid, id, collection, workspace
+                FROM sync_record
+                WHERE (id, collection, workspace) > ($2, $3, $4)
+                ORDER BY id, collection, workspace
+                LIMIT $5
+            ), gone AS (
+                DELETE FROM sync_record
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM page WHERE workspace = $1))
+                RETURNING 1
+            )
+            SELECT (SELECT count(*) FROM gone), id, collection, workspace
+            FROM page
+            ORDER BY id DESC, collection DESC, workspace DESC
+            LIMIT 1
+            """)
+
+    static let dropAllClients = PreparedStatement(
+        name: "sync_erase_all_clients",
+        sql: """
+            WITH page AS MATERIALIZED (
+                SELECT ctid, client, workspace
+                FROM sync_client
+                WHERE (client, workspace) > ($2, $3)
+                ORDER BY client, workspace
+                LIMIT $4
+            ), gone AS (
+                DELETE FROM sync_client
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM page WHERE workspace = $1))
+                RETURNING 1
+            )
+            SELECT (SELECT count(*) FROM gone), client, workspace
+            FROM page
+            ORDER BY client DESC, workspace DESC
+            LIMIT 1
+            """)
+
     private static let place = "hashtextextended($2, (SELECT salt FROM sync_workspace WHERE workspace = $1))"
 }
 
@@ -222,6 +303,12 @@ extension BlobSQL {
             ) o
             WHERE s.workspace = $1 AND s.scope = $2
             """)
+
+    static let nextScope = PreparedStatement(
+        name: "sync_next_blob_scope", sql: "SELECT scope FROM sync_blob_scope WHERE workspace = $1 LIMIT 1")
+
+    static let dropUsage = PreparedStatement(
+        name: "sync_drop_blob_usage", sql: "DELETE FROM sync_blob_usage WHERE workspace = $1")
 
     /// So that who puts one of them has done it, or begins after this.
     static let lock = PreparedStatement(

@@ -123,6 +123,86 @@ extension PostgresStore: Erasing {
         try await read([Statement(ErasureSQL.open, workspace)])[0].all { ScopeID(try $0.text()) }
     }
 
+    func refuseErased(_ workspace: WorkspaceID) async throws(StoreError) {
+        let found = try await read([Statement(ErasureSQL.isErased, workspace)])[0].first { try $0.integer() }
+        if found != nil { throw .erasedWorkspace }
+    }
+
+    /// The row that is the workspace's lock goes with the mark, and is not made again: whoever waits for the lock, or comes
+    /// after it, finds none.
+    package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        let results = try await on(reading) { connection in
+            let older = try await NodeConnections.older(
+                than: generation, application: configuration.applicationName, on: connection)
+            guard older.isEmpty else { throw Self.refusal(older) }
+            return try await connection.run(
+                begin + [
+                    Statement(ErasureSQL.lock, workspace),
+                    Statement(ErasureSQL.beginWorkspace, workspace) { $0.add(now) },
+                    Statement(ErasureSQL.dropWorkspace, workspace), Statement(ErasureSQL.isErased, workspace),
+                    Transactions.commit,
+                ])
+        }
+        return try Results(results.dropFirst(begin.count))[3].first { try $0.integer() } != nil
+    }
+
+    /// The tables whose keys begin with the workspace first, then those that have to be walked through for it: records, and
+    /// clients.
+    package func erase(
+        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> WorkspaceErasureStep {
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        func changed(_ statements: [Statement]) async throws(StoreError) -> ArraySlice<ResultSet> {
+            try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }.dropFirst(
+                begin.count)
+        }
+        guard let place else {
+            let limit = Int64(max(1, limit))
+            let gone = try await changed(ErasureSQL.dropRows.map { Statement($0, workspace) { $0.add(limit) } })
+                .dropLast().map(\.affectedRows)
+            let first = ErasurePlace(
+                isPastRecords: false, key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)),
+                workspace: WorkspaceID(""))
+            return WorkspaceErasureStep(
+                rows: gone.reduce(0, +), next: gone.contains { $0 >= limit } ? nil : first, isDone: false)
+        }
+        let walk =
+            place.isPastRecords
+            ? Statement(ErasureSQL.dropAllClients, workspace) {
+                $0.add(place.key.id)
+                $0.add(text: place.workspace.text)
+                $0.add(ErasureSQL.walkedAtOnce)
+            }
+            : Statement(ErasureSQL.dropAllRecords, workspace) {
+                $0.add(place.key.id)
+                $0.add(text: place.key.collection)
+                $0.add(text: place.workspace.text)
+                $0.add(ErasureSQL.walkedAtOnce)
+            }
+        var step = WorkspaceErasureStep(rows: 0, isDone: false)
+        step.next = try Results(try await changed([walk]))[0].first { row in
+            step.rows = Int(try row.integer())
+            let id = try row.id()
+            let collection = place.isPastRecords ? "" : try row.text()
+            return ErasurePlace(
+                isPastRecords: place.isPastRecords, key: RecordKey(collection: collection, id: id),
+                workspace: WorkspaceID(try row.text()))
+        }
+        guard step.next == nil else { return step }
+        // Nothing came after the place.
+        if place.isPastRecords { step.isDone = true }
+        step.next = ErasurePlace(
+            isPastRecords: true, key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)),
+            workspace: WorkspaceID(""))
+        return step
+    }
+
+    package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {
+        let end = Statement(ErasureSQL.endWorkspace, workspace) { $0.add(now) }
+        _ = try await on(reading) { try await $0.run([end]) }
+    }
+
     /// PostgreSQL's files are its own: what stays in them for how long says ERASURE.md.
     package func scrub() async throws(StoreError) {}
 }
@@ -162,6 +242,13 @@ extension PostgresStore: BlobErasing {
                 ])
         }
         return step
+    }
+
+    package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        let scope = try await read([Statement(BlobSQL.nextScope, workspace)])[0].first { ScopeID(try $0.text()) }
+        if let scope { return try await eraseBlobs(of: scope, in: workspace) }
+        _ = try await on(reading) { try await $0.run([Statement(BlobSQL.dropUsage, workspace)]) }
+        return BlobUsage()
     }
 
     package func scrubBlobs() async throws(StoreError) {}

@@ -33,7 +33,7 @@ extension PostgresStore {
         // at the same time is waited for.
         let make = Statement(SequencingSQL.makeWorkspace, workspace)
         let again = try questions.answer(try await connection.run([make] + questions.statements)[1...])
-        guard again.isLocked else { throw StoreError(.unavailable, "a workspace that was made is not there") }
+        guard again.isLocked else { throw StoreError.erasedWorkspace }
         return again
     }
 

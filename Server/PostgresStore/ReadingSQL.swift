@@ -195,7 +195,9 @@ enum ReadingSQL {
         name: "sync_renew_listener",
         sql: """
             INSERT INTO sync_listener (workspace, node, seen)
-            VALUES ($1, $2, $3)
+            SELECT w.workspace, $2, $3
+            FROM sync_workspace w
+            WHERE w.workspace = $1
             ON CONFLICT (workspace, node) DO UPDATE
             SET seen = EXCLUDED.seen
             """)

@@ -25,11 +25,13 @@ enum SequencingSQL {
             FOR NO KEY UPDATE OF w
             """)
 
+    /// Does nothing for one that is erased: what locks a workspace then finds no row.
     static let makeWorkspace = PreparedStatement(
         name: "sync_make_workspace",
         sql: """
             INSERT INTO sync_workspace (workspace)
-            VALUES ($1)
+            SELECT $1
+            WHERE NOT EXISTS (SELECT 1 FROM sync_erasure WHERE workspace = $1 AND kind = 'workspace')
             ON CONFLICT DO NOTHING
             """)
 

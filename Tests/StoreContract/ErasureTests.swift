@@ -274,6 +274,78 @@ import TidemarkStore
         }
     }
 
+    // MARK: Workspaces
+
+    private func erase(_ under: StoreUnderTest, cutAt cut: Int? = nil) async throws -> Int? {
+        var limits = Eraser.Limits()
+        limits.stepRows = 3
+        let steps = Counter()
+        let eraser = Eraser(
+            store: under.store, erasing: try #require(under.store as? any Erasing),
+            blobs: under.blobs as? any BlobErasing, limits: limits,
+            surroundings: Eraser.Surroundings(
+                now: { 2_000 }, nonce: { 1 }, pause: { _ in if await steps.next() == cut { throw Cut() } }))
+        return try await eraser.erase(under.workspace)?.rows
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `of an erased workspace nothing is left, nobody gets in again, and others have theirs`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { under in
+            #expect(try await erase(under) == nil, "there is none")
+            try await Self.fill(under)
+            let row = try await under.register(.numbered(7), for: .ann)
+            let other = WorkspaceID(under.workspace.text + "-other")
+            try await under.commit(in: other) { $0.put(.numbered(1), in: Self.scope) }
+            let blob = Blob.filled(with: 1, count: 300_000)
+            _ = try await under.blobs.put(blob, in: Self.scope, of: other, by: .bob, now: 1)
+            for cut in 1...3 {
+                do { _ = try await erase(under, cutAt: cut) } catch is Cut { try await checkIsErased(under, row) }
+            }
+            _ = try await erase(under)
+            try await checkIsErased(under, row)
+            #expect(try await under.blobs.usage(of: under.workspace) == BlobUsage())
+            #expect(try await under.blobs.size(of: blob.digest, in: Self.scope, of: other) == 300_000)
+            let left = try await under.store.window(scopes: [Self.scope], after: 0, span: 9, in: other)
+            #expect(left.records.count == 1)
+            try await under.commit(in: other) { $0.put(.numbered(2), in: Self.scope) }
+            #expect(try await erase(under) == 0, "again")
+        }
+    }
+
+    private func checkIsErased(_ under: StoreUnderTest, _ row: ClientRow) async throws {
+        let (store, workspace) = (under.store, under.workspace)
+        await #expect(throws: StoreError.erasedWorkspace) {
+            try await store.session(for: .ann, client: row.id, in: workspace)
+        }
+        await #expect(throws: StoreError.erasedWorkspace) {
+            try await store.register(.numbered(8), for: .ann, in: workspace, now: 1)
+        }
+        await #expect(throws: StoreError.erasedWorkspace) { try await store.follow(workspace, node: 3, now: 1) }
+        await #expect(throws: StoreError.erasedWorkspace) { try await store.read(ReadSet(), in: workspace) }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a batch that was planned before its workspace was erased is not written`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await Self.fill(under)
+            let reading = try await under.store.read(ReadSet(), in: under.workspace)
+            await reading.turn?.end()
+            var draft = BatchDraft(after: reading.state.head)
+            draft.put(.numbered(90), in: .b, body: #"{"text":"\#(Self.secret)"}"#)
+            let late = try PlannedBatch(draft.batch, on: reading.state, heard: reading.heard)
+            _ = try await erase(under)
+            do {
+                #expect(try await under.store.commit(late, in: under.workspace) == .moved)
+            } catch {
+                #expect(error as? StoreError == .erasedWorkspace)
+            }
+            let left = try await under.store.window(scopes: [.b], after: 0, span: 9, in: under.workspace)
+            #expect(left.records.isEmpty && left.head == .start)
+        }
+    }
+
     // MARK: The bytes
 
     @Test func `the files of SQLite have no byte of it, nor has the log`() async throws {
@@ -326,6 +398,16 @@ import TidemarkStore
             try await Self.erase(under)
             #expect(try await !isFound())
             try await Self.check(under)
+            _ = try await erase(under)
+            var tables: [String] = []
+            for table in try await schema.sql(
+                "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = '\(schema.name)'::regnamespace")
+            {
+                let count = try await schema.sql(
+                    "SELECT count(*)::text FROM \(table) t WHERE t::text LIKE '%\(under.workspace)%'")
+                if count != ["0"] { tables.append(table) }
+            }
+            #expect(tables == ["sync_erasure"], "the mark alone names the workspace")
             try await running.end()
         }
     }

@@ -12,7 +12,7 @@ struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Take what must not be kept out of a database for good, and off the devices that come.",
-        subcommands: [EraseScopeCommand.self])
+        subcommands: [EraseScopeCommand.self, EraseWorkspaceCommand.self])
 }
 
 /// `tidemark erase scope`.
@@ -55,6 +55,65 @@ struct EraseScopeCommand: AsyncParsableCommand {
             logger.logLevel = .warning
             let report = ErasureReport("scope \(scope) of workspace \(options.workspace)")
             try await job.run(isPlan: options.plan || !options.yes, logger: logger) { report.tell($0) }
+            if options.plan { return print("Nothing was changed.") }
+            guard options.yes else {
+                throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")
+            }
+        } catch let error as CommandFailure {
+            throw error
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}
+
+/// `tidemark erase workspace`.
+struct EraseWorkspaceCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "workspace",
+        abstract: "Erase a workspace: everything that it has, and its name for good.",
+        discussion: """
+            From the first moment on nobody is served any more in it. Devices that come delete all that they hold, whatever \
+            version of an app they have, and are told to stop; what they had not sent they set aside. The name stays refused, \
+            so that no device which comes in years fills it again.
+
+            What holds for 'tidemark erase scope' holds here: servers on PostgreSQL go on with other workspaces, the server \
+            of a file is stopped first, a kill costs nothing, and there is no way back but a backup. Revoke the workspace's \
+            tokens besides, or let them end.
+
+            EXAMPLES
+              tidemark erase workspace --workspace acme --plan
+              tidemark erase workspace --workspace acme --yes
+            """)
+
+    @OptionGroup var options: EraseOptions
+
+    func run() async throws {
+        do {
+            let job = WorkspaceErasure(try options.configuration(), workspace: WorkspaceID(options.workspace))
+            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = .warning
+            let name = options.workspace
+            let steps = Mutex(0)
+            try await job.run(isPlan: options.plan || !options.yes, logger: logger) { progress in
+                switch progress {
+                case .planned(let changes, let usage):
+                    let blobs = "\(usage.blobs.counted("blob")) (\(usage.bytes.counted("byte")))"
+                    print(
+                        changes.map { "workspace \(name): \($0.counted("change")) so far, \(blobs)" }
+                            ?? "workspace \(name): its erasure was begun; \(blobs) left")
+                case .progressed(let rows, let blobs):
+                    let count = steps.withLock { steps in
+                        steps += 1
+                        return steps
+                    }
+                    if count % 100 == 0 { print("  \(rows.counted("row")), \(blobs.blobs.counted("blob")) so far") }
+                case .done(let rows, let blobs):
+                    print("done: \(rows.counted("row")), \(blobs.blobs.counted("blob"))")
+                }
+            }
             if options.plan { return print("Nothing was changed.") }
             guard options.yes else {
                 throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")

@@ -64,6 +64,12 @@ package struct BlobTables: Sendable {
         return step
     }
 
+    /// All at once.
+    package mutating func eraseBlobs(of workspace: WorkspaceID) -> BlobUsage {
+        defer { workspaces[workspace] = nil }
+        return usage(of: workspace)
+    }
+
     /// See `BlobStore.usage`.
     package func usage(of workspace: WorkspaceID) -> BlobUsage {
         BlobUsage(blobs: workspaces[workspace]?.blobs.count ?? 0, bytes: workspaces[workspace]?.bytes ?? 0)

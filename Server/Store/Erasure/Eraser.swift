@@ -130,6 +130,43 @@ package struct Eraser: Sendable {
         return progress
     }
 
+    /// Erases a workspace.
+    ///
+    /// - Parameter tell: called after each step with the rows that went so far.
+    /// - Returns: how many rows and blobs went; `nil` when there is no such workspace.
+    @discardableResult
+    package func erase(
+        _ workspace: WorkspaceID, tell: (_ rows: Int, _ blobs: BlobUsage) -> Void = { _, _ in }
+    ) async throws -> (rows: Int, blobs: BlobUsage)? {
+        let isMarked = try await patiently { () async throws(StoreError) in
+            try await erasing.beginErasure(of: workspace, now: surroundings.now())
+        }
+        guard isMarked else { return nil }
+        var (rows, usage, place) = (0, BlobUsage(), ErasurePlace?.none)
+        var isDone = false
+        while !isDone {
+            let step = try await patiently { [place] () async throws(StoreError) in
+                try await erasing.erase(workspace, from: place, limit: limits.stepRows)
+            }
+            (rows, place, isDone) = (rows + step.rows, step.next, step.isDone)
+            tell(rows, usage)
+            try await surroundings.pause(false)
+        }
+        while let blobs {
+            let some = try await patiently { () async throws(StoreError) in try await blobs.eraseBlobs(of: workspace) }
+            guard some.blobs > 0 else { break }
+            usage = BlobUsage(blobs: usage.blobs + some.blobs, bytes: usage.bytes + some.bytes)
+            tell(rows, usage)
+            try await surroundings.pause(false)
+        }
+        try await patiently { () async throws(StoreError) in try await erasing.scrub() }
+        if let blobs { try await patiently { () async throws(StoreError) in try await blobs.scrubBlobs() } }
+        try await patiently { () async throws(StoreError) in
+            try await erasing.endErasure(of: workspace, now: surroundings.now())
+        }
+        return (rows, usage)
+    }
+
     /// The records that may have opened a scope.
     package static func graves(of scope: ScopeID, openers: Set<String>) -> Set<RecordKey> {
         guard let id = LocalID(scope.text) else { return [] }
@@ -209,7 +246,8 @@ package struct Eraser: Sendable {
             do throws(StoreError) {
                 return try await step()
             } catch {
-                guard error.kind == .unavailable || error.kind == .timeout, tries < limits.triesMax else { throw error }
+                let isPassing = error.kind == .unavailable && error != .erasedWorkspace || error.kind == .timeout
+                guard isPassing, tries < limits.triesMax else { throw error }
                 tries += 1
                 try await surroundings.pause(true)
             }

@@ -40,6 +40,22 @@ package protocol Erasing: Sendable {
     /// Scopes whose erasure was begun and not ended, in their order.
     func openErasures(in workspace: WorkspaceID) async throws(StoreError) -> [ScopeID]
 
+    /// Marks a workspace. Once this has returned, nobody reads or writes it any more: calls of `Store` for it fail as
+    /// ``StoreError/erasedWorkspace``, and nothing of one that was on its way comes after. The mark stays for good.
+    ///
+    /// - Returns: false when there is no such workspace, and never was a mark.
+    func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool
+
+    /// One step: takes away at most `limit` rows of each kind of a marked workspace.
+    ///
+    /// - Parameter place: where the step before ended; `nil` at first, or to begin again.
+    func erase(
+        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> WorkspaceErasureStep
+
+    /// Notes that all of it is gone.
+    func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError)
+
     /// Takes the bytes of what was deleted out of the store's files, as far as the store has files of its own. May take as long
     /// as writing all of them anew.
     func scrub() async throws(StoreError)
@@ -55,6 +71,9 @@ package protocol BlobErasing: Sendable {
     ///
     /// - Returns: what was taken out of the scope; no blobs when nothing is left.
     func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
+
+    /// One step of the same for a whole workspace; in the end it takes away what counts its blobs, too.
+    func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
     /// As ``Erasing/scrub()``.
     func scrubBlobs() async throws(StoreError)
@@ -91,6 +110,34 @@ package struct MemberPage: Hashable, Sendable {
     }
 }
 
+/// Where a step of erasing a workspace ended, for a store that has to look through all workspaces; opaque.
+package struct ErasurePlace: Hashable, Sendable {
+    package var isPastRecords: Bool
+    package var key: RecordKey
+    package var workspace: WorkspaceID
+
+    package init(isPastRecords: Bool, key: RecordKey, workspace: WorkspaceID) {
+        self.isPastRecords = isPastRecords
+        self.key = key
+        self.workspace = workspace
+    }
+}
+
+/// What one step of erasing a workspace took away.
+package struct WorkspaceErasureStep: Hashable, Sendable {
+    /// Of all tables.
+    package var rows: Int
+    package var next: ErasurePlace?
+    /// Nothing is left.
+    package var isDone: Bool
+
+    package init(rows: Int, next: ErasurePlace? = nil, isDone: Bool) {
+        self.rows = rows
+        self.next = next
+        self.isDone = isDone
+    }
+}
+
 /// What one step took away.
 package struct ErasureStep: Hashable, Sendable {
     /// Living ones and tombstones.
@@ -122,6 +169,9 @@ extension UserID {
 }
 
 extension StoreError {
+    /// The whole workspace is erased: who holds something of it has to delete that.
+    package static let erasedWorkspace = StoreError(.unavailable, "the workspace is erased")
+
     /// A living record was to be written in a scope that is erased.
     package static let erasedScope = StoreError(
         .data, "the scope of a record is erased: nothing can be written in it any more")

@@ -106,6 +106,22 @@ extension InMemoryStore: Erasing {
         tables.withLock { $0.workspaces[workspace]?.erased.filter { !$0.value.isOver }.keys.sorted() ?? [] }
     }
 
+    package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
+        tables.withLock { tables in
+            guard tables.workspaces.removeValue(forKey: workspace) != nil || tables.erased.contains(workspace) else {
+                return false
+            }
+            tables.erased.insert(workspace)
+            return true
+        }
+    }
+
+    package func erase(
+        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> WorkspaceErasureStep { WorkspaceErasureStep(rows: 0, isDone: true) }
+
+    package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {}
+
     package func scrub() async throws(StoreError) {}
 }
 
@@ -116,6 +132,10 @@ extension InMemoryBlobStore: BlobErasing {
 
     package func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         tables.withLock { $0.eraseBlobs(of: scope, in: workspace) }
+    }
+
+    package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        tables.withLock { $0.eraseBlobs(of: workspace) }
     }
 
     package func scrubBlobs() async throws(StoreError) {}

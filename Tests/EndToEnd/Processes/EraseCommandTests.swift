@@ -104,6 +104,27 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
+    @Test func `a workspace is shown, erased, and wiped from who comes, for good`() async throws {
+        var server = try await LiveServer.start()
+        let (scope, ann, _) = try await talk(server, 20)
+        #expect(try await server.process.stop() == 0)
+        func erase(_ flags: String...) async throws -> Binary.Outcome {
+            try await Binary.run(
+                ["erase", "workspace", "--workspace", LiveServer.workspace.text, "--database", server.database] + flags)
+        }
+        let plan = try await erase("--plan")
+        #expect(plan.status == 0 && plan.text.contains("21 changes so far"), "\(plan.text)")
+        let done = try await erase("--yes")
+        #expect(done.status == 0 && done.text.contains("done: "), "\(done.text)")
+        #expect(try filesWith(Self.secret, in: server) == [] && filesWith(scope.description, in: server) == [])
+        let again = try await erase("--yes")
+        #expect(again.status == 0 && again.text.contains("done: 0 rows"), "\(again.text)")
+        server = try await server.started()
+        let back = RawClient(server, user: "ann", id: ann.id)
+        #expect(try await welcome(back, 2, holding: scope).purged == [ScopeID(record: scope)])
+        #expect(try await server.process.stop() == 0)
+    }
+
     /// Names of files of the server that hold a text.
     private func filesWith(_ text: String, in server: LiveServer) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter { name in
