@@ -119,6 +119,15 @@ enum EmbeddedBlobErasureSQL {
         WHERE s.workspace = ?1 AND s.scope = ?2
         """
 
+    static let someOfUser = """
+        SELECT s.scope, s.digest, b.octets
+        FROM sync_blob_scope s
+        JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
+        WHERE s.workspace = ? AND s.author = ?
+        ORDER BY s.scope, s.digest
+        LIMIT ?
+        """
+
     static let nextScope = "SELECT scope FROM sync_blob_scope WHERE workspace = ? LIMIT 1"
 
     static let dropUsage = "DELETE FROM sync_blob_usage WHERE workspace = ?"

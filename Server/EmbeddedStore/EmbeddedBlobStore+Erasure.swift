@@ -35,6 +35,29 @@ extension EmbeddedBlobStore: BlobErasing {
         }
     }
 
+    /// One write transaction.
+    package func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        try await onWriter { db in
+            try db.execute(sql: "PRAGMA secure_delete = ON")
+            try db.execute(sql: EmbeddedBlobErasureSQL.index)
+            var step = BlobUsage()
+            try db.inTransaction(.immediate) {
+                let found = try Row.fetchAll(
+                    db, sql: EmbeddedBlobErasureSQL.someOfUser,
+                    arguments: [workspace.text, user.text, BlobUsage.stepMax.blobs])
+                for row in found {
+                    let (scope, digest, octets): (String, String, Int64) = (row[0], row[1], row[2])
+                    guard step.blobs == 0 || step.bytes + octets <= BlobUsage.stepMax.bytes else { break }
+                    try Self.take(digest, octets, outOf: ScopeID(scope), of: workspace, db)
+                    step.blobs += 1
+                    step.bytes += octets
+                }
+                return .commit
+            }
+            return step
+        }
+    }
+
     package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         let scope = try await onReader { db in
             try String.fetchOne(db, sql: EmbeddedBlobErasureSQL.nextScope, arguments: [workspace.text])

@@ -1,6 +1,7 @@
 /// The table of what is erased, and the statements of erasing.
 enum EmbeddedErasureSQL {
-    /// kind is `scope`; through is the end of the order when it was marked; begun and ended are milliseconds.
+    /// kind is `scope`, `user` or `workspace`; through is the end of the order when it was marked; begun and ended are
+    /// milliseconds; alias stands for a user.
     static let table = """
         CREATE TABLE sync_erasure (
             workspace TEXT NOT NULL,
@@ -9,11 +10,46 @@ enum EmbeddedErasureSQL {
             through INTEGER NOT NULL,
             begun INTEGER NOT NULL,
             ended INTEGER,
+            alias TEXT,
             PRIMARY KEY (workspace, kind, name)
         ) STRICT, WITHOUT ROWID
         """
 
     static let scopes = "SELECT workspace, name FROM sync_erasure WHERE kind = 'scope'"
+
+    static let beginUser = """
+        INSERT INTO sync_erasure (workspace, kind, name, through, begun, alias)
+        SELECT workspace, 'user', ?2, 0, ?4, ?3 FROM sync_workspace WHERE workspace = ?1
+        ON CONFLICT (workspace, kind, name) DO NOTHING
+        """
+
+    static let alias = "SELECT alias FROM sync_erasure WHERE workspace = ? AND kind = 'user' AND name = ?"
+
+    static let endUser = "DELETE FROM sync_erasure WHERE workspace = ? AND kind = 'user' AND name = ?"
+
+    static let lastRow = "SELECT coalesce(max(row), 0) FROM sync_record"
+
+    /// In rows after ?3 and up to ?4, at most ?5.
+    static let authored = """
+        SELECT row, \(ColumnReader.recordColumns)
+        FROM sync_record
+        WHERE row > ?3 AND row <= ?4 AND workspace = ?1 AND author = ?2
+        ORDER BY row
+        LIMIT ?5
+        """
+
+    /// ?2 is the user, ?3 the alias.
+    static let renameLedger = """
+        UPDATE sync_ledger
+        SET client = CASE WHEN author = ?2 THEN '00000000-0000-0000-0000-000000000000' ELSE client END,
+            author = CASE WHEN author = ?2 THEN ?3 ELSE author END,
+            old_author = CASE WHEN old_author = ?2 THEN ?3 ELSE old_author END
+        WHERE rowid IN (
+            SELECT rowid FROM sync_ledger WHERE workspace = ?1 AND (author = ?2 OR old_author = ?2) LIMIT ?4
+        )
+        """
+
+    static let dropAllBodies = "UPDATE sync_batch SET body = NULL WHERE workspace = ? AND body IS NOT NULL"
 
     static let workspaces = "SELECT workspace FROM sync_erasure WHERE kind = 'workspace'"
 

@@ -26,7 +26,12 @@ extension EmbeddedStore {
                         $0.text(workspace.text)
                         $0.text(user.text)
                     }, { $0.integer() })
-                guard count ?? 0 < limits.clientsPerUserMax else { return .rollback }
+                let alias = try Prepared(EmbeddedErasureSQL.alias, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.text(user.text)
+                    }, { $0.text() })
+                guard count ?? 0 < limits.clientsPerUserMax, alias == nil else { return .rollback }
                 try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
                 try Prepared(EmbeddedSQL.insertClient, db).execute {
                     $0.text(workspace.text)

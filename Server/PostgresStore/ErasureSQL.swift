@@ -5,7 +5,8 @@ enum ErasureSQL {
     /// The SQLSTATE with which a living record of an erased scope is refused: see `StoreError`.
     static let state = "TM003"
 
-    /// kind is `scope`; through is the end of the order when it was marked; begun and ended are milliseconds.
+    /// kind is `scope`, `user` or `workspace`; through is the end of the order when it was marked; begun and ended are
+    /// milliseconds; alias stands for a user.
     static let tables =
         [
             """
@@ -15,7 +16,8 @@ enum ErasureSQL {
                 name text COLLATE "C" NOT NULL,
                 through bigint NOT NULL,
                 begun bigint NOT NULL,
-                ended bigint
+                ended bigint,
+                alias text
             )
             """,
             // See `GuardSQL` for why it is called immutable.
@@ -198,6 +200,71 @@ enum ErasureSQL {
             AND through <= (SELECT horizon FROM sync_workspace WHERE workspace = $1)
             """)
 
+    static let beginUser = PreparedStatement(
+        name: "sync_begin_user_erasure",
+        sql: """
+            INSERT INTO sync_erasure (workspace, kind, name, through, begun, alias)
+            SELECT workspace, 'user', $2, 0, $4, $3
+            FROM sync_workspace
+            WHERE workspace = $1
+            ON CONFLICT DO NOTHING
+            """)
+
+    static let alias = PreparedStatement(
+        name: "sync_erasure_alias",
+        sql: "SELECT alias FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $2")
+
+    static let endUser = PreparedStatement(
+        name: "sync_end_user_erasure",
+        sql: "DELETE FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $2")
+
+    /// The last of the $4 records of all workspaces after a key; none when there are fewer.
+    static let walkEnd = PreparedStatement(
+        name: "sync_erasure_walk_end",
+        sql: """
+            SELECT id, collection, workspace
+            FROM sync_record
+            WHERE (id, collection, workspace) > ($1, $2, $3)
+            ORDER BY id, collection, workspace
+            LIMIT 1
+            OFFSET $4
+            """)
+
+    /// Of those after a key, $3 to $5, and up to another, $6 to $8: at most $9 that user $2 is the author of.
+    static let authored = PreparedStatement(
+        name: "sync_erasure_authored",
+        sql: """
+            SELECT \(RowReader.recordColumns)
+            FROM sync_record
+            WHERE (id, collection, workspace) > ($3, $4, $5) AND (id, collection, workspace) <= ($6, $7, $8)
+            AND workspace = $1 AND author = $2
+            ORDER BY id, collection, sync_record.workspace
+            LIMIT $9
+            """)
+
+    /// $2 is the user, $3 the alias.
+    static let renameLedger = PreparedStatement(
+        name: "sync_erasure_rename_ledger",
+        sql: """
+            UPDATE sync_ledger
+            SET client = CASE WHEN author = $2 THEN '00000000-0000-0000-0000-000000000000' ELSE client END,
+                author = CASE WHEN author = $2 THEN $3 ELSE author END,
+                old_author = CASE WHEN old_author = $2 THEN $3 ELSE old_author END
+            WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM sync_ledger WHERE workspace = $1 AND (author = $2 OR old_author = $2) LIMIT $4
+            ))
+            """)
+
+    static let dropAllBodies = PreparedStatement(
+        name: "sync_erase_all_bodies",
+        sql: """
+            UPDATE sync_batch
+            SET body = NULL
+            WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM sync_batch WHERE workspace = $1 AND body IS NOT NULL LIMIT $2
+            ))
+            """)
+
     static let isErased = PreparedStatement(
         name: "sync_is_erased",
         sql: "SELECT 1::bigint FROM sync_erasure WHERE workspace = $1 AND kind = 'workspace'")
@@ -303,6 +370,10 @@ extension BlobSQL {
             ) o
             WHERE s.workspace = $1 AND s.scope = $2
             """)
+
+    static let someOfUser = PreparedStatement(
+        name: "sync_some_blobs_of_user",
+        sql: "SELECT scope, digest FROM sync_blob_scope WHERE workspace = $1 AND author = $2 LIMIT 1")
 
     static let nextScope = PreparedStatement(
         name: "sync_next_blob_scope", sql: "SELECT scope FROM sync_blob_scope WHERE workspace = $1 LIMIT 1")

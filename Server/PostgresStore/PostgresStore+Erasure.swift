@@ -39,9 +39,7 @@ extension PostgresStore: Erasing {
     ) async throws(StoreError) -> SequenceNumber? {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
-            let older = try await NodeConnections.older(
-                than: generation, application: configuration.applicationName, on: connection)
-            guard older.isEmpty else { throw Self.refusal(older) }
+            try await self.refuseOlder(on: connection)
             return try await connection.run(
                 begin + [
                     Statement(ErasureSQL.lock, workspace),
@@ -52,6 +50,12 @@ extension PostgresStore: Erasing {
                 ])
         }
         return try Results(results.dropFirst(begin.count))[1].first { try $0.integer() }
+    }
+
+    func refuseOlder(on connection: PostgresConnection) async throws {
+        let older = try await NodeConnections.older(
+            than: generation, application: configuration.applicationName, on: connection)
+        guard older.isEmpty else { throw Self.refusal(older) }
     }
 
     private static func refusal(_ older: [(generation: Int, count: Int64)]) -> StoreError {
@@ -133,9 +137,7 @@ extension PostgresStore: Erasing {
     package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
         let begin = transactions.beginWrite + [FenceSQL.check(generation)]
         let results = try await on(reading) { connection in
-            let older = try await NodeConnections.older(
-                than: generation, application: configuration.applicationName, on: connection)
-            guard older.isEmpty else { throw Self.refusal(older) }
+            try await self.refuseOlder(on: connection)
             return try await connection.run(
                 begin + [
                     Statement(ErasureSQL.lock, workspace),
@@ -230,7 +232,13 @@ extension PostgresStore: BlobErasing {
             step.bytes += blob.octets
         }
         guard !digests.isEmpty else { return step }
-        let (some, begin) = (digests, transactions.beginWrite + [FenceSQL.check(generation)])
+        try await take(digests, outOf: scope, of: workspace)
+        return step
+    }
+
+    /// Takes blobs out of a scope, and away where no other has them.
+    func take(_ digests: [String], outOf scope: ScopeID, of workspace: WorkspaceID) async throws(StoreError) {
+        let (some, begin) = (digests.sorted(), transactions.beginWrite + [FenceSQL.check(generation)])
         _ = try await on(reading) { connection in
             try await connection.run(
                 begin + [
@@ -241,7 +249,6 @@ extension PostgresStore: BlobErasing {
                     }, Statement(BlobSQL.drop, workspace) { $0.add(some) }, Transactions.commit,
                 ])
         }
-        return step
     }
 
     package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {

@@ -158,7 +158,7 @@ enum ReadingSQL {
             ORDER BY since DESC, scope
             """)
 
-    /// Nothing happens when the client is there, or when the user has $5 clients.
+    /// Nothing happens when the client is there, when the user has $5 clients, or is being erased.
     static let insertClient = PreparedStatement(
         name: "sync_insert_client",
         sql: """
@@ -167,6 +167,7 @@ enum ReadingSQL {
             FROM sync_workspace w
             WHERE w.workspace = $1
             AND (SELECT count(*) FROM sync_client WHERE workspace = $1 AND user_id = $3) < $5
+            AND NOT EXISTS (SELECT 1 FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $3)
             ON CONFLICT DO NOTHING
             """)
 

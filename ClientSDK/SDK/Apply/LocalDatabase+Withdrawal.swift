@@ -13,9 +13,11 @@ extension LocalDatabase {
     func cutLog(isNeeded: Bool) {
         if isNeeded { logHoldsWithdrawn.store(true, ordering: .relaxed) }
         guard path != nil, logHoldsWithdrawn.load(ordering: .relaxed) else { return }
+        // What cannot be cut now is cut later.
         let isCut = try? writer.writeWithoutTransaction { db in
             // Everybody who writes waits for this: for readers once, and hardly after that.
             try db.execute(sql: "PRAGMA busy_timeout = \(isNeeded ? Self.firstWaitMax : Self.nextWaitMax)")
+            // One that was set before can be set again.
             defer { try? db.execute(sql: "PRAGMA busy_timeout = \(limits.busyTimeout)") }
             checkpointer?.settle()
             try db.checkpoint(.truncate)

@@ -12,7 +12,7 @@ struct EraseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "erase",
         abstract: "Take what must not be kept out of a database for good, and off the devices that come.",
-        subcommands: [EraseScopeCommand.self, EraseWorkspaceCommand.self])
+        subcommands: [EraseScopeCommand.self, EraseUserCommand.self, EraseWorkspaceCommand.self])
 }
 
 /// `tidemark erase scope`.
@@ -55,6 +55,73 @@ struct EraseScopeCommand: AsyncParsableCommand {
             logger.logLevel = .warning
             let report = ErasureReport("scope \(scope) of workspace \(options.workspace)")
             try await job.run(isPlan: options.plan || !options.yes, logger: logger) { report.tell($0) }
+            if options.plan { return print("Nothing was changed.") }
+            guard options.yes else {
+                throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")
+            }
+        } catch let error as CommandFailure {
+            throw error
+        } catch let error as ValidationError {
+            throw error
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}
+
+/// `tidemark erase user`.
+struct EraseUserCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "user",
+        abstract: "Erase a user of a workspace: devices, memberships, files, and the name of who wrote what.",
+        discussion: """
+            The user's client ids and memberships end, and the lists of members name them no more. Scopes that nobody else is \
+            a member of are erased. What the user wrote in others stays, with an author by chance that leads nowhere, and so \
+            does what records say of the user in their fields: that is for the app to change or delete before. Files that \
+            the user put into a scope first go, and records that name them show none.
+
+            Revoke the user's tokens first, or let them end: a device that still has one comes back as a new user's. What \
+            holds for 'tidemark erase scope' holds here: servers on PostgreSQL go on, the server of a file is stopped first, \
+            a kill costs nothing, and there is no way back but a backup.
+
+            EXAMPLES
+              tidemark erase user ann --workspace acme --plan
+              tidemark erase user ann --workspace acme --yes
+            """)
+
+    @Argument(help: "The user, as tokens name them.")
+    var user: String
+
+    @OptionGroup var options: EraseOptions
+
+    func validate() throws {
+        guard UserID(checking: user) != nil else {
+            throw ValidationError("The user must have 1 to 128 bytes and no control characters.")
+        }
+    }
+
+    func run() async throws {
+        do {
+            let job = UserErasure(
+                try options.configuration(), user: UserID(user), workspace: WorkspaceID(options.workspace))
+            var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+            logger.logLevel = .warning
+            let (name, report) = ("user \(user) of workspace \(options.workspace)", ErasureReport(""))
+            try await job.run(isPlan: options.plan || !options.yes, logger: logger) { progress in
+                switch progress {
+                case .planned(let plan):
+                    print(
+                        "\(name): \(plan.clients.counted("client")), \(plan.memberships.counted("membership")), author of "
+                            + plan.records.counted("record"))
+                case .progressed(let all) where all.phase == .done:
+                    print(
+                        "done: \(all.clients.counted("client")), \(all.ends.counted("membership")), "
+                            + "\(all.renamed.counted("record")) with another author, "
+                            + "\(all.step.records.counted("record")) of scopes of the user's own, "
+                            + all.blobs.blobs.counted("blob"))
+                case .progressed(let all): report.tell(.progressed(all))
+                }
+            }
             if options.plan { return print("Nothing was changed.") }
             guard options.yes else {
                 throw CommandFailure("Nothing was changed. There is no way back: say --yes to erase this.")

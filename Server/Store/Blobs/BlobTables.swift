@@ -5,6 +5,7 @@ package struct BlobTables: Sendable {
     private struct Holding: Sendable {
         var blobs: [BlobDigest: Blob] = [:]
         var scopes: [ScopeID: Set<BlobDigest>] = [:]
+        var authors: [ScopeID: [BlobDigest: UserID]] = [:]
         var bytes: Int64 = 0
 
         func hasElsewhere(_ digest: BlobDigest, than scope: ScopeID) -> Bool {
@@ -17,8 +18,10 @@ package struct BlobTables: Sendable {
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
-    /// See `BlobStore.put`; who and when are not kept.
-    package mutating func put(_ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID) -> BlobReceipt {
+    /// See `BlobStore.put`; when is not kept.
+    package mutating func put(
+        _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID = UserID("")
+    ) -> BlobReceipt {
         var holding = workspaces.removeValue(forKey: workspace) ?? Holding()
         defer { workspaces[workspace] = holding }
         if holding.blobs[blob.digest] == nil {
@@ -26,7 +29,9 @@ package struct BlobTables: Sendable {
             holding.blobs[blob.digest] = blob
             holding.bytes += Int64(blob.bytes.count)
         }
-        return holding.scopes[scope, default: []].insert(blob.digest).inserted ? .kept : .wasThere
+        guard holding.scopes[scope, default: []].insert(blob.digest).inserted else { return .wasThere }
+        holding.authors[scope, default: [:]][blob.digest] = user
+        return .kept
     }
 
     /// The blob, if it was put in this scope.
@@ -61,6 +66,24 @@ package struct BlobTables: Sendable {
             holding.bytes -= size
         }
         if holding.scopes[scope]?.isEmpty == true { holding.scopes[scope] = nil }
+        return step
+    }
+
+    /// See `BlobErasing.eraseBlobs(by:in:)`; all at once.
+    package mutating func eraseBlobs(by user: UserID, in workspace: WorkspaceID) -> BlobUsage {
+        guard var holding = workspaces.removeValue(forKey: workspace) else { return BlobUsage() }
+        defer { workspaces[workspace] = holding }
+        var step = BlobUsage()
+        for (scope, authors) in holding.authors {
+            for (digest, author) in authors where author == user && holding.scopes[scope]?.remove(digest) != nil {
+                let size = Int64(holding.blobs[digest]?.bytes.count ?? 0)
+                step = BlobUsage(blobs: step.blobs + 1, bytes: step.bytes + size)
+                holding.authors[scope]?[digest] = nil
+                guard !holding.scopes.values.contains(where: { $0.contains(digest) }) else { continue }
+                holding.blobs[digest] = nil
+                holding.bytes -= size
+            }
+        }
         return step
     }
 

@@ -10,7 +10,7 @@ package final class InMemoryBlobStore: BlobStore {
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
-        tables.withLock { $0.put(blob, in: scope, of: workspace) }
+        tables.withLock { $0.put(blob, in: scope, of: workspace, by: user) }
     }
 
     package func size(

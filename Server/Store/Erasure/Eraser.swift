@@ -47,6 +47,9 @@ package struct Eraser: Sendable {
         package var step = ErasureStep(isDone: false)
         package var blobs = BlobUsage()
         package var phase = Phase.members
+        /// Clients that were removed, and records that name another author, of a user.
+        package var clients = 0
+        package var renamed = 0
 
         package init() {}
     }
@@ -56,11 +59,11 @@ package struct Eraser: Sendable {
         case members, records, blobs, files, done
     }
 
-    private let store: any Store
-    private let erasing: any Erasing
-    private let blobs: (any BlobErasing)?
-    private let limits: Limits
-    private let surroundings: Surroundings
+    let store: any Store
+    let erasing: any Erasing
+    let blobs: (any BlobErasing)?
+    let limits: Limits
+    let surroundings: Surroundings
 
     /// - Parameters:
     ///   - erasing: the same store.
@@ -93,6 +96,25 @@ package struct Eraser: Sendable {
         }
         guard begun != nil else { return nil }
         var progress = Progress()
+        try await empty(scope, in: workspace, openers: openers, &progress, tell)
+        // What nodes remember of the order is now the only thing left.
+        try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
+        progress.phase = .files
+        tell(progress)
+        try await scrub()
+        try await patiently { () async throws(StoreError) in
+            try await erasing.endErasure(of: scope, in: workspace, now: surroundings.now())
+        }
+        progress.phase = .done
+        tell(progress)
+        return progress
+    }
+
+    /// Takes away everything of a marked scope.
+    func empty(
+        _ scope: ScopeID, in workspace: WorkspaceID, openers: Set<String>, _ progress: inout Progress,
+        _ tell: (Progress) -> Void
+    ) async throws {
         let graves = Self.graves(of: scope, openers: openers)
         try await endMemberships(of: scope, graves, in: workspace, &progress, tell)
         progress.phase = .records
@@ -116,18 +138,11 @@ package struct Eraser: Sendable {
             tell(progress)
             try await surroundings.pause(false)
         }
-        // What nodes remember of the order is now the only thing left.
-        try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
-        progress.phase = .files
-        tell(progress)
+    }
+
+    func scrub() async throws {
         try await patiently { () async throws(StoreError) in try await erasing.scrub() }
         if let blobs { try await patiently { () async throws(StoreError) in try await blobs.scrubBlobs() } }
-        try await patiently { () async throws(StoreError) in
-            try await erasing.endErasure(of: scope, in: workspace, now: surroundings.now())
-        }
-        progress.phase = .done
-        tell(progress)
-        return progress
     }
 
     /// Erases a workspace.
@@ -159,8 +174,7 @@ package struct Eraser: Sendable {
             tell(rows, usage)
             try await surroundings.pause(false)
         }
-        try await patiently { () async throws(StoreError) in try await erasing.scrub() }
-        if let blobs { try await patiently { () async throws(StoreError) in try await blobs.scrubBlobs() } }
+        try await scrub()
         try await patiently { () async throws(StoreError) in
             try await erasing.endErasure(of: workspace, now: surroundings.now())
         }
@@ -206,7 +220,7 @@ package struct Eraser: Sendable {
     /// A batch that ends memberships and has nodes forget what they remember of earlier ones.
     ///
     /// - Parameter found: what is stored of the records that may have opened the scope.
-    private func batch(
+    func batch(
         after base: Head, ending users: [UserID] = [], of scope: ScopeID = ScopeID(""),
         burying found: some Sequence<StoredRecord> = []
     ) -> CommittedBatch {
@@ -227,18 +241,20 @@ package struct Eraser: Sendable {
         return batch
     }
 
-    private func commit(
+    @discardableResult
+    func commit(
         _ reads: ReadSet, in workspace: WorkspaceID, _ draw: (OrderState) -> CommittedBatch?
-    ) async throws {
+    ) async throws -> CommittedBatch? {
         let batch = try await patiently { () async throws(StoreError) in
             try await store.commit(drawnFrom: reads, in: workspace, draw)
         }
         if let batch { await surroundings.committed(batch) }
+        return batch
     }
 
     /// Tries a step again that the store did not take because it was busy, or not there for a moment.
     @discardableResult
-    private func patiently<Value>(
+    func patiently<Value>(
         _ step: () async throws(StoreError) -> Value
     ) async throws -> Value {
         var tries = 1

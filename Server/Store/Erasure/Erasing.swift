@@ -56,6 +56,32 @@ package protocol Erasing: Sendable {
     /// Notes that all of it is gone.
     func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError)
 
+    /// Marks a user: until the end no client can be registered for them.
+    ///
+    /// - Parameter alias: what shall stand where the user is named.
+    /// - Returns: what stands there: of an erasure that was begun before, its own. `nil` when there is no such workspace.
+    func beginErasure(
+        of user: UserID, as alias: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> UserID?
+
+    /// Some records, living and dead, whose author a user is. Many steps may find none.
+    ///
+    /// - Parameters:
+    ///   - place: where the step before ended; `nil` at first.
+    ///   - limit: records that are given.
+    func records(
+        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> AuthoredPage
+
+    /// One step: has the ledger name the alias where it names the user, in at most `limit` entries, and empties the bodies of all
+    /// batches. To be called until it says that it is done.
+    func eraseTraces(
+        of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
+    ) async throws(StoreError) -> ErasureStep
+
+    /// Takes the mark away: nothing is left that names the user.
+    func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError)
+
     /// Takes the bytes of what was deleted out of the store's files, as far as the store has files of its own. May take as long
     /// as writing all of them anew.
     func scrub() async throws(StoreError)
@@ -71,6 +97,9 @@ package protocol BlobErasing: Sendable {
     ///
     /// - Returns: what was taken out of the scope; no blobs when nothing is left.
     func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
+
+    /// One step of the same for what a user put first, in any scope.
+    func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
 
     /// One step of the same for a whole workspace; in the end it takes away what counts its blobs, too.
     func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage
@@ -110,7 +139,7 @@ package struct MemberPage: Hashable, Sendable {
     }
 }
 
-/// Where a step of erasing a workspace ended, for a store that has to look through all workspaces; opaque.
+/// Where a step ended that looks through records of all workspaces; opaque.
 package struct ErasurePlace: Hashable, Sendable {
     package var isPastRecords: Bool
     package var key: RecordKey
@@ -120,6 +149,18 @@ package struct ErasurePlace: Hashable, Sendable {
         self.isPastRecords = isPastRecords
         self.key = key
         self.workspace = workspace
+    }
+}
+
+/// Some records of a user's.
+package struct AuthoredPage: Sendable {
+    package var records: [StoredRecord]
+    /// Where the next step begins; `nil` when there is none.
+    package var next: ErasurePlace?
+
+    package init(records: [StoredRecord], next: ErasurePlace?) {
+        self.records = records
+        self.next = next
     }
 }
 

@@ -24,6 +24,27 @@ extension WorkspaceTables {
         return step
     }
 
+    /// See `Erasing.eraseTraces`.
+    mutating func eraseTraces(of user: UserID, as alias: UserID) -> ErasureStep {
+        var step = ErasureStep()
+        for (key, entries) in ledger {
+            ledger[key] = entries.map { entry in
+                var entry = entry
+                if entry.author == user { (entry.author, entry.client) = (alias, UniqueID(high: 0, low: 0)) }
+                if entry.oldAuthor == user { entry.oldAuthor = alias }
+                if entry != entries.first(where: { $0.seq == entry.seq && $0.value.field == entry.value.field }) {
+                    step.ledgerEntries += 1
+                }
+                return entry
+            }
+        }
+        for index in batches.indices where batches[index].batch != nil {
+            batches[index].batch = nil
+            step.bodies += 1
+        }
+        return step
+    }
+
     func erasureCounts(of scope: ScopeID) -> ErasureCounts {
         var counts = ErasureCounts()
         for record in records.values where record.scope == scope {
@@ -122,6 +143,39 @@ extension InMemoryStore: Erasing {
 
     package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {}
 
+    package func beginErasure(
+        of user: UserID, as alias: UserID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> UserID? {
+        tables.withLock { tables in
+            guard let held = tables.workspaces[workspace] else { return nil }
+            let known = held.erasedUsers[user] ?? alias
+            tables.workspaces[workspace]?.erasedUsers[user] = known
+            return known
+        }
+    }
+
+    package func records(
+        by user: UserID, in workspace: WorkspaceID, after place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> AuthoredPage {
+        tables.withLock { tables in
+            let all = tables.workspaces[workspace]?.records.values.filter { $0.author == user } ?? []
+            let rest = all.sorted { $0.key < $1.key }.drop { record in place.map { record.key <= $0.key } ?? false }
+            let some = Array(rest.prefix(max(1, limit)))
+            let next = some.last.map { ErasurePlace(isPastRecords: false, key: $0.key, workspace: workspace) }
+            return AuthoredPage(records: some, next: some.count < rest.count ? next : nil)
+        }
+    }
+
+    package func eraseTraces(
+        of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
+    ) async throws(StoreError) -> ErasureStep {
+        tables.withLock { $0.workspaces[workspace]?.eraseTraces(of: user, as: alias) ?? ErasureStep() }
+    }
+
+    package func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) {
+        tables.withLock { $0.workspaces[workspace]?.erasedUsers[user] = nil }
+    }
+
     package func scrub() async throws(StoreError) {}
 }
 
@@ -132,6 +186,10 @@ extension InMemoryBlobStore: BlobErasing {
 
     package func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         tables.withLock { $0.eraseBlobs(of: scope, in: workspace) }
+    }
+
+    package func eraseBlobs(by user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        tables.withLock { $0.eraseBlobs(by: user, in: workspace) }
     }
 
     package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {

@@ -18,6 +18,8 @@ struct WorkspaceTables: Sendable {
     var ledger: [RecordKey: [LedgerEntry]] = [:]
     var horizon: SequenceNumber = 0
     /// Scopes in which nothing can be written any more, and the end of the order when that began.
+    /// Users who are being erased, and what stands for them.
+    var erasedUsers: [UserID: UserID] = [:]
     var erased: [ScopeID: (through: SequenceNumber, isOver: Bool)] = [:]
     var keep: Int64?
     /// When its last turn to be compacted began.
@@ -48,7 +50,9 @@ struct WorkspaceTables: Sendable {
         _ client: ClientID, for user: UserID, now: Milliseconds, limits: StoreLimits
     ) -> Registration {
         if let row = clients[client]?.row { return row.user == user ? .registered(row) : .taken }
-        guard clientCounts[user, default: 0] < limits.clientsPerUserMax else { return .tooMany }
+        guard clientCounts[user, default: 0] < limits.clientsPerUserMax, erasedUsers[user] == nil else {
+            return .tooMany
+        }
         let row = ClientRow(id: client, user: user)
         clients[client] = StoredClient(row: row)
         clientCounts[user, default: 0] += 1

@@ -24,6 +24,7 @@ import TidemarkIdentity
         ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
         ["tidemark erase scope", "<scope>", "--workspace", "--plan", "--yes", "--database"],
+        ["tidemark erase user", "<user>", "--workspace", "--plan", "--yes", "--database"],
         ["tidemark erase workspace", "--workspace", "--plan", "--yes", "--database"],
         ["tidemark migrate", "--database", "--plan", "--contract", "--patience"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],

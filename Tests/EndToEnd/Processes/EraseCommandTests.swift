@@ -125,6 +125,31 @@ import TidemarkWire
         #expect(try await server.process.stop() == 0)
     }
 
+    @Test func `a user is shown, erased, named in no file, and what they wrote stays`() async throws {
+        let server = try await LiveServer.start()
+        let name = "annabel-lee"
+        let (conversation, own) = (LoadTarget.newClient(), LoadTarget.newClient())
+        let client = RawClient(server, user: name)
+        let (socket, _) = try await client.connect(1, isNew: true)
+        let said = [
+            Transaction.opening(conversation, [name, "bob"]), .saying(1, in: conversation), .opening(own, [name]),
+        ]
+        try await socket.push(Push(first: 1, ackedThrough: 0, entries: said.map { .init($0) }))
+        #expect(try await socket.settled(through: 3).allSatisfy { $0.rejection == nil })
+        #expect(try await server.process.stop() == 0)
+        func erase(_ flags: String...) async throws -> Binary.Outcome {
+            try await Binary.run(
+                ["erase", "user", name, "--workspace", LiveServer.workspace.text, "--database", server.database] + flags
+            )
+        }
+        let plan = try await erase("--plan")
+        #expect(plan.text.contains("1 client, 2 memberships, author of 3 records"), "\(plan.text)")
+        let done = try await erase("--yes")
+        #expect(done.status == 0 && done.text.contains("done: 1 client, "), "\(done.text)")
+        #expect(try filesWith(name, in: server) == [])
+        #expect(try !filesWith(conversation.description, in: server).isEmpty)
+    }
+
     /// Names of files of the server that hold a text.
     private func filesWith(_ text: String, in server: LiveServer) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: server.folder.path).filter { name in
