@@ -217,28 +217,12 @@ package struct Eraser: Sendable {
         } while place != nil
     }
 
-    /// A batch that ends memberships and has nodes forget what they remember of earlier ones.
-    ///
-    /// - Parameter found: what is stored of the records that may have opened the scope.
     func batch(
         after base: Head, ending users: [UserID] = [], of scope: ScopeID = ScopeID(""),
         burying found: some Sequence<StoredRecord> = []
     ) -> CommittedBatch {
-        var head = Head(
-            seq: base.seq, nonce: surroundings.nonce(), time: max(surroundings.now(), base.time), epoch: base.epoch)
-        var records: [StoredRecord] = []
-        for var record in found.sorted(by: { $0.key < $1.key })
-        where record.scope == scope && (!record.isDeleted || record.author != .erased) {
-            head.seq += 1
-            (record.seq, record.isDeleted, record.author) = (head.seq, true, .erased)
-            (record.updated, record.body) = (head.time, [])
-            records.append(record)
-        }
-        head.seq = max(head.seq, base.seq + 1)
-        let ends = users.map { MembershipChange(user: $0, scope: scope, role: nil, seq: head.seq, since: nil) }
-        var batch = CommittedBatch(low: base.seq + 1, head: head, records: records, memberships: ends)
-        batch.forgets = true
-        return batch
+        CommittedBatch.ending(
+            users, of: scope, burying: found, after: base, nonce: surroundings.nonce(), now: surroundings.now())
     }
 
     @discardableResult
@@ -268,6 +252,32 @@ package struct Eraser: Sendable {
                 try await surroundings.pause(true)
             }
         }
+    }
+}
+
+extension CommittedBatch {
+    /// A batch that ends memberships and has nodes forget what they remember of earlier ones.
+    ///
+    /// - Parameter found: what is stored of the records that may have opened the scope: tombstones of nobody's from then on.
+    package static func ending(
+        _ users: [UserID], of scope: ScopeID, burying found: some Sequence<StoredRecord>, after base: Head,
+        nonce: UInt64,
+        now: Milliseconds
+    ) -> CommittedBatch {
+        var head = Head(seq: base.seq, nonce: nonce, time: max(now, base.time), epoch: base.epoch)
+        var records: [StoredRecord] = []
+        for var record in found.sorted(by: { $0.key < $1.key })
+        where record.scope == scope && (!record.isDeleted || record.author != .erased) {
+            head.seq += 1
+            (record.seq, record.isDeleted, record.author) = (head.seq, true, .erased)
+            (record.updated, record.body) = (head.time, [])
+            records.append(record)
+        }
+        head.seq = max(head.seq, base.seq + 1)
+        let ends = users.map { MembershipChange(user: $0, scope: scope, role: nil, seq: head.seq, since: nil) }
+        var batch = CommittedBatch(low: base.seq + 1, head: head, records: records, memberships: ends)
+        batch.forgets = true
+        return batch
     }
 }
 

@@ -74,6 +74,11 @@ extension MemoryTables {
         return head
     }
 
+    /// Nothing living can be written in the scope.
+    package func isErased(_ scope: ScopeID, in workspace: WorkspaceID) -> Bool {
+        workspaces[workspace]?.erased[scope] != nil
+    }
+
     /// See `Erasing.members`.
     package func members(
         of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
