@@ -105,7 +105,9 @@ extension PostgresStore {
             let results = try await connection.run(begin + [lock] + write + [Transactions.commit])
             // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
             return results[begin.count].rowCount == 1
-        } catch let error as PostgresError where error.isGuard || error.isData || error.isBehindFailure {
+        } catch let error as PostgresError
+            where error.isGuard || error.isData || error.isErased || error.isBehindFailure
+        {
             return false
         } catch let error as PostgresError where error.provesRollback {
             throw error

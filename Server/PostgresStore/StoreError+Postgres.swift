@@ -74,13 +74,18 @@ extension PostgresError {
         if case .server(sqlState: GuardSQL.state, _) = self { true } else { false }
     }
 
+    /// True if a record is of an erased scope, see `ErasureSQL`.
+    var isErased: Bool {
+        if case .server(sqlState: ErasureSQL.state, _) = self { true } else { false }
+    }
+
     /// True if a transaction whose COMMIT was in the failed request is known not to have happened.
     ///
     /// Only refused values are that certain: a distributed PostgreSQL reports a failure during COMMIT itself with all
     /// sorts of states.
     var provesRollback: Bool {
         switch self {
-        case .server(let state, _): isData || isGuard || state == FenceSQL.state
+        case .server(let state, _): isData || isGuard || isErased || state == FenceSQL.state
         case .unavailable, .overloaded, .closed, .tooLarge, .configuration: true
         case .connectionLost, .timeout, .decoding: false
         }
