@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 8
+    static let generation = 9
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -153,6 +153,8 @@ enum EmbeddedBaseline {
             INSERT INTO sync_page (place, collection, born, row)
             VALUES (new.place, new.collection, new.born, new.row);
         END;
+
+        \(EmbeddedErasureSQL.table);
         """
 
     /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.

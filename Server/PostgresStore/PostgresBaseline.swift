@@ -9,6 +9,9 @@ enum PostgresBaseline {
             // Last, so that they hold no statistics of their own.
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
             + LineageSQL.tables + PostgresBackupNote.tables
+            + ErasureSQL.tables + [
+                "CREATE INDEX \(ErasureSQL.blobIndex.name) ON sync_blob_scope (workspace, digest, scope)"
+            ]
             + PostgresSchema.steps.enumerated().map { index, step in
                 "INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"
             } + ["INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(PostgresSchema.landed))"]

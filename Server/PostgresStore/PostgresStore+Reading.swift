@@ -16,6 +16,10 @@ extension PostgresStore {
         if let client { statements.append(Statement(ReadingSQL.client, workspace) { $0.add(client) }) }
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
+        if try results[3].first({ try $0.integer() }) == nil {
+            // Nothing was ever here, or nothing is here any more.
+            try await refuseErased(workspace)
+        }
         snapshot.grants = try results[1].all { try $0.grant() }
         snapshot.horizon = try results[3].first { try $0.integer() } ?? 0
         if let seq, seq > 0 { snapshot.lineage = try results[2].first { try $0.head() } }

@@ -162,7 +162,7 @@ enum ReadingSQL {
             ORDER BY since DESC, scope
             """)
 
-    /// Nothing happens when the client is there, or when the user has $5 clients.
+    /// Nothing happens when the client is there, when the user has $5 clients, or is being erased.
     static let insertClient = PreparedStatement(
         name: "sync_insert_client",
         sql: """
@@ -171,6 +171,7 @@ enum ReadingSQL {
             FROM sync_workspace w
             WHERE w.workspace = $1
             AND (SELECT count(*) FROM sync_client WHERE workspace = $1 AND user_id = $3) < $5
+            AND NOT EXISTS (SELECT 1 FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $3)
             ON CONFLICT DO NOTHING
             """)
 
@@ -199,7 +200,9 @@ enum ReadingSQL {
         name: "sync_renew_listener",
         sql: """
             INSERT INTO sync_listener (workspace, node, seen)
-            VALUES ($1, $2, $3)
+            SELECT w.workspace, $2, $3
+            FROM sync_workspace w
+            WHERE w.workspace = $1
             ON CONFLICT (workspace, node) DO UPDATE
             SET seen = EXCLUDED.seen
             """)

@@ -160,6 +160,9 @@ package final class Checkpointer: Sendable {
         }
     }
 
+    /// Waits for a copy that is under way, beside which the log cannot be emptied. Blocks.
+    package func settle() { lane.sync {} }
+
     /// Waits for a copy that is under way. Blocks; call it before the pool is closed, so that nothing is left in its log.
     package func close() throws {
         let copier = state.withLock { state in

@@ -7,6 +7,8 @@ package import TidemarkModel
 package struct MemoryTables: Sendable {
     private let limits: StoreLimits
     var workspaces: [WorkspaceID: WorkspaceTables] = [:]
+    /// Those that are erased.
+    var erased: Set<WorkspaceID> = []
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 

@@ -7,6 +7,7 @@ extension WorkspaceTables {
     ) throws(StoreError) {
         try batch.check(after: head)
         for record in batch.records {
+            guard record.isDeleted || erased[record.scope] == nil else { throw .erasedScope }
             guard let stored = records[record.key] else { continue }
             guard stored.scope == record.scope, stored.born == record.born, stored.seq < record.seq else {
                 throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
