@@ -57,6 +57,7 @@ package enum PostgresSchema {
         Generation(
             10, "schemas of apps, and the apps of clients", steps: [.init("schemas", .tables(SchemaSQL.tables))]),
         Generation(11, "lineage", steps: [.init("lineage", .tables(LineageSQL.tables))]),
+        PostgresBackupNote.generation,
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -90,12 +90,16 @@ enum ReadingSQL {
             ) r
             """)
 
+    /// Whether a row goes beyond $6 bytes; the first never does (R-17). Said here, since only `octets` decides which rows
+    /// are answered: whoever counted the bodies anew could take an answer that was cut for a whole one.
+    private static let isBeyond = "s.before + s.octets > $6 AND s.nth > 1 AS is_beyond"
+
     /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6
     /// bytes, the very first not counted: it is always shown. One descent of the index a scope, each ended at $5 rows.
     static let window = PreparedStatement(
         name: "sync_window",
         sql: """
-            SELECT \(RowReader.recordColumns)
+            SELECT \(RowReader.recordColumns), \(isBeyond)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (
@@ -124,7 +128,7 @@ enum ReadingSQL {
     static let page = PreparedStatement(
         name: "sync_page",
         sql: """
-            SELECT \(RowReader.recordColumns)
+            SELECT \(RowReader.recordColumns), \(isBeyond)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (

@@ -24,6 +24,9 @@ import TidemarkIdentity
         ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
         ["tidemark migrate", "--database", "--plan", "--contract", "--patience"],
+        ["tidemark backup", "<to>", "--database", "--no-verify", "--programs"],
+        ["tidemark restore", "<from>", "--database", "--no-verify", "--programs"],
+        ["tidemark verify", "<from>", "--database", "--programs"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
         [
             "tide chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
