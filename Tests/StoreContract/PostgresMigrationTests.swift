@@ -76,7 +76,8 @@ struct PostgresMigrationTests {
                 #expect(error?.reason.contains("MIGRATION_MINUTES") == true)
             }
             try await store(schema).migrate()
-            #expect(try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(PostgresBaseline.generation)"])
+            #expect(
+                try await schema.sql("SELECT generation::text FROM sync_fence") == ["\(PostgresBaseline.generation)"])
             #expect(try await schema.sql("SELECT count(salt)::text FROM sync_workspace") == ["1"])
         }
     }
