@@ -175,7 +175,8 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
-            ], path: "ClientSDK/SDK", exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md", "Search/MERGING.md"]),
+            ], path: "ClientSDK/SDK",
+            exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md", "Repositories/KEYPATHS.md", "Search/MERGING.md"]),
         .target(
             name: "TidemarkNIOTransport",
             dependencies: [

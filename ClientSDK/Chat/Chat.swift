@@ -35,12 +35,18 @@ public struct Chat: Sendable {
         presence = UserPresence(store)
     }
 
+    /// What the records are read as, for `SyncStore.open`.
+    public static let models: [any SyncModel.Type] = [
+        ConversationRecord.self, MessageRecord.self, ReceiptRecord.self, UserRecord.self,
+    ]
+
     /// Opens the account's database in a folder, or makes it; works without a network.
     @concurrent public static func open(
         account: UserID, at folder: URL, cache: CachePolicy = CachePolicy(), limits: ChatLimits = ChatLimits()
     ) async throws -> Chat {
         let schema = try ChatSchema.schema()
-        return Chat(
-            try await SyncStore.open(account: account, at: folder, schema: schema, cache: cache), limits: limits)
+        let store = try await SyncStore.open(
+            account: account, at: folder, schema: schema, models: models, cache: cache)
+        return Chat(store, limits: limits)
     }
 }

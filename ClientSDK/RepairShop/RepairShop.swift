@@ -17,6 +17,11 @@ public struct RepairShop: Sendable {
     /// What they brought in.
     public let devices: any ShopRepository<Device>
 
+    /// What the records are read as, for `SyncStore.open`.
+    public static let models: [any SyncModel.Type] = [
+        Shop.self, Order.self, Ticket.self, TicketMessage.self, Client.self, Device.self,
+    ]
+
     public init(_ id: UUID, in store: SyncStore) {
         self.id = id
         orders = StoredOrders(records: StoredRecords(store, shop: id))

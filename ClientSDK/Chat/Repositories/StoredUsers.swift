@@ -9,7 +9,8 @@ struct StoredUsers: UserRepository {
 
     func observe() -> LiveValues<[User]> {
         store.observe { snapshot in
-            try snapshot.models(UserRecord.self, "ORDER BY displayName, local_id").compactMap { User($0) }
+            try snapshot.models(UserRecord.self, where: .all, order: [.by(\.displayName), .by(\.id)])
+                .compactMap { User($0) }
         }
     }
 

@@ -8,9 +8,9 @@ struct StoredOrders: OrderRepository {
     func list() -> Listings<Order> { list(status: nil) }
 
     func list(status: OrderStatus?) -> Listings<Order> {
-        let order = "ORDER BY received DESC, local_id DESC"
-        guard let status else { return records.list(Order.self, order, []) }
-        return records.list(Order.self, order, [.string(status.rawValue)], where: "AND status = ?")
+        records.list(
+            Order.self, where: status.map { \.status == $0 } ?? .all,
+            order: [.by(\.received, .descending), .by(\.id, .descending)])
     }
 
     func updateOrderStatus(_ id: UUID, to status: OrderStatus) async throws -> WriteReceipt {

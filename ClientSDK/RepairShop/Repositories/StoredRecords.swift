@@ -12,7 +12,7 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
     }
 
     public func list() -> Listings<Model> {
-        list(Model.self, "ORDER BY server_id IS NULL DESC, server_id DESC, rowid DESC", [])
+        list(Model.self, where: .all, order: [.newestFirst])
     }
 
     public func read(_ id: UUID) async throws -> Model {
@@ -61,16 +61,15 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
 
     /// Lists with whether the shop's records of this kind are all here.
     func list<Listed: ShopRecord>(
-        _ model: Listed.Type, _ clause: String, _ arguments: [FieldValue], where condition: String = ""
+        _ model: Listed.Type, where filter: ModelFilter<Listed>, order: [ModelOrder<Listed>]
     ) -> Listings<Listed> {
-        let scope = FieldValue.id(shop)
+        let scope = ScopeID(record: shop)
         return Listings(
             store.observe { snapshot in
                 let filling = try snapshot.rows(
                     "SELECT 1 AS yes FROM tidemark_scope_page WHERE scope = ? AND collection = ? AND is_complete = 0",
-                    [scope, .string(Listed.collection)])
-                let records = try snapshot.models(
-                    Listed.self, "WHERE scope = ? \(condition) \(clause)", [scope] + arguments)
+                    [.string(scope.text), .string(Listed.collection)])
+                let records = try snapshot.models(Listed.self, where: filter, order: order, in: scope)
                 return Listing(records: records, isLoading: !filling.isEmpty)
             })
     }

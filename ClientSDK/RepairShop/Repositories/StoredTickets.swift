@@ -8,14 +8,13 @@ struct StoredTickets: TicketRepository {
     func list() -> Listings<Ticket> { list(status: nil) }
 
     func list(status: TicketStatus?) -> Listings<Ticket> {
-        let order = "ORDER BY priority DESC, opened DESC, local_id DESC"
-        guard let status else { return records.list(Ticket.self, order, []) }
-        return records.list(Ticket.self, order, [.string(status.rawValue)], where: "AND status = ?")
+        records.list(
+            Ticket.self, where: status.map { \.status == $0 } ?? .all,
+            order: [.by(\.priority, .descending), .by(\.opened, .descending), .by(\.id, .descending)])
     }
 
     func messages(about ticket: UUID) -> Listings<TicketMessage> {
-        records.list(
-            TicketMessage.self, "ORDER BY sentAt, local_id", [.id(ticket)], where: "AND ticketId = ?")
+        records.list(TicketMessage.self, where: \.ticketId == ticket, order: [.by(\.sentAt), .by(\.id)])
     }
 
     func post(_ text: String, about ticket: UUID) async throws -> WriteReceipt {

@@ -38,6 +38,9 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     /// Records that reads of this process set aside since their model cannot hold them, by collection and id; the first
     /// thousand. None in a file that is only looked into.
     public var undecodable: [UndecodableState]
+    /// Filters of this process that no index answers, by collection and fields: each such read goes through all records
+    /// of a scope or of the collection. None in a file that is only looked into.
+    public var unindexed: [UnindexedFilter]
     /// What happened when the file before this one was found damaged; `nil` when none was.
     public var damage: Damage?
 
@@ -108,6 +111,17 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var field: String?
         /// The field is not set, or its value does not decode.
         public var problem: UndecodableRecord.Problem
+    }
+
+    /// A filter, or several alike, that no index answers. `"index": true` in the schema gives its field one.
+    public struct UnindexedFilter: Codable, Hashable, Sendable {
+        /// The collection's name.
+        public var collection: String
+        /// The fields of the filter that have no index; all of its fields where one does not help, as for members of sets
+        /// and `!=`.
+        public var fields: [String]
+        /// What each read goes through: `scope` for the records of one scope, `collection` for all.
+        public var reads: String
     }
 
     /// A scope that the account is a member of.

@@ -17,7 +17,7 @@ struct DiagnosticsReader {
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),
             collections: try collectionNames().map(collection), blobs: try blobs(), undecodable: [],
-            damage: try damage())
+            unindexed: [], damage: try damage())
     }
 
     private func damage() throws -> Diagnostics.Damage? {

@@ -14,6 +14,7 @@ extension SyncStore {
                     collection: record.collection, id: record.key.id.description, model: record.model,
                     field: record.field, problem: record.problem)
             }
+            diagnostics.unindexed = database.unindexed.current
             return diagnostics
         }
     }

@@ -23,6 +23,8 @@ package final class LocalDatabase: Sendable {
     let plans = ReadPlans()
     /// Records that reads have set aside.
     let undecodable: UndecodableRecords
+    /// Filters that no index answers.
+    let unindexed = UnindexedFilters()
     /// `nil` in memory.
     let path: String?
     let checkpointer: Checkpointer?

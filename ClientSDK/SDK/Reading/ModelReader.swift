@@ -23,11 +23,13 @@ struct ModelReader<Model: SyncModel>: Sendable {
 
     /// The models of the records that a query means; those that do not decode are set aside.
     func models(_ query: RecordQuery, _ db: Database) throws -> [Model] {
-        try models(query.clause, query.arguments, db)
+        try database.unindexed.look(at: query, table, db)
+        return try models(query.clause, query.arguments, db)
     }
 
     /// The same with what is needed to see later whether anything changed.
     func page(_ query: RecordQuery, _ db: Database) throws -> ModelPage<Model> {
+        try database.unindexed.look(at: query, table, db)
         var image: RowImage? = RowImage()
         let models = try told(read(query.clause, query.arguments, db, &image))
         return ModelPage(models: models, image: image ?? RowImage())

@@ -19,6 +19,11 @@ public struct Filter: Hashable, Sendable {
         case compare(String, Comparison, FieldValue)
         case isMissing(String)
         case contains(String, String)
+        /// Any of these values; `null` among them is a field that is not set.
+        case among(String, [FieldValue])
+        case prefix(String, String)
+        /// Cannot be asked; says why when it is used.
+        case wrong(StoreError)
         case and(Node, Node)
         case or(Node, Node)
         case not(Node)
@@ -61,6 +66,16 @@ public struct Filter: Hashable, Sendable {
         Filter(node: .contains(field, element))
     }
 
+    /// The field has one of these values, however many there are; `null` among them stands for a field that is not set.
+    public static func isAmong(_ field: String, _ values: [FieldValue]) -> Filter {
+        Filter(node: .among(field, values))
+    }
+
+    /// The text begins with these characters, in this case. For words anywhere in a text there is `Repository.search`.
+    public static func hasPrefix(_ field: String, _ prefix: String) -> Filter {
+        Filter(node: .prefix(field, prefix))
+    }
+
     /// Both hold.
     public func and(_ other: Filter) -> Filter { Filter(node: .and(node, other.node)) }
     /// At least one holds.
@@ -70,14 +85,27 @@ public struct Filter: Hashable, Sendable {
 }
 
 /// The order of a list of records.
+///
+///     .ascending("phase").then(.descending("due"))
 public struct RecordOrder: Hashable, Sendable {
     enum Key: Hashable, Sendable {
         case creation
         case field(String)
+        /// Cannot be ordered by; says why when it is used.
+        case wrong(StoreError)
     }
 
-    let key: Key
-    let isDescending: Bool
+    struct Term: Hashable, Sendable {
+        let key: Key
+        let isDescending: Bool
+    }
+
+    /// Those after the first decide between records that are equal by the ones before; never empty.
+    let terms: [Term]
+
+    init(_ terms: [Term]) { self.terms = terms }
+
+    init(key: Key, isDescending: Bool) { terms = [Term(key: key, isDescending: isDescending)] }
 
     /// As the server numbered the creations; what it has not seen comes last, in the order of writing.
     public static let oldestFirst = RecordOrder(key: .creation, isDescending: false)
@@ -92,4 +120,7 @@ public struct RecordOrder: Hashable, Sendable {
     public static func descending(_ field: String) -> RecordOrder {
         RecordOrder(key: .field(field), isDescending: true)
     }
+
+    /// Another order for records that are equal by this one.
+    public func then(_ other: RecordOrder) -> RecordOrder { RecordOrder(terms + other.terms) }
 }

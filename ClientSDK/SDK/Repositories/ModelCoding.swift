@@ -27,8 +27,8 @@ struct ModelCoding<Model: SyncModel> {
         }
     }
 
-    /// The fields that the model sets.
-    func fields(_ model: Model) throws -> Fields {
+    /// Everything that the model encodes, as it does.
+    func encoded(_ model: Model) throws -> Fields {
         let value: FieldValue
         do {
             value = try FieldEncoder.encode(model)
@@ -38,8 +38,13 @@ struct ModelCoding<Model: SyncModel> {
         guard case .object(let encoded) = value else {
             throw StoreError(.coding, "\(collection.name): the model does not encode as an object")
         }
+        return encoded
+    }
+
+    /// The fields that the model sets.
+    func fields(_ model: Model) throws -> Fields {
         var fields = Fields()
-        for entry in encoded.entries where entry.value != .null {
+        for entry in try encoded(model).entries where entry.value != .null {
             if collection.field(entry.name) == nil, EnvelopeColumn(rawValue: entry.name) != nil { continue }
             fields[entry.name] = collection.field(entry.name)?.type.canonical(entry.value) ?? entry.value
         }

@@ -6,19 +6,18 @@ struct RecordQuery: Sendable {
     /// What follows the name of the table.
     let clause: String
     let arguments: [DatabaseValue]
+    /// The fields that the filter asks about.
+    let filtered: Set<String>
 
+    /// - Parameter continuation: only what comes after a record in the order.
     /// - Throws: `StoreError` with `unknownName` for a field that the schema does not have, `coding` for a value of a
     ///   type that the field does not have.
-    init(_ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?)
-        throws
-    {
+    init(
+        _ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?,
+        after continuation: Continuation? = nil
+    ) throws {
         var writer = Writer(table: table)
-        var clause = ""
-        if let scope {
-            clause = "WHERE scope = ?"
-            writer.values.append(scope.text.databaseValue)
-        }
-        if let filter { clause += "\(clause.isEmpty ? "WHERE" : " AND") \(try writer.condition(filter.node))" }
+        var clause = try writer.choice(filter, scope, continuation.map { ($0, order) })
         clause += try " ORDER BY \(writer.order(order))"
         if let limit {
             clause += " LIMIT ?"
@@ -26,56 +25,161 @@ struct RecordQuery: Sendable {
         }
         self.clause = clause
         arguments = writer.values
+        filtered = writer.filtered
+    }
+
+    /// How many there are.
+    init(counting table: CollectionTable, where filter: Filter?, in scope: ScopeID?) throws {
+        var writer = Writer(table: table)
+        clause = try writer.choice(filter, scope, nil)
+        arguments = writer.values
+        filtered = writer.filtered
     }
 
     /// One record by its id.
     init(_ id: UniqueID) {
         clause = "WHERE local_id = ?"
         arguments = [id.description.databaseValue]
+        filtered = []
     }
 
     /// Conditions and orders in SQL, with the values that go with them.
     struct Writer {
         let table: CollectionTable
+        /// What stands before each column, where tables are joined: `"cards".`.
+        var qualifier = ""
         var values: [DatabaseValue] = []
+        private(set) var filtered: Set<String> = []
+
+        init(table: CollectionTable, qualifier: String = "") {
+            self.table = table
+            self.qualifier = qualifier
+        }
+
+        /// The WHERE clause; empty where all records are meant.
+        mutating func choice(
+            _ filter: Filter?, _ scope: ScopeID?, _ continuation: (Continuation, RecordOrder)?
+        ) throws -> String {
+            var conditions: [String] = []
+            if let scope {
+                conditions.append("\(qualifier)scope = ?")
+                values.append(scope.text.databaseValue)
+            }
+            if let filter { conditions.append(try condition(filter.node)) }
+            if let (continuation, order) = continuation {
+                conditions.append(try continuation.condition(order, &self))
+            }
+            return conditions.isEmpty ? "" : "WHERE \(conditions.joined(separator: " AND "))"
+        }
 
         mutating func condition(_ node: Filter.Node) throws -> String {
             switch node {
             case .compare(let name, let comparison, let value):
-                let (column, type) = try column(name)
-                guard let bound = type.canonical(value).flatMap({ type.databaseValue($0) }) else {
-                    throw StoreError(
-                        .coding, "\(table.collection.name).\(name): must be \(type.rawValue), not \(value.kind)")
-                }
-                values.append(bound)
+                let (column, type) = try asked(name)
+                values.append(try bound(value, type, name))
                 return "\(column) \(comparison.rawValue) ?"
-            case .isMissing(let name): return "\(try column(name).column) IS NULL"
+            case .isMissing(let name): return "\(try asked(name).column) IS NULL"
             case .contains(let name, let element):
-                let (column, type) = try column(name)
+                let (column, type) = try asked(name)
                 guard type == .set else {
                     throw StoreError(.coding, "\(table.collection.name).\(name): is no set")
                 }
                 values.append(element.databaseValue)
                 return "EXISTS (SELECT 1 FROM json_each(\(column)) WHERE json_each.value = ?)"
+            case .among(let name, let options): return try among(name, options)
+            case .prefix(let name, let prefix): return try begins(name, prefix)
             case .and(let left, let right): return "(\(try condition(left)) AND \(try condition(right)))"
             case .or(let left, let right): return "(\(try condition(left)) OR \(try condition(right)))"
             case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
+            case .wrong(let error): throw error
             }
+        }
+
+        /// One argument however many values there are, so that the statement stays the same.
+        private mutating func among(_ name: String, _ options: [FieldValue]) throws -> String {
+            let (column, type) = try asked(name)
+            let list = try options.filter { $0 != .null }.map { try bound($0, type, name).listed }
+            values.append(FieldValue.array(list).json.databaseValue)
+            let isListed = "\(column) IN (SELECT value FROM json_each(?))"
+            return options.contains(.null) ? "(\(isListed) OR \(column) IS NULL)" : isListed
+        }
+
+        /// As a range, which an index knows.
+        private mutating func begins(_ name: String, _ prefix: String) throws -> String {
+            let (column, type) = try asked(name)
+            guard type == .string || type == .blob || type == .reference else {
+                throw StoreError(.coding, "\(table.collection.name).\(name): is no text")
+            }
+            values.append(prefix.databaseValue)
+            guard let end = prefix.firstWithoutPrefix else { return "\(column) >= ?" }
+            values.append(end.databaseValue)
+            return "(\(column) >= ? AND \(column) < ?)"
+        }
+
+        /// A value as the column has it.
+        func bound(_ value: FieldValue, _ type: FieldType, _ name: String) throws -> DatabaseValue {
+            guard let bound = type.canonical(value).flatMap({ type.databaseValue($0) }) else {
+                throw StoreError(
+                    .coding, "\(table.collection.name).\(name): must be \(type.rawValue), not \(value.kind)")
+            }
+            return bound
         }
 
         func order(_ order: RecordOrder) throws -> String {
-            let direction = order.isDescending ? " DESC" : ""
-            switch order.key {
-            case .creation: return "server_id IS NULL\(direction), server_id\(direction), rowid\(direction)"
-            case .field(let name): return "\(try column(name).column)\(direction), rowid\(direction)"
+            var terms: [String] = []
+            for term in order.terms {
+                let direction = term.isDescending ? " DESC" : ""
+                switch term.key {
+                case .creation:
+                    terms.append("\(qualifier)server_id IS NULL\(direction), \(qualifier)server_id\(direction)")
+                case .field(let name): terms.append("\(try column(name).column)\(direction)")
+                case .wrong(let error): throw error
+                }
             }
+            let direction = order.terms.last?.isDescending == true ? " DESC" : ""
+            return (terms + ["\(qualifier)rowid\(direction)"]).joined(separator: ", ")
         }
 
-        private func column(_ name: String) throws -> (column: String, type: FieldType) {
-            if let field = table.collection.field(name) { return (CollectionTable.quoted(field.name), field.type) }
-            if let envelope = EnvelopeColumn(rawValue: name) { return (envelope.column, envelope.type) }
+        private mutating func asked(_ name: String) throws -> (column: String, type: FieldType) {
+            filtered.insert(name)
+            return try column(name)
+        }
+
+        func column(_ name: String) throws -> (column: String, type: FieldType) {
+            if let field = table.collection.field(name) {
+                return (qualifier + CollectionTable.quoted(field.name), field.type)
+            }
+            if let envelope = EnvelopeColumn(rawValue: name) { return (qualifier + envelope.column, envelope.type) }
             throw StoreError(.unknownName, "\(table.collection.name).\(name): no such field in the schema")
         }
+    }
+}
+
+extension DatabaseValue {
+    /// As an element of a JSON array that SQLite takes apart again.
+    fileprivate var listed: FieldValue {
+        switch storage {
+        case .int64(let number): .integer(number)
+        case .double(let number): .double(number)
+        case .string(let text): .string(text)
+        case .null, .blob: .null
+        }
+    }
+}
+
+extension String {
+    /// The first text, by bytes, that comes after all that begin with this one; `nil` when there is none.
+    var firstWithoutPrefix: String? {
+        var scalars = Array(unicodeScalars)
+        while let last = scalars.popLast() {
+            // What follows D7FF are halves of characters, and is no character.
+            let next = last.value == 0xd7ff ? 0xe000 : last.value + 1
+            guard let scalar = Unicode.Scalar(next) else { continue }
+            var text = String.UnicodeScalarView(scalars)
+            text.append(scalar)
+            return String(text)
+        }
+        return nil
     }
 }
 

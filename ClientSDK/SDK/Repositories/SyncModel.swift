@@ -34,6 +34,15 @@ public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
     /// without the field, `.differs("isDone", true)` does.
     static var defaults: Fields { get }
 
+    /// The fields of properties that have another name than theirs, as one with a coding key of its own has. Filters and
+    /// orders by key path need it; a property that is called like its field needs no entry.
+    ///
+    ///     enum CodingKeys: String, CodingKey { case id, columnID = "column" }
+    ///     static var fieldNames: [PartialKeyPath<Card>: String] { [\.columnID: "column"] }
+    ///
+    /// `SyncStore.check(_:)` finds what is wrong with it, also when the store opens with `models`.
+    static var fieldNames: [PartialKeyPath<Self>: String] { get }
+
     /// Reads the record; `Decodable` does it unless the model does.
     ///
     /// Decoding asks a coder for each property. A model that is read a thousand at a time can name its fields itself and is
@@ -57,6 +66,9 @@ public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
 extension SyncModel {
     /// None: a field that a record has not is absent.
     public static var defaults: Fields { Fields() }
+
+    /// None: each property is called like its field.
+    public static var fieldNames: [PartialKeyPath<Self>: String] { [:] }
 
     public init(reading record: inout RecordReader) throws { try self.init(from: record.decoder) }
 }

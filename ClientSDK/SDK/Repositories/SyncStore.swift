@@ -53,14 +53,17 @@ public final class SyncStore: Sendable {
     ///
     /// One store at a time has an account's file, in one process: open it once and keep the store.
     ///
-    /// - Parameter logger: gets each of the store's `events`, at `info`; silent by default.
+    /// - Parameters:
+    ///   - models: the app's models, to be checked against the schema before the file is touched: see `check(_:)`.
+    ///   - logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
-    ///   beyond additions; GRDB's
-    ///   `DatabaseError` when the file cannot be read.
+    ///   beyond additions, when a model does not fit the schema (`unknownName`, `coding`); GRDB's `DatabaseError` when the
+    ///   file cannot be read.
     @concurrent public static func open(
-        account: UserID, at folder: URL, schema: Schema, cache: CachePolicy = CachePolicy(),
-        environment: StoreEnvironment = .system, logger: Logger? = nil
+        account: UserID, at folder: URL, schema: Schema, models: [any SyncModel.Type] = [],
+        cache: CachePolicy = CachePolicy(), environment: StoreEnvironment = .system, logger: Logger? = nil
     ) async throws -> SyncStore {
+        for model in models { try ModelCheck.check(model, schema) }
         var limits = LocalLimits()
         limits.cache = cache
         let opening = DatabaseOpening(
@@ -80,8 +83,10 @@ public final class SyncStore: Sendable {
 
     /// A store that ends with the process: previews and tests.
     public static func inMemory(
-        account: UserID, schema: Schema, environment: StoreEnvironment = .system, logger: Logger? = nil
+        account: UserID, schema: Schema, models: [any SyncModel.Type] = [], environment: StoreEnvironment = .system,
+        logger: Logger? = nil
     ) throws -> SyncStore {
+        for model in models { try ModelCheck.check(model, schema) }
         let database = try LocalDatabase.inMemory(account: account, schema: schema, newClient: environment.newID())
         return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
     }
@@ -94,6 +99,14 @@ public final class SyncStore: Sendable {
 
     /// For reading with SQL; collections are tables, fields columns. Writes around the store would never be sent.
     public var reader: any DatabaseReader { database.writer }
+
+    /// Checks that a model fits the schema: its collection, the fields that it reads with their types, and which property
+    /// stands for which field. `open(account:at:schema:models:)` does so for several.
+    ///
+    /// A model is tried with made-up values. Where one cannot be made of them, as when a property that is not optional is an
+    /// enumeration without `CaseIterable` and without an entry in `defaults`, what comes after that property is not looked at.
+    /// - Throws: `StoreError` with `unknownName` or `coding`, and a message that names model, property and field.
+    public func check<Model: SyncModel>(_ model: Model.Type) throws { try ModelCheck.check(model, schema) }
 
     /// The records of a model's collection.
     public func repository<Model: SyncModel>(_ model: Model.Type) -> Repository<Model> { Repository(store: self) }

@@ -1,12 +1,13 @@
 #if canImport(SwiftUI)
 import Observation
 public import SwiftUI
+public import TidemarkModel
 
 /// Records of a store as a view's property, kept current as long as the view lives. Compiled on Apple's platforms only;
 /// Tidemark's own tests do not exercise it.
 ///
 ///     struct Inbox: View {
-///         @SyncQuery(where: .equals("isRead", false), orderBy: .descending("sentAt"), limit: 50)
+///         @SyncQuery(where: \.isRead == false, order: [.by(\.sentAt, .descending)], limit: 50)
 ///         private var messages: [Message]
 ///     }
 ///
@@ -20,6 +21,16 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
     @MainActor
     public init(where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil) {
         _shown = State(initialValue: ShownRecords(filter, order, limit))
+    }
+
+    /// By properties of the model, which the compiler checks.
+    ///
+    /// - Parameter scope: only records of this scope.
+    @MainActor
+    public init(
+        where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil, in scope: ScopeID? = nil
+    ) {
+        _shown = State(initialValue: ShownRecords(filter.filter, RecordOrder(order), limit, scope))
     }
 
     /// The records as they are now; empty before the first reading.
@@ -39,20 +50,22 @@ private final class ShownRecords<Model: SyncModel> {
     @ObservationIgnored private let filter: Filter?
     @ObservationIgnored private let order: RecordOrder
     @ObservationIgnored private let limit: Int?
+    @ObservationIgnored private let scope: ScopeID?
     @ObservationIgnored private var store: SyncStore?
     @ObservationIgnored private var task: Task<Void, Never>?
 
-    init(_ filter: Filter?, _ order: RecordOrder, _ limit: Int?) {
+    init(_ filter: Filter?, _ order: RecordOrder, _ limit: Int?, _ scope: ScopeID? = nil) {
         self.filter = filter
         self.order = order
         self.limit = limit
+        self.scope = scope
     }
 
     func follow(_ store: SyncStore) {
         guard self.store !== store else { return }
         self.store = store
         task?.cancel()
-        let values = store.repository(Model.self).observe(where: filter, orderBy: order, limit: limit)
+        let values = store.repository(Model.self).observe(where: filter, orderBy: order, limit: limit, in: scope)
         // A property of a view has no place to await in: this ends with the view's state.
         task = Task { [weak self] in
             do {

@@ -34,6 +34,7 @@ struct LocalRun {
         let raw = try RawSQLite(path: ground.path)
         try raw.copyShape(of: "messages", to: "bench_messages")
         try await reads(chat, raw, ground, &table)
+        try await typed(chat, ground, &table)
         try await list(chat, &table)
         try await search(chat, ground, &table)
         try await memory(chat, ground, &table)
@@ -108,6 +109,23 @@ struct LocalRun {
                 "\(key)_chat", "  with receipts and status, chat", chatFigures.sdk[0], raw: figures.raw[0],
                 .below(100, "S3.6"))
         }
+    }
+
+    /// By key paths, and the same by strings in the place of raw SQLite.
+    private func typed(_ chat: Chat, _ ground: LocalGround, _ table: inout LimitTable) async throws {
+        let repository = chat.store.repository(DemoMessage.self)
+        let (scope, conversation) = (ScopeID(record: ground.long), UUID(ground.long))
+        let figures = try await inTurns(rounds) {
+            _ = try await repository.readAll(
+                where: \.conversationId == conversation && \.text != "", order: [.by(\.sentAt, .descending)], limit: 50,
+                in: scope)
+        } _: {
+            let filter = Filter.equals("conversationId", .id(conversation)).and(.differs("text", ""))
+            _ = try await repository.readAll(where: filter, orderBy: .descending("sentAt"), limit: 50, in: scope)
+        }
+        table.add(
+            "typed", "50 messages by key path; raw is by strings", figures.sdk[0], raw: figures.raw[0], .timesRaw(1.1))
+        table.add("typed_p99", "  the same, p99", figures.sdk[1], raw: figures.raw[1])
     }
 
     private func list(_ chat: Chat, _ table: inout LimitTable) async throws {

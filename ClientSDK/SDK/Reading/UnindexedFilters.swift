@@ -1,0 +1,67 @@
+import GRDB
+import Synchronization
+import TidemarkModel
+
+/// Filters that no index answers: SQLite is asked for its plan when a query is met for the first time, and diagnostics tell
+/// of those that read everything.
+final class UnindexedFilters: Sendable {
+    private struct State {
+        var seen: Set<Query> = []
+        var found: Set<Diagnostics.UnindexedFilter> = []
+    }
+
+    private struct Query: Hashable {
+        let table: String
+        let clause: String
+    }
+
+    private let state = Mutex(State())
+    /// A program has few queries; one that makes them without end is looked at no further.
+    private static let queriesMax = 1_000
+
+    /// By collection and fields.
+    var current: [Diagnostics.UnindexedFilter] {
+        state.withLock { $0.found }.sorted { left, right in
+            (left.collection, left.reads) == (right.collection, right.reads)
+                ? left.fields.lexicographicallyPrecedes(right.fields)
+                : (left.collection, left.reads) < (right.collection, right.reads)
+        }
+    }
+
+    /// Looks at a query that is about to run.
+    func look(at query: RecordQuery, _ table: CollectionTable, _ db: Database) throws {
+        guard !query.filtered.isEmpty else { return }
+        let isNew = state.withLock { state in
+            guard state.seen.count < Self.queriesMax else { return false }
+            return state.seen.insert(Query(table: table.collection.name, clause: query.clause)).inserted
+        }
+        guard isNew, let reads = try reads(query, table, db) else { return }
+        let fields = query.filtered.filter { table.collection.field($0)?.isIndexed != true }
+        let found = Diagnostics.UnindexedFilter(
+            collection: table.collection.name, fields: (fields.isEmpty ? query.filtered : fields).sorted(), reads: reads
+        )
+        state.withLock { _ = $0.found.insert(found) }
+    }
+
+    /// What is gone through; `nil` where an index leads to what the filter asks for.
+    private func reads(_ query: RecordQuery, _ table: CollectionTable, _ db: Database) throws -> String? {
+        // With columns that no index has, as the real one.
+        let sql = "EXPLAIN QUERY PLAN SELECT local_id, extra FROM \(table.quotedName) \(query.clause)"
+        let statement = try db.makeStatement(sql: sql)
+        // `SCAN cards`, `SEARCH cards USING INDEX … (scope=? AND due>?)`.
+        let steps = try Row.fetchAll(statement, arguments: StatementArguments(query.arguments)).compactMap { row in
+            row["detail"] as String?
+        }
+        let columns = query.filtered.map { EnvelopeColumn(rawValue: $0)?.column ?? $0 } + ["rowid"]
+        var reads: String?
+        for step in steps {
+            if step.hasPrefix("SCAN \(table.collection.name)") { return "collection" }
+            guard step.hasPrefix("SEARCH \(table.collection.name)"), let start = step.lastIndex(of: "(") else {
+                continue
+            }
+            let terms = step[start...].split { !($0.isLetter || $0.isNumber || $0 == "_") }
+            if !terms.contains(where: { columns.contains(String($0)) }) { reads = "scope" }
+        }
+        return reads
+    }
+}

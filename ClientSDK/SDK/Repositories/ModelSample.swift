@@ -1,0 +1,161 @@
+import Foundation
+import TidemarkModel
+
+/// A model made of values that fit the schema and differ from field to field.
+struct ModelSample<Model: SyncModel> {
+    /// What the model has asked for.
+    final class Asked {
+        fileprivate(set) var names: [String] = []
+        /// A property that cannot read what its field holds.
+        fileprivate(set) var misfit: String?
+    }
+
+    let asked = Asked()
+    private let collection: CollectionSchema
+    private let turn: Int
+
+    init(_ collection: CollectionSchema, _ turn: Int) {
+        self.collection = collection
+        self.turn = turn
+    }
+
+    /// `nil` where none can be made.
+    func make() -> Model? {
+        // What is wrong has been noted; what cannot be made up is no mistake.
+        try? Model(from: SampleDecoder(source: self, name: nil))
+    }
+
+    /// - Parameter name: of the field that the value is for, or is a part of.
+    fileprivate func value<Value: Decodable>(_ type: Value.Type, of name: String, isNested: Bool) throws -> Value {
+        let sample = isNested ? nil : fieldValue(name)
+        if let convertible = type as? any FieldConvertible.Type {
+            let candidates = sample.map { [$0] } ?? parts
+            if let value = candidates.lazy.compactMap({ convertible.from($0) as? Value }).first { return value }
+            if !isNested, let field = fieldType(name), asked.misfit == nil {
+                asked.misfit = "\(Model.self).\(name): is \(type), and the field is \(field.rawValue)"
+            }
+            throw none(name)
+        }
+        // Twice the same where it succeeds; the errors say nothing that is not known.
+        if let sample, let value = try? FieldDecoder.decode(type, from: sample) { return value }
+        if let cases = (type as? any CaseIterable.Type).flatMap({ Array($0.allCases) as? [Value] }), !cases.isEmpty {
+            return cases[(number(name) + turn) % cases.count]
+        }
+        // A default that does not decode is no sample.
+        if !isNested, let known = Model.defaults[name], let value = try? FieldDecoder.decode(type, from: known) {
+            return value
+        }
+        return try Value(from: SampleDecoder(source: self, name: name))
+    }
+
+    fileprivate func note(_ name: String) { if !asked.names.contains(name) { asked.names.append(name) } }
+
+    private func none(_ name: String) -> DecodingError {
+        DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "\(name): no value can be made up"))
+    }
+
+    private func fieldType(_ name: String) -> FieldType? {
+        collection.field(name)?.type ?? EnvelopeColumn(rawValue: name)?.type
+    }
+
+    /// Different for each name that was asked for.
+    private func number(_ name: String) -> Int { (asked.names.firstIndex(of: name) ?? 0) + 1 }
+
+    private func fieldValue(_ name: String) -> FieldValue? {
+        let number = number(name)
+        let id = UniqueID(high: 0, low: UInt64(number))
+        if collection.field(name) == nil, name == EnvelopeColumn.syncState.rawValue {
+            return .string(RecordState.synced.rawValue)
+        }
+        switch fieldType(name) {
+        case .string: return .string("\(number)")
+        case .integer, .timestamp: return .integer(Int64(number))
+        case .double: return .double(Double(number) + 0.5)
+        case .boolean: return .boolean((number >> (turn % 8)) & 1 == 1)
+        case .reference: return .string(id.description)
+        case .set: return .array([.string("\(number)")])
+        case .blob: return .string(String(repeating: "0", count: 60) + String(1_000 + number))
+        case .map, .json, nil: return nil
+        }
+    }
+
+    /// For what is nested in a value.
+    private var parts: [FieldValue] {
+        [.string("a"), .integer(1), .double(0.5), .boolean(true), .string(UniqueID(high: 0, low: 1).description)]
+    }
+}
+
+/// Gives the values of a sample; nested in a field, whatever fits.
+private struct SampleDecoder<Model: SyncModel>: Decoder, SingleValueDecodingContainer {
+    let source: ModelSample<Model>
+    /// `nil` for the record itself.
+    let name: String?
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(SampleMembers(decoder: self))
+    }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { SampleElements() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+    func decodeNil() -> Bool { false }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        // As of an enumeration or a wrapped value, which is the field itself.
+        try source.value(type, of: name ?? "", isNested: name == nil)
+    }
+}
+
+private struct SampleMembers<Model: SyncModel, Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: SampleDecoder<Model>
+    var codingPath: [any CodingKey] { [] }
+    var allKeys: [Key] { [] }
+
+    func contains(_ key: Key) -> Bool { true }
+    func decodeNil(forKey key: Key) throws -> Bool { false }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        if let name = decoder.name { return try decoder.source.value(type, of: name, isNested: true) }
+        decoder.source.note(key.stringValue)
+        return try decoder.source.value(type, of: key.stringValue, isNested: false)
+    }
+
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        // What cannot be made up may be absent.
+        try? decode(type, forKey: key)
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> {
+        KeyedDecodingContainer(SampleMembers<Model, Nested>(decoder: nested(key)))
+    }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer { SampleElements() }
+    func superDecoder() throws -> any Decoder { decoder }
+    func superDecoder(forKey key: Key) throws -> any Decoder { nested(key) }
+
+    private func nested(_ key: Key) -> SampleDecoder<Model> {
+        if decoder.name == nil { decoder.source.note(key.stringValue) }
+        return SampleDecoder(source: decoder.source, name: decoder.name ?? key.stringValue)
+    }
+}
+
+/// No elements: every array may be empty.
+private struct SampleElements: UnkeyedDecodingContainer {
+    var codingPath: [any CodingKey] { [] }
+    var count: Int? { 0 }
+    var isAtEnd: Bool { true }
+    var currentIndex: Int { 0 }
+
+    mutating func decodeNil() throws -> Bool { throw ended }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { throw ended }
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) throws -> KeyedDecodingContainer<Nested> { throw ended }
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { throw ended }
+    mutating func superDecoder() throws -> any Decoder { throw ended }
+
+    private var ended: DecodingError {
+        DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "the array is empty"))
+    }
+}
