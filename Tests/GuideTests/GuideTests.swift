@@ -7,7 +7,8 @@ import Testing
     static let catalogue = here.appending(path: "../../ClientSDK/SDK/Tidemark.docc").standardizedFileURL
 
     static let guides = [
-        "Start", "Adding", "Writing", "Finding", "Filters", "Observing", "Conflicts", "Migrations", "Testing", "Background",
+        "Start", "Adding", "Writing", "Finding", "Filters", "Observing", "Conflicts", "Migrations", "Testing",
+        "Background",
         "Files",
         "Leaving",
     ]
