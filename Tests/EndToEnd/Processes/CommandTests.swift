@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import Testing
 import TidemarkIdentity
+import TidemarkModel
 
 @testable import TidemarkAssembly
 @testable import TidemarkCommandLine
@@ -166,9 +168,17 @@ import TidemarkIdentity
             ["token", "--user", "ann", "--workspace", "acme", "--ttl", "90s", "--service"],
             environment: ["TIDEMARK_SECRET": text])
         #expect(outcome.status == 0)
-        let verified = try TokenVerifier(secret: secret, now: wallClock).verify(outcome.text)
-        #expect(verified.user == "ann")
-        #expect(verified.workspace == "acme")
+        let issuers = [await Issuer.own([secret])]
+        let keys = KeyService(for: issuers, now: wallClock, logger: Logger(label: "test")) { _ throws(KeyFetchError) in
+            throw KeyFetchError("there is nothing to fetch")
+        }
+        let (answer, _) = await TokenVerifier(issuers, keys: keys, now: wallClock).verify(outcome.text)
+        guard case .accepted(let verified) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(verified.user == UserID("ann"))
+        #expect(verified.workspace == WorkspaceID("acme"))
         #expect(verified.isService)
         #expect((1...90_000).contains(verified.expiresAt - wallClock()))
     }

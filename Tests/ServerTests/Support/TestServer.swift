@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Testing
 import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
@@ -59,10 +60,12 @@ struct TestServer: Sendable {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let given = try await store.schema(for: configuration, now: 1, logger: Logger(label: "test"))
         let inForce = schema.map { SchemaInForce($0, revision: given.revision) } ?? given
-        let server = ServerAssembly(configuration, inForce: inForce, store: store, eventLoops: loops, logger: logger) {
-            port in
+        let server = try await ServerAssembly(
+            configuration, inForce: inForce, store: store, eventLoops: loops, logger: logger
+        ) { port in
             listening.yield(port)
         }
+        let tokens = try #require(configuration.secret).tokens
         let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
@@ -70,12 +73,9 @@ struct TestServer: Sendable {
                 try await services.run()
             }
             for await port in ports {
-                let issuer = TokenIssuer(
-                    secret: configuration.secret.tokens, now: ServerAssembly.Surroundings().now)
+                let issuer = await TokenIssuer(secret: tokens, now: ServerAssembly.Surroundings().now)
                 try await body(
-                    TestServer(
-                        port: port, node: server.node, services: services, issuer: issuer,
-                        tokens: configuration.secret.tokens))
+                    TestServer(port: port, node: server.node, services: services, issuer: issuer, tokens: tokens))
                 break
             }
             await services.triggerGracefulShutdown()
@@ -92,9 +92,9 @@ struct TestServer: Sendable {
     }
 
     /// A token of an hour that ended so long ago.
-    func expiredToken(_ user: String, since age: Duration) throws -> String {
+    func expiredToken(_ user: String, since age: Duration) async throws -> String {
         let past = Int64((age + .seconds(3_600)) / .milliseconds(1))
-        let issuer = TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
+        let issuer = await TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
         return try issuer.issue(user: user, workspace: "w", lifetime: .seconds(3_600))
     }
 
