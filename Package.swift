@@ -114,7 +114,9 @@ let package = Package(
             exclude: ["COMPACTION.md", "SCHEMAS.md", "Generations/GENERATIONS.md"]),
         // What an operator sees and does.
         .target(
-            name: "TidemarkOperations", dependencies: ["TidemarkModel", "TidemarkStore"], path: "Server/Operations"),
+            name: "TidemarkOperations",
+            dependencies: ["TidemarkModel", "TidemarkStore", .product(name: "Crypto", package: "swift-crypto")],
+            path: "Server/Operations", exclude: ["Backup/BACKUP.md"]),
         .target(
             name: "TidemarkEmbeddedStore",
             dependencies: [
@@ -142,8 +144,8 @@ let package = Package(
             name: "TidemarkAssembly",
             dependencies: [
                 "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
-                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkEmbeddedStore",
-                "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
                 "TidemarkChatSchema",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -263,7 +265,8 @@ let package = Package(
             name: "StoreContractTests",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkSQLite", "TidemarkStore", "TidemarkSequencer",
-                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkOperations",
+                "TidemarkAssembly",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),

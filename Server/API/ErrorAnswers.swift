@@ -15,6 +15,8 @@ struct ErrorAnswers: RouterMiddleware {
             return try await next(request, context)
         } catch let error as APIError {
             return error.response
+        } catch let error as StoreError where error == .erasedWorkspace {
+            return APIError(.gone, "workspace_erased", "the workspace is erased: delete what you hold of it").response
         } catch let error as StoreError {
             context.logger.warning("A call failed in the store", metadata: ["error": "\(error)"])
             let message = "the store is not available"

@@ -10,6 +10,10 @@ package struct OpenedStore: Sendable {
     package var blobs: any BlobStore
     /// The same store; `nil` when it keeps everything.
     package var compaction: (any Compacting)?
+    /// The same store, and where its blobs are; `nil` when nothing can be erased.
+    package var erasure: (any Erasing)?
+    /// The same for blobs.
+    package var blobErasure: (any BlobErasing)? { blobs as? any BlobErasing }
     package var schemas: any SchemaStore
     /// Other processes may commit to it.
     package var isShared: Bool
@@ -22,6 +26,7 @@ package struct OpenedStore: Sendable {
 
     package init(
         _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), compaction: (any Compacting)? = nil,
+        erasure: (any Erasing)? = nil,
         schemas: any SchemaStore = InMemorySchemaStore(), isShared: Bool = false,
         hints: any CommitHints = NoHints(),
         relay: any NodeRelay = NoRelay(), services: [any Service] = [],
@@ -30,6 +35,7 @@ package struct OpenedStore: Sendable {
         self.store = store
         self.blobs = blobs
         self.compaction = compaction
+        self.erasure = erasure
         self.schemas = schemas
         self.isShared = isShared
         self.hints = hints
@@ -56,7 +62,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             return OpenedStore(
-                store, blobs: blobs, compaction: store, schemas: store,
+                store, blobs: blobs, compaction: store, erasure: store, schemas: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // Both are closed, whatever becomes of the first.
@@ -67,5 +73,24 @@ package struct OpenedStore: Sendable {
         case .postgres(let uri):
             return try await postgres(uri, configuration, logger: logger)
         }
+    }
+
+    /// Runs `body` with the store that a configuration names, beside servers or alone, and closes it.
+    static func using(
+        _ configuration: ServerConfiguration, logger: Logger, _ body: @Sendable (OpenedStore) async throws -> Void
+    ) async throws {
+        let opened = try await open(configuration, logger: logger)
+        do {
+            try await withThrowingTaskGroup { group in
+                for service in opened.services { group.addTask { try await service.run() } }
+                try await body(opened)
+                group.cancelAll()
+            }
+        } catch {
+            // The first error is the one to tell.
+            try? opened.close()
+            throw error
+        }
+        try opened.close()
     }
 }

@@ -1,6 +1,5 @@
 import Foundation
 package import Logging
-import ServiceLifecycle
 package import TidemarkModel
 import TidemarkNode
 package import TidemarkStore
@@ -69,19 +68,9 @@ package struct WorkspaceCompaction: Sendable {
     private func withStore(
         _ logger: Logger, _ body: @Sendable (OpenedStore, any Compacting) async throws -> Void
     ) async throws {
-        let opened = try await OpenedStore.open(configuration, logger: logger)
-        do {
+        try await OpenedStore.using(configuration, logger: logger) { opened in
             guard let store = opened.compaction else { throw StoreError(.data, "this store keeps everything") }
-            try await withThrowingTaskGroup { group in
-                for service in opened.services { group.addTask { try await service.run() } }
-                try await body(opened, store)
-                group.cancelAll()
-            }
-        } catch {
-            // The first error is the one to tell.
-            try? opened.close()
-            throw error
+            try await body(opened, store)
         }
-        try opened.close()
     }
 }

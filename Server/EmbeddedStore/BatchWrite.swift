@@ -12,6 +12,7 @@ struct BatchWrite {
     let isHeard: Bool
     let places: ScopePlaces
     let filing: Filing
+    let erased: ErasedScopes
 
     /// A record that was taken for new is there, or one that was there has been compacted since.
     private struct Collision: Error {}
@@ -84,6 +85,7 @@ struct BatchWrite {
         _ records: [StoredRecord], existing: Set<RecordKey>, low: SequenceNumber
     ) throws {
         guard !records.isEmpty else { return }
+        guard !erased.holds(anyOf: records, in: workspace) else { throw StoreError.erasedScope }
         try filing.runIfDue(db)
         let insert = try Prepared(EmbeddedSQL.insertRecord, db)
         let update = try Prepared(EmbeddedSQL.updateRecord, db)

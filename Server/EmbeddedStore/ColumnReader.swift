@@ -16,6 +16,13 @@ struct ColumnReader {
 
     mutating func bytes() -> [UInt8] { withBytes { Array($0) } }
 
+    /// Of a column that holds bytes, not text.
+    mutating func blob() -> [UInt8] {
+        let column = next()
+        let bytes = sqlite3_column_blob(statement, column)
+        return Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
     /// `nil` for NULL.
     mutating func optionalText() -> String? { isNull ? skip() : text() }
 

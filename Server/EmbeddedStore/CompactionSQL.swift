@@ -64,6 +64,12 @@ enum CompactionSQL {
         WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 AND seq < ?2 ORDER BY seq LIMIT ?3)
         """
 
+    /// Marks of erased scopes whose tombstones are behind the horizon as well.
+    static let deleteMarks = """
+        DELETE FROM sync_erasure
+        WHERE workspace = ?1 AND ended IS NOT NULL AND through <= ?2
+        """
+
     static let countTombstones = "SELECT count(*) FROM sync_record WHERE workspace = ? AND deleted = 1 AND seq <= ?"
     static let countBatches = "SELECT count(*) FROM sync_batch WHERE workspace = ? AND seq < ?"
 

@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 7
+    static let generation = 9
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -104,6 +104,18 @@ enum EmbeddedBaseline {
         ) STRICT;
         CREATE INDEX sync_ledger_time ON sync_ledger (workspace, time);
 
+        -- where epochs begin; base holds the bits of an unsigned number
+        CREATE TABLE sync_lineage (
+            workspace TEXT NOT NULL,
+            epoch INTEGER NOT NULL,
+            first INTEGER NOT NULL,
+            base INTEGER NOT NULL,
+            time INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            lost INTEGER NOT NULL,
+            PRIMARY KEY (workspace, epoch)
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE sync_feed (
             place INTEGER NOT NULL,
             seq INTEGER NOT NULL,
@@ -141,6 +153,8 @@ enum EmbeddedBaseline {
             INSERT INTO sync_page (place, collection, born, row)
             VALUES (new.place, new.collection, new.born, new.row);
         END;
+
+        \(EmbeddedErasureSQL.table);
         """
 
     /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.

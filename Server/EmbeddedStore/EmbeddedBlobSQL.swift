@@ -95,3 +95,53 @@ enum EmbeddedBlobSQL {
         ON CONFLICT (workspace) DO UPDATE SET blobs = blobs + 1, octets = octets + excluded.octets
         """
 }
+
+/// The statements that take blobs away.
+enum EmbeddedBlobErasureSQL {
+    /// Made when it is first needed: a version that knows nothing of it opens the file as before.
+    static let index = "CREATE INDEX IF NOT EXISTS sync_blob_scope_digest ON sync_blob_scope (workspace, digest)"
+
+    static let some = """
+        SELECT s.digest, b.octets
+        FROM sync_blob_scope s
+        JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
+        WHERE s.workspace = ? AND s.scope = ?
+        ORDER BY s.digest
+        LIMIT ?
+        """
+
+    static let usage = """
+        SELECT count(*), coalesce(sum(CASE WHEN NOT EXISTS (
+            SELECT 1 FROM sync_blob_scope o WHERE o.workspace = ?1 AND o.digest = s.digest AND o.scope <> ?2
+        ) THEN b.octets END), 0)
+        FROM sync_blob_scope s
+        JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
+        WHERE s.workspace = ?1 AND s.scope = ?2
+        """
+
+    static let someOfUser = """
+        SELECT s.scope, s.digest, b.octets
+        FROM sync_blob_scope s
+        JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
+        WHERE s.workspace = ? AND s.author = ?
+        ORDER BY s.scope, s.digest
+        LIMIT ?
+        """
+
+    static let nextScope = "SELECT scope FROM sync_blob_scope WHERE workspace = ? LIMIT 1"
+
+    static let dropUsage = "DELETE FROM sync_blob_usage WHERE workspace = ?"
+
+    static let dropScope = "DELETE FROM sync_blob_scope WHERE workspace = ?1 AND scope = ?2 AND digest = ?3"
+
+    /// Unless another scope has it.
+    static let drop = """
+        DELETE FROM sync_blob
+        WHERE workspace = ?1 AND digest = ?2
+        AND NOT EXISTS (SELECT 1 FROM sync_blob_scope WHERE workspace = ?1 AND digest = ?2)
+        """
+
+    static let dropParts = "DELETE FROM sync_blob_part WHERE workspace = ?1 AND digest = ?2"
+
+    static let countOut = "UPDATE sync_blob_usage SET blobs = blobs - 1, octets = octets - ?2 WHERE workspace = ?1"
+}

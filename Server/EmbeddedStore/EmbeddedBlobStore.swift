@@ -13,7 +13,7 @@ package final class EmbeddedBlobStore: BlobStore {
     /// Memory for pages in each connection: blobs pass through once and are not worth keeping.
     private static let cacheBytes = 2 * 1_048_576
 
-    private let pool: DatabasePool
+    let pool: DatabasePool
     private let limits: StoreLimits
     private let claim: FileClaim
 
@@ -87,7 +87,7 @@ package final class EmbeddedBlobStore: BlobStore {
         }
     }
 
-    private func onReader<Value: Sendable>(
+    func onReader<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in

@@ -62,6 +62,8 @@ enum EmbeddedSchema {
                         "ALTER TABLE sync_client ADD COLUMN app TEXT",
                     ]))
             ]),
+        Generation(8, "lineage", steps: [.init("lineage", .tables([LineageSQL.table]))]),
+        Generation(9, "what is erased", steps: [.init("what is erased", .tables([EmbeddedErasureSQL.table]))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -8,7 +8,8 @@ extension EmbeddedStore {
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
-        try await onWriter { [limits] db in
+        try await onWriter { [limits, erased] db in
+            try erased.check(workspace)
             var answer = Registration.tooMany
             try db.inTransaction(.immediate) {
                 let stored = try Prepared(EmbeddedSQL.client, db).first(
@@ -25,7 +26,12 @@ extension EmbeddedStore {
                         $0.text(workspace.text)
                         $0.text(user.text)
                     }, { $0.integer() })
-                guard count ?? 0 < limits.clientsPerUserMax else { return .rollback }
+                let alias = try Prepared(EmbeddedErasureSQL.alias, db).first(
+                    {
+                        $0.text(workspace.text)
+                        $0.text(user.text)
+                    }, { $0.text() })
+                guard count ?? 0 < limits.clientsPerUserMax, alias == nil else { return .rollback }
                 try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
                 try Prepared(EmbeddedSQL.insertClient, db).execute {
                     $0.text(workspace.text)

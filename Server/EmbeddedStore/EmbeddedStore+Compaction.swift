@@ -68,12 +68,12 @@ extension EmbeddedStore: Compacting {
         _ workspace: WorkspaceID, _ order: CompactionOrder
     ) async throws(StoreError) -> CompactionStep {
         let target = try await onReader { try FeedQuery(db: $0, workspace: workspace).target(olderThan: order.time) }
-        return try await onWriter { [filing] db in
+        return try await onWriter { [filing, erased] db in
             var step = CompactionStep(horizon: 0)
             do {
                 try db.inTransaction(.immediate) {
                     let write = CompactionWrite(
-                        db: db, workspace: workspace, limit: order.limit, filing: filing,
+                        db: db, workspace: workspace, limit: order.limit, filing: filing, erased: erased,
                         scopeCollections: FieldValue.array(order.scopeCollections.sorted().map { .string($0) }).json)
                     step = try write.run(to: target, ledgerBefore: order.ledgerTime)
                     return .commit
@@ -129,18 +129,9 @@ private struct CompactionWrite {
     let workspace: WorkspaceID
     let limit: Int
     let filing: Filing
+    let erased: ErasedScopes
     /// A JSON array.
     let scopeCollections: String
-
-    private struct Found {
-        let row: Int64
-        let key: RecordKey
-        let scope: ScopeID
-        let place: Int64
-        let seq: SequenceNumber
-        let born: SequenceNumber
-        let isDeleted: Bool
-    }
 
     func run(to target: Head?, ledgerBefore: Milliseconds) throws -> CompactionStep {
         if let target {
@@ -161,7 +152,7 @@ private struct CompactionWrite {
             return step
         }
         for record in try tombstones(through: step.horizon, ofScopes: false) {
-            try forget(record)
+            try record.forget(in: workspace, db)
             step.tombstones += 1
         }
         let room = try endScopes(through: step.horizon, &step)
@@ -173,7 +164,23 @@ private struct CompactionWrite {
         if step.tombstones + step.scopeRecords > 0 { try Prepared(CompactionSQL.lowerFiling, db).execute { _ in } }
         step.isDone =
             step.tombstones < limit && room > 0 && step.ledgerEntries < limit
+        if step.isDone { try dropMarks(through: step.horizon) }
         return step
+    }
+
+    /// Whoever is told of an erased scope by its tombstone is told so no more: its id is free.
+    private func dropMarks(through horizon: SequenceNumber) throws {
+        let dropped = try Prepared(CompactionSQL.deleteMarks, db).execute {
+            $0.text(workspace.text)
+            $0.integer(horizon)
+        }
+        guard dropped > 0 else { return }
+        erased.forget(workspace)
+        for scope in try Prepared(EmbeddedErasureSQL.scopesOf, db).all(
+            { $0.text(workspace.text) }, { ScopeID($0.text()) })
+        {
+            erased.add(scope, of: workspace)
+        }
     }
 
     /// Forgets the records of dead scopes, and then each scope's own.
@@ -194,20 +201,20 @@ private struct CompactionWrite {
                     $0.integer(Int64(room) + 1)
                 }, { $0.integer() })
             for row in rows where row != grave.row && room > 0 {
-                guard let record = try record(at: row) else { continue }
-                try forget(record)
+                guard let record = try FoundRow.at(row, db) else { continue }
+                try record.forget(in: workspace, db)
                 step.scopeRecords += 1
                 room -= 1
             }
             guard room > 0 else { break }
-            try forget(grave)
+            try grave.forget(in: workspace, db)
             step.tombstones += 1
             room -= 1
         }
         return room
     }
 
-    private func tombstones(through horizon: SequenceNumber, ofScopes: Bool) throws -> [Found] {
+    private func tombstones(through horizon: SequenceNumber, ofScopes: Bool) throws -> [FoundRow] {
         try Prepared(CompactionSQL.tombstones, db).all(
             {
                 $0.text(workspace.text)
@@ -216,7 +223,7 @@ private struct CompactionWrite {
                 $0.integer(ofScopes ? 1 : 0)
                 $0.integer(Int64(limit))
             }, { $0.integer() }
-        ).compactMap { try record(at: $0) }
+        ).compactMap { try FoundRow.at($0, db) }
     }
 
     private func opensScope(_ id: LocalID) throws -> Bool {
@@ -226,29 +233,5 @@ private struct CompactionWrite {
                 $0.id(id)
                 $0.text(scopeCollections)
             }, { $0.integer() }) != nil
-    }
-
-    private func record(at row: Int64) throws -> Found? {
-        try Prepared(CompactionSQL.record, db).first({ $0.integer(row) }) {
-            Found(
-                row: row, key: RecordKey(collection: $0.text(), id: try $0.id()), scope: ScopeID($0.text()),
-                place: $0.integer(), seq: $0.integer(), born: $0.integer(), isDeleted: $0.integer() != 0)
-        }
-    }
-
-    private func forget(_ record: Found) throws {
-        try Prepared(CompactionSQL.deleteRecord, db).execute { $0.integer(record.row) }
-        try Prepared(CompactionSQL.deleteFeed, db).execute {
-            $0.integer(record.place)
-            $0.integer(record.seq)
-        }
-        if !record.isDeleted {
-            try Prepared(CompactionSQL.deletePage, db).execute {
-                $0.integer(record.place)
-                $0.text(record.key.collection)
-                $0.integer(record.born)
-            }
-        }
-        try Prepared(CompactionSQL.deleteLedger, db).execute { $0.key(workspace, record.key) }
     }
 }

@@ -7,6 +7,14 @@ extension EmbeddedStore {
     static let pageBytes: Int64 = 4096
 
     static func claim(_ path: String) throws(StoreError) -> FileClaim {
+        let claim = try claimFolder(path)
+        try EmbeddedRestoring.check(path)
+        try FileClaim.restrict(path)
+        return claim
+    }
+
+    /// The right to the file, before it is there.
+    static func claimFolder(_ path: String) throws(StoreError) -> FileClaim {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         do {
             try FileManager.default.createDirectory(
@@ -14,9 +22,7 @@ extension EmbeddedStore {
         } catch {
             throw StoreError(.unavailable, "the folder of \(path) cannot be made: check the owner of its parent")
         }
-        let claim = try FileClaim(path)
-        try FileClaim.restrict(path)
-        return claim
+        return try FileClaim(path)
     }
 
     static func open(

@@ -8,7 +8,8 @@ extension EmbeddedStore {
     package func session(
         for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
-        try await onReader { db in
+        try await onReader { [erased] db in
+            try erased.check(workspace)
             let feed = FeedQuery(db: db, workspace: workspace)
             var snapshot = SessionSnapshot(head: try feed.head(), horizon: try feed.horizon())
             if let seq, seq > 0 { snapshot.lineage = try feed.batch(holding: seq) }

@@ -7,7 +7,11 @@ package import TidemarkStore
 extension EmbeddedStore {
     /// See `Store.read`: one snapshot, and no lock, since no other process writes the file.
     package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
-        Reading(try await onReader { db in try BatchReads(db: db, workspace: workspace).find(reads.lookingAtBirths) })
+        Reading(
+            try await onReader { [erased] db in
+                try erased.check(workspace)
+                return try BatchReads(db: db, workspace: workspace).find(reads.lookingAtBirths)
+            })
     }
 
     /// See `Store.commit`: one write transaction on the writer, where calls are carried out in their order.
@@ -15,10 +19,12 @@ extension EmbeddedStore {
         _ planned: PlannedBatch, in workspace: WorkspaceID
     ) async throws(StoreError) -> Commitment {
         try await onWriter { [self] db in
+            try erased.check(workspace)
             // Read here, where no follower can register meanwhile.
             let isHeard = listeners.withLock { $0[workspace]?.isHeard(at: planned.batch.head.time) ?? false }
             let write = BatchWrite(
-                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing)
+                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing,
+                erased: erased)
             return try write.commit(planned) ? .written(isHeard: isHeard) : .moved
         }
     }
@@ -29,6 +35,7 @@ extension EmbeddedStore {
     ) async throws(StoreError) -> Head {
         // On the writing connection no step is under way: every later one sees the listener.
         try await onWriter { [self] db in
+            try erased.check(workspace)
             try Prepared(EmbeddedSQL.makeWorkspace, db).execute { $0.text(workspace.text) }
             let head = try Prepared(EmbeddedSQL.head, db).first({ $0.text(workspace.text) }, { $0.head() })
             listeners.withLock {

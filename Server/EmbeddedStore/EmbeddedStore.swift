@@ -40,6 +40,7 @@ package final class EmbeddedStore: Store {
     let listeners = Mutex<[WorkspaceID: Listeners]>([:])
     let places = ScopePlaces()
     let filing: Filing
+    let erased = ErasedScopes()
     let generations: [Generation]
     let backfillRows: Int
     private let claim: FileClaim
@@ -67,6 +68,7 @@ package final class EmbeddedStore: Store {
                 for step in try migrator.missing(.needed, db) { while try !migrator.advance(step, db) {} }
             }
         }
+        try erased.load(pool)
         // What cannot be filed, for want of room, is looked through until the next batch files it.
         do { try pool.write { try filing.run($0) } } catch { filing.forget() }
         do { try checkpointer.start(path, beside: pool) } catch { throw StoreError(sqlite: error) }

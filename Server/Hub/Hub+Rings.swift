@@ -4,7 +4,11 @@ import TidemarkModel
 extension Hub {
     /// Adds a batch to its workspace's ring. Where all rings together are then too large, the largest gives way.
     mutating func append(_ batch: DeliveryBatch, to workspace: WorkspaceID) {
-        change(workspace) { $0.append(batch) }
+        change(workspace) { ring in
+            // Who is behind reads on from the store.
+            if batch.forgets { ring.reset(tail: ring.tail) }
+            ring.append(batch)
+        }
         while ringBytes > limits.ringBytesMax, let largest = largestRing() {
             change(largest.workspace) { $0.shrink(to: largest.bytes / 8 * 7) }
         }

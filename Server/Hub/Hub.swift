@@ -147,6 +147,11 @@ package struct Hub: Sendable {
         update(id, into: &effects) { session, _, effects in session.loadFailed(now: now, into: &effects) }
     }
 
+    /// The workspace is erased; it need not be followed.
+    mutating func erased(_ id: SessionID, now: Milliseconds, into effects: inout [SessionEffect]) {
+        update(id, into: &effects) { session, _, effects in session.closeErased(now: now, into: &effects) }
+    }
+
     /// The answer to `readWindow`.
     package mutating func windowRead(
         _ id: SessionID, _ window: Window, now: Milliseconds, into effects: inout [SessionEffect]

@@ -23,6 +23,8 @@ package enum HubEvent: Sendable {
     /// The answer to `load`. The workspace must be followed by now.
     case loaded(SessionID, LoadAnswer)
     case loadFailed(SessionID)
+    /// The workspace of a connection is erased.
+    case erased(SessionID)
     /// The answer to `readWindow`.
     case windowRead(SessionID, Window)
     /// The answer to `readPage`; `nil` when the store failed.
@@ -80,6 +82,7 @@ extension Hub {
         case .verified(let id, let verdict): verified(id, verdict, now: now, into: &effects)
         case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)
         case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
+        case .erased(let id): erased(id, now: now, into: &effects)
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
         case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
         case .historyRead(let id, let request, let page): historyRead(id, request, page, into: &effects)

@@ -235,7 +235,7 @@ package final class Feed: Sendable {
     }
 
     /// Everything that stands on what was given out goes: the next event of this workspace is of the stored history.
-    private func restart(at head: Head) {
+    func restart(at head: Head) {
         state.withLock { state in
             state.tail?.restart(at: head)
             for inbox in inboxes { inbox.post(.rewound(workspace, head)) }

@@ -70,6 +70,9 @@ extension Feed {
             ) { seq throws(StoreError) in
                 try await store.tail(after: seq, limit: reader.batchesMax, in: workspace)
             }
+        } catch .erasedWorkspace {
+            // Whoever is connected comes again, and is told so.
+            restart(at: .start)
         } catch {
             logger.warning(
                 "Could not read other nodes' commits", metadata: ["workspace": "\(workspace)", "error": "\(error)"])

@@ -58,31 +58,21 @@ extension Node {
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
     }
 
-    /// The batch that removes those of the clients that may be; `nil` when none may. Written beside the workspace's lane, which
-    /// may commit between reading and writing: then it is tried again.
+    /// The batch that removes those of the clients that may be; `nil` when none may.
     private func commitRemoval(
         of clients: [ClientID], in workspace: WorkspaceID, where mayGo: (StoredClient) -> Bool
     ) async throws(StoreError) -> CommittedBatch? {
         var reads = ReadSet()
         reads.clients = clients
-        for _ in 0..<Self.removalTriesMax {
-            let reading = try await store.read(reads, in: workspace)
-            let going = clients.filter { reading.state.clients[$0].map(mayGo) ?? false }
-            guard !going.isEmpty else {
-                await reading.turn?.end()
-                return nil
-            }
-            let base = reading.state.head
+        return try await store.commit(drawnFrom: reads, in: workspace) { state in
+            let going = clients.filter { state.clients[$0].map(mayGo) ?? false }
+            guard !going.isEmpty else { return nil }
+            let base = state.head
             let head = Head(
                 seq: base.seq + 1, nonce: parts.environment.nonce(), time: max(now(), base.time), epoch: base.epoch)
-            let batch = CommittedBatch(low: head.seq, head: head, removals: going)
-            let planned = try PlannedBatch(batch, on: reading.state, heard: reading.heard, turn: reading.turn)
-            if case .written = try await store.commit(planned, in: workspace) { return batch }
+            return CommittedBatch(low: head.seq, head: head, removals: going)
         }
-        throw StoreError(.unavailable, "the workspace was written all the time")
     }
-
-    private static let removalTriesMax = 100
 
     /// The user's client that would be missed least; `nil` when all were here lately.
     private func unusedClient(

@@ -30,6 +30,8 @@ extension Node {
                     try await self.answer(to: request)
                 }
                 inbox.post(.loaded(id, answer))
+            } catch .erasedWorkspace {
+                inbox.post(.erased(id))
             } catch {
                 report(error, "Could not read what a connection starts from", request.workspace)
                 inbox.post(.loadFailed(id))

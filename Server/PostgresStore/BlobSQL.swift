@@ -27,14 +27,26 @@ enum BlobSQL {
             WHERE workspace = $1
             """)
 
-    /// A row when this transaction is the one to bring the parts. Waits for another that is about to.
+    /// True when this transaction is the one to bring the parts. Waits for another that is about to, or that takes the blob
+    /// away; until the end of this one nobody does.
     static let insertBlob = PreparedStatement(
-        name: "sync_insert_blob",
+        name: "sync_put_blob",
         sql: """
-            INSERT INTO sync_blob (workspace, digest, octets, created)
+            INSERT INTO sync_blob AS b (workspace, digest, octets, created)
             VALUES ($1, $2, $3, $4)
-            ON CONFLICT DO NOTHING
-            RETURNING octets
+            ON CONFLICT (workspace, digest) DO UPDATE
+            SET created = b.created
+            RETURNING xmax = 0
+            """)
+
+    /// Whoever marks the scope as erased waits until the end of this transaction, or this one sees the mark.
+    static let shareWorkspace = PreparedStatement(
+        name: "sync_share_workspace",
+        sql: """
+            SELECT workspace
+            FROM sync_workspace
+            WHERE workspace = $1
+            FOR KEY SHARE
             """)
 
     static let insertPart = PreparedStatement(
@@ -44,12 +56,12 @@ enum BlobSQL {
             VALUES ($1, $2, $3, $4)
             """)
 
-    /// A row when the scope did not have it.
+    /// A row when the scope did not have it. Fails for one that is erased.
     static let insertScope = PreparedStatement(
-        name: "sync_insert_blob_scope",
+        name: "sync_put_blob_scope",
         sql: """
             INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
-            VALUES ($1, $2, $3, $4, $5)
+            SELECT $1, \(ErasureSQL.passes("$2", isLiving: "true")), $3, $4, $5
             ON CONFLICT DO NOTHING
             RETURNING created
             """)

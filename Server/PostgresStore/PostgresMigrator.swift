@@ -105,10 +105,8 @@ struct PostgresMigrator {
             .simple("SELECT generation, oldest FROM sync_fence"),
             .simple("SELECT step, position, rows, ended IS NOT NULL FROM sync_step"),
         ])
-        guard found.count == 2, found[0].rowCount == 1 else {
-            throw StoreError(
-                .unavailable, "sync_fence, which says whom the database serves, is empty: restore a backup")
-        }
+        // As a restore leaves it on its way.
+        guard found.count == 2, found[0].rowCount == 1 else { throw PostgresRestoring.unfinished }
         var state = GenerationState(
             generation: Int(try found[0].int32(0, 0)), oldest: Int(try found[0].int32(0, 1)))
         for (id, progress) in try found[1].all({
@@ -119,6 +117,7 @@ struct PostgresMigrator {
             )
         }) { state.steps[id] = progress }
         guard state.oldest <= own else {
+            if state.oldest == PostgresRestoring.generation { throw PostgresRestoring.unfinished }
             throw StoreError(
                 .unavailable,
                 "a later version of Tidemark has moved this database (it serves generation \(state.oldest) and later, this"

@@ -56,6 +56,14 @@ package enum PostgresSchema {
             ]),
         Generation(
             10, "schemas of apps, and the apps of clients", steps: [.init("schemas", .tables(SchemaSQL.tables))]),
+        Generation(11, "lineage", steps: [.init("lineage", .tables(LineageSQL.tables))]),
+        Generation(
+            12, "what is erased",
+            steps: [
+                .init("what is erased", .tables(ErasureSQL.tables)),
+                .init("blobs by digest", .index(ErasureSQL.blobIndex.name, ErasureSQL.blobIndex.statement)),
+            ]),
+        PostgresBackupNote.generation,
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -27,7 +27,11 @@ extension PostgresStore {
                 Statement(SequencingSQL.makeWorkspace, workspace),
                 SequencingSQL.lock(workspace, generation: generation),
             ]
-        let results = try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }
+        let results = try await on(reading) { connection in
+            let results = try await connection.run(begin + statements + [Transactions.commit])
+            guard results[begin.count - 1].rowCount == 1 else { throw StoreError.erasedWorkspace }
+            return results
+        }
         return Results(results.dropFirst(begin.count).dropLast())
     }
 }

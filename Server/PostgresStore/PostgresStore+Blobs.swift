@@ -23,7 +23,7 @@ extension PostgresStore: BlobStore {
                     ]
                 ).dropFirst(begin.count))
             guard try found[0].first({ try $0.integer() }) == nil else { return .wasThere }
-            let isNew = try found[2].first { try $0.integer() } != nil
+            let isNew = try found[2].first { try $0.bool() } == true
             if isNew {
                 let held = try found[1].first { try $0.usage() } ?? BlobUsage()
                 guard options.limits.hasRoom(for: blob, beside: held.bytes),
@@ -31,6 +31,7 @@ extension PostgresStore: BlobStore {
                 else { return .quotaUsedUp }
             }
             let ended = try await connection.run([
+                Statement(BlobSQL.shareWorkspace, workspace),
                 Statement(BlobSQL.insertScope, workspace) {
                     $0.add(text: scope.text)
                     $0.add(text: blob.digest.text)
@@ -38,7 +39,7 @@ extension PostgresStore: BlobStore {
                     $0.add(now)
                 }, Transactions.commit,
             ])
-            return ended.first.map { $0.rowCount > 0 } == true ? .kept : .wasThere
+            return ended.dropFirst().first.map { $0.rowCount > 0 } == true ? .kept : .wasThere
         }
     }
 

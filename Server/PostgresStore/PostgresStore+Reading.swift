@@ -16,6 +16,10 @@ extension PostgresStore {
         if let client { statements.append(Statement(ReadingSQL.client, workspace) { $0.add(client) }) }
         let results = try await read(statements)
         var snapshot = SessionSnapshot(head: try results[0].first { try $0.head() } ?? .start)
+        if try results[3].first({ try $0.integer() }) == nil {
+            // Nothing was ever here, or nothing is here any more.
+            try await refuseErased(workspace)
+        }
         snapshot.grants = try results[1].all { try $0.grant() }
         snapshot.horizon = try results[3].first { try $0.integer() } ?? 0
         if let seq, seq > 0 { snapshot.lineage = try results[2].first { try $0.head() } }
@@ -63,8 +67,7 @@ extension PostgresStore {
                 $0.add(Int64(options.limits.readBytesMax))
             },
         ])
-        let rows = try results[1].all { try $0.record() }
-        let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
+        let (rows, count) = try results[1].records(atMost: rowsMax)
         return Page(
             records: Array(rows.prefix(count)), at: try results[0].first { try $0.head() } ?? .start,
             isLast: count >= rows.count)
@@ -88,14 +91,10 @@ extension PostgresStore {
     }
 }
 
-extension [StoredRecord] {
-    /// How many rows from the front stay within `bytes` of bodies; the first always does.
-    func fitting(_ bytes: Int) -> Int {
-        var sum = 0
-        for (index, record) in enumerated() {
-            sum += record.body.count
-            if sum > bytes, index > 0 { return index }
-        }
-        return count
+extension Results.Rows {
+    /// The rows of ``ReadingSQL/window`` or ``ReadingSQL/page``, and how many of them are to be shown.
+    func records(atMost rowsMax: Int) throws(StoreError) -> (rows: [StoredRecord], count: Int) {
+        let rows = try all { (record: try $0.record(), isBeyond: try $0.bool()) }
+        return (rows.map(\.record), min(rows.firstIndex { $0.isBeyond } ?? rows.count, rowsMax))
     }
 }

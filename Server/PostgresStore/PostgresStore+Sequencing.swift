@@ -33,7 +33,7 @@ extension PostgresStore {
         // at the same time is waited for.
         let make = Statement(SequencingSQL.makeWorkspace, workspace)
         let again = try questions.answer(try await connection.run([make] + questions.statements)[1...])
-        guard again.isLocked else { throw StoreError(.unavailable, "a workspace that was made is not there") }
+        guard again.isLocked else { throw StoreError.erasedWorkspace }
         return again
     }
 
@@ -105,7 +105,9 @@ extension PostgresStore {
             let results = try await connection.run(begin + [lock] + write + [Transactions.commit])
             // In a database that is older than the workspace every statement finds nothing to do, and nothing fails.
             return results[begin.count].rowCount == 1
-        } catch let error as PostgresError where error.isGuard || error.isData || error.isBehindFailure {
+        } catch let error as PostgresError
+            where error.isGuard || error.isData || error.isErased || error.isBehindFailure
+        {
             return false
         } catch let error as PostgresError where error.provesRollback {
             throw error

@@ -29,10 +29,9 @@ extension PostgresStore {
         func end(_ which: Int16) -> Head? { ends.first { $0.which == which }?.head }
         let head = end(0) ?? .start
         let through = end(1) ?? head
-        let rows = try results[1].all { try $0.record() }
+        let (rows, count) = try results[1].records(atMost: rowsMax)
         let base = seq > 0 ? end(2) : nil
         let window = Window(records: rows, through: through, head: head, base: base)
-        let count = min(rows.fitting(options.limits.readBytesMax), rowsMax)
         return count < rows.count ? try await cut(window, at: count, in: workspace) : window
     }
 

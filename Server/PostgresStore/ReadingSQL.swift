@@ -90,12 +90,16 @@ enum ReadingSQL {
             ) r
             """)
 
+    /// Whether a row goes beyond $6 bytes; the first never does (R-17). Said here, since only `octets` decides which rows
+    /// are answered: whoever counted the bodies anew could take an answer that was cut for a whole one.
+    private static let isBeyond = "s.before + s.octets > $6 AND s.nth > 1 AS is_beyond"
+
     /// Rows after $3 and up to the batch that holds $4: at most $5, and no further than the first that goes beyond $6
     /// bytes, the very first not counted: it is always shown. One descent of the index a scope, each ended at $5 rows.
     static let window = PreparedStatement(
         name: "sync_window",
         sql: """
-            SELECT \(RowReader.recordColumns)
+            SELECT \(RowReader.recordColumns), \(isBeyond)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (
@@ -124,7 +128,7 @@ enum ReadingSQL {
     static let page = PreparedStatement(
         name: "sync_page",
         sql: """
-            SELECT \(RowReader.recordColumns)
+            SELECT \(RowReader.recordColumns), \(isBeyond)
             FROM (
                 SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS nth
                 FROM (
@@ -158,7 +162,7 @@ enum ReadingSQL {
             ORDER BY since DESC, scope
             """)
 
-    /// Nothing happens when the client is there, or when the user has $5 clients.
+    /// Nothing happens when the client is there, when the user has $5 clients, or is being erased.
     static let insertClient = PreparedStatement(
         name: "sync_insert_client",
         sql: """
@@ -167,6 +171,7 @@ enum ReadingSQL {
             FROM sync_workspace w
             WHERE w.workspace = $1
             AND (SELECT count(*) FROM sync_client WHERE workspace = $1 AND user_id = $3) < $5
+            AND NOT EXISTS (SELECT 1 FROM sync_erasure WHERE workspace = $1 AND kind = 'user' AND name = $3)
             ON CONFLICT DO NOTHING
             """)
 
@@ -195,7 +200,9 @@ enum ReadingSQL {
         name: "sync_renew_listener",
         sql: """
             INSERT INTO sync_listener (workspace, node, seen)
-            VALUES ($1, $2, $3)
+            SELECT w.workspace, $2, $3
+            FROM sync_workspace w
+            WHERE w.workspace = $1
             ON CONFLICT (workspace, node) DO UPDATE
             SET seen = EXCLUDED.seen
             """)

@@ -25,11 +25,13 @@ enum SequencingSQL {
             FOR NO KEY UPDATE OF w
             """)
 
+    /// Does nothing for one that is erased: what locks a workspace then finds no row.
     static let makeWorkspace = PreparedStatement(
         name: "sync_make_workspace",
         sql: """
             INSERT INTO sync_workspace (workspace)
-            VALUES ($1)
+            SELECT $1
+            WHERE NOT EXISTS (SELECT 1 FROM sync_erasure WHERE workspace = $1 AND kind = 'workspace')
             ON CONFLICT DO NOTHING
             """)
 
@@ -112,7 +114,8 @@ enum SequencingSQL {
     private static let insertIntoRecord = """
         INSERT INTO sync_record AS r (
             workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body)
-        SELECT w.workspace, u.collection, u.id, u.scope, hashtextextended(u.scope, w.salt), u.seq, u.born, u.body IS NULL,
+        SELECT w.workspace, u.collection, u.id, \(ErasureSQL.passes("u.scope", isLiving: "u.body IS NOT NULL")),
+            hashtextextended(u.scope, w.salt), u.seq, u.born, u.body IS NULL,
             u.author, u.created, u.updated, coalesce(octet_length(u.body), 0), u.body::json
         FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
             AS u (collection, id, scope, seq, born, author, created, updated, body)

@@ -7,6 +7,7 @@ import TidemarkStore
 /// |---|---|---|
 /// | `TM001` | a guard of ours: the batch does not continue what is stored | `invariant` |
 /// | `TM002` | the database does not serve nodes of this generation, see ``FenceSQL`` | `unavailable` |
+/// | `TM003` | a living record of an erased scope, see ``ErasureSQL`` | `data` |
 /// | class 22, such as `22021` (bytes that are no text), `22P02` (no JSON) | a value is not one | `data` |
 /// | `54000` | a value is too large for an index | `data` |
 /// | `57014`, `25P03` | a statement, or the node between two, took too long | `timeout` |
@@ -28,6 +29,8 @@ extension StoreError {
         case let error as PostgresError:
             if case .server(FenceSQL.state, let reason) = error {
                 self.init(.unavailable, reason, fault: .outdated)
+            } else if case .server(ErasureSQL.state, _) = error {
+                self = .erasedScope
             } else {
                 self.init(Self.kind(of: error), "PostgreSQL: \(error)", fault: Self.fault(of: error))
             }
@@ -71,13 +74,18 @@ extension PostgresError {
         if case .server(sqlState: GuardSQL.state, _) = self { true } else { false }
     }
 
+    /// True if a record is of an erased scope, see `ErasureSQL`.
+    var isErased: Bool {
+        if case .server(sqlState: ErasureSQL.state, _) = self { true } else { false }
+    }
+
     /// True if a transaction whose COMMIT was in the failed request is known not to have happened.
     ///
     /// Only refused values are that certain: a distributed PostgreSQL reports a failure during COMMIT itself with all
     /// sorts of states.
     var provesRollback: Bool {
         switch self {
-        case .server(let state, _): isData || isGuard || state == FenceSQL.state
+        case .server(let state, _): isData || isGuard || isErased || state == FenceSQL.state
         case .unavailable, .overloaded, .closed, .tooLarge, .configuration: true
         case .connectionLost, .timeout, .decoding: false
         }

@@ -22,6 +22,7 @@ extension BatchBody {
                             guard let id = UniqueID(try reader.string()) else { throw TupleReader.Mismatch() }
                             batch.removals.append(id)
                         }
+                    case "f": batch.forgets = try reader.integer() != 0
                     case "s": try reader.array { batch.settlements.append(try settlement(&$0)) }
                     default: try reader.skip()
                     }

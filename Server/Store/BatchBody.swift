@@ -27,6 +27,7 @@ package enum BatchBody {
             writer.literal(",\"x\":")
             writer.array(batch.removals) { $0.id($1) }
         }
+        if batch.forgets { writer.literal(",\"f\":1") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -21,6 +21,8 @@ package struct CommittedBatch: Hashable, Sendable {
     package var baseNonce: UInt64?
     /// Clients that are registered no more. It takes a batch, since what nodes remember of clients is true of a head.
     package var removals: [ClientID]
+    /// Something was erased: what nodes remember of the batches before this one is to be forgotten (ERASURE.md).
+    package var forgets = false
 
     package init(
         low: SequenceNumber, head: Head, records: [StoredRecord] = [], memberships: [MembershipChange] = [],

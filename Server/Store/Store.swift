@@ -77,6 +77,17 @@ package protocol Store: Sendable {
     /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them. One snapshot.
     func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> TailRead
 
+    /// Begins a new epoch of the workspace's order where the condition holds: one batch, which holds nothing else and whose
+    /// body is kept for all nodes, and one row of the lineage, in one transaction under the workspace's lock. Whether the
+    /// condition holds is judged under the lock, so that the same call again, by whichever node, has no effect.
+    ///
+    /// The workspace is made where it is not there: a database may be older than it.
+    func raiseEpoch(_ raise: EpochRaise, in workspace: WorkspaceID) async throws(StoreError) -> EpochOutcome
+
+    /// Where the epochs of the workspace began, the newest first; nothing for an order that never went back. At most
+    /// `lineageListedMax`.
+    func lineage(of workspace: WorkspaceID) async throws(StoreError) -> [EpochStart]
+
     /// Writes something to the disk and leaves nothing behind: succeeds where a commit of any workspace could.
     func probe() async throws(StoreError)
 }

@@ -49,6 +49,8 @@ package struct StoreLimits: Hashable, Sendable {
     package var clientsPerUserMax = 1_000
     /// Clients in one list of a user's.
     package var clientsListedMax = 1_000
+    /// Beginnings of epochs in one list.
+    package var lineageListedMax = 1_000
     /// Rows of one page.
     package var pageRowsMax = 200
     /// Body bytes of one window or page, after which it is cut; the first row always goes.

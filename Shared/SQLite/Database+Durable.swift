@@ -13,9 +13,18 @@ extension Database {
     ///
     /// - Throws: `DatabaseError` when the disk does not confirm. What was committed stays so and can be read; whether it
     ///   outlives a power cut is not known.
-    package func makeDurable() throws {
+    package func makeDurable() throws { try sync(SQLITE_FCNTL_JOURNAL_POINTER) }
+
+    /// Waits until what was copied from the log into the file is on the disk for good.
+    ///
+    /// SQLite does it only in a copy that reached the log's end, which beside a busy writer is the writer's own.
+    ///
+    /// - Throws: `DatabaseError` when the disk does not confirm. Nothing is lost by that: the log is still whole.
+    package func makeCopiedDurable() throws { try sync(SQLITE_FCNTL_FILE_POINTER) }
+
+    private func sync(_ which: Int32) throws {
         var file: UnsafeMutablePointer<sqlite3_file>?
-        try check(sqlite3_file_control(sqliteConnection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file))
+        try check(sqlite3_file_control(sqliteConnection, "main", which, &file))
         // A log that nothing was written to, or no log.
         guard let file, let sync = file.pointee.pMethods?.pointee.xSync else { return }
         try check(sync(file, SQLITE_SYNC_FULL))

@@ -53,6 +53,13 @@ import TidemarkModel
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
+    @Test func `in some courses scopes are erased while people write`() throws {
+        let worlds = try (1...25).map { try course(of: $0) }
+        #expect(worlds.map(\.erasures.erased.count).reduce(0, +) > 10)
+        #expect(worlds.flatMap(\.erasures.erased.values).reduce(0, +) > 30)
+        for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
+    }
+
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schema: schema, shelf: shelf)
         world.runCourse()

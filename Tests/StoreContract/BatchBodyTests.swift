@@ -75,6 +75,7 @@ import TidemarkStore
             batch.settlements.append(Settlement(client: client, results: results))
             if Bool.random(using: &random) { batch.removals.append(id()) }
         }
+        batch.forgets = Bool.random(using: &random)
         return batch
     }
 }

@@ -171,7 +171,7 @@ extension StoreLimits {
 
 extension StoreUnderTest {
     @discardableResult
-    fileprivate func put(
+    func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID? = nil, by user: UserID = .ann
     ) async throws -> BlobReceipt {
         try await blobs.put(blob, in: scope, of: workspace ?? self.workspace, by: user, now: 1_000)

@@ -10,9 +10,11 @@ enum PostgresCatalog {
         return lines
     }
 
+    // From 15.20 on PostgreSQL notes a number of its own in each column's options, `pg_attver`, which no two columns share.
     private static let columns = """
         SELECT concat_ws(' ', 'column', c.relname, a.attnum, a.attname, format_type(a.atttypid, a.atttypmod), co.collname,
-            a.attnotnull, a.attstorage, a.attstattarget, a.attoptions, pg_get_expr(d.adbin, d.adrelid))
+            a.attnotnull, a.attstorage, a.attstattarget,
+            (SELECT array_agg(o) FROM unnest(a.attoptions) AS o WHERE o NOT LIKE 'pg_attver=%'), pg_get_expr(d.adbin, d.adrelid))
         FROM pg_attribute a
         JOIN pg_class c ON c.oid = a.attrelid
         LEFT JOIN pg_collation co ON co.oid = a.attcollation

@@ -363,7 +363,8 @@ struct PostgresGenerationTests {
             #expect(
                 early.map(\.step) == [
                     "7 guards and probe", "8 when clients were seen", "8 clients from before", "9 horizons",
-                    "9 tombstones", "10 schemas",
+                    "9 tombstones", "10 schemas", "11 lineage", "12 what is erased", "12 blobs by digest",
+                    "13 verified backups",
                 ])
             try await store(schema).migrate(.all)
             try await makeClients(2, schema)

@@ -39,6 +39,16 @@ struct PostgresPlanTests {
         (BlobSQL.size, ["text", "text", "text"]),
         (BlobSQL.part, ["text", "text", "bigint"]),
         (BlobSQL.usage, ["text"]),
+        (ErasureSQL.members, ["text", "text", "text", "bigint"]),
+        (ErasureSQL.dropRecords, ["text", "text", "uuid", "text[]", "bigint"]),
+        (ErasureSQL.dropBodies, ["text", "text", "bigint"]),
+        (ErasureSQL.countRecords, ["text", "text", "bigint", "bigint"]),
+        (BlobSQL.some, ["text", "text", "bigint"]),
+        (BlobSQL.drop, ["text", "text[]"]),
+        (
+            SequencingSQL.insertRecords,
+            ["text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "text[]"]
+        ),
     ]
     /// What the index conditions of a statement must search by, besides the workspace.
     private static let searched = [
@@ -49,6 +59,8 @@ struct PostgresPlanTests {
         "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],
         "sync_client": ["client"], "sync_saw_clients": ["client"], "sync_remove_client": ["client"],
         "sync_grants": ["user_id"], "sync_tail": ["seq"],
+        "sync_erase_records": ["place", "id"], "sync_erasure_count": ["place"],
+        "sync_drop_blobs": ["digest"],
         "sync_blob_size": ["scope", "digest"], "sync_blob_part": ["digest", "start"],
     ]
 

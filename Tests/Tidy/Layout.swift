@@ -53,8 +53,8 @@ enum Layout {
         Direction(
             "Server/Assembly/",
             may: pureServer + [
-                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkEmbeddedStore",
-                "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
+                "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
             ]),
         Direction("Server/CommandLine/", may: shared + ["TidemarkIdentity", "TidemarkAssembly"]),
         // Nothing of the SDK.

@@ -7,6 +7,7 @@ set -euo pipefail
 apple_targets=(
     "ClientSDK/SDK Tidemark"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
+    "Server/Operations TidemarkOperations"
 )
 
 # check_apple_branches: needs what `swift build` has built; takes about half a minute.

@@ -45,6 +45,7 @@ extension LocalDatabase {
             }
             return step.events
         }
+        cutLog(isNeeded: frames.contains { $0.grants.contains { $0.role == nil } })
         for event in events { note(event) }
     }
 }

@@ -63,6 +63,7 @@ extension LocalDatabase {
             return rebase.events
         }
         tell(told)
+        cutLog(isNeeded: !welcome.purged.isEmpty)
         for event in events { note(event) }
     }
 }

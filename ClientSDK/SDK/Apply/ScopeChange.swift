@@ -29,7 +29,8 @@ struct ScopeChange {
         try BlobTable(db: records.db).regain(scope)
     }
 
-    /// Deletes all that is held of a scope and parks what is pending in it with `revoked`.
+    /// Deletes all that is held of a scope and parks what is pending in it with `revoked`. What is left of it is the log,
+    /// until ``LocalDatabase/cutLog(isNeeded:)``.
     func lose(_ scope: ScopeID, rebase: inout Rebase) throws {
         let outbox = OutboxTable(db: records.db)
         let rejection = Rejection(.revoked, "\(scope): access to it ended")
@@ -46,9 +47,13 @@ struct ScopeChange {
         try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
         try records.db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
-        for name in records.tables.keys.sorted() {
+        for (name, table) in records.tables.sorted(by: { $0.key < $1.key }) {
+            // What an index is told to forget stays in its older parts until they are merged: it begins anew.
+            let rows = "SELECT 1 FROM \(CollectionTable.quoted(name)) WHERE scope = ? LIMIT 1"
+            if table.search.isWanted, try records.db.exists(rows, [scope.text]) { try table.search.forget(records.db) }
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }
+        try Meta.withdrawn.set(1, records.db)
         try BlobTable(db: records.db).lose(scope)
         try ScopeTable(db: records.db).delete(scope)
     }

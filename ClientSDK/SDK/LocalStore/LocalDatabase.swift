@@ -30,6 +30,8 @@ package final class LocalDatabase: Sendable {
     let lock: FileLock?
     /// Commits that the disk has confirmed, as the checkpointer counts them.
     let confirmedCommits = Atomic(0)
+    /// See ``cutLog()``.
+    let logHoldsWithdrawn = Atomic(false)
     let memo = TransactionMemo()
     let searchUpkeep: SearchUpkeep
     /// What observations hear of.
@@ -89,6 +91,8 @@ package final class LocalDatabase: Sendable {
             // A commit itself waits for no disk: `change` does, after it.
             try db.execute(sql: "PRAGMA synchronous = NORMAL")
             try db.execute(sql: "PRAGMA fullfsync = ON")
+            // What is deleted is overwritten, whatever the library does by itself.
+            try db.execute(sql: "PRAGMA secure_delete = ON")
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
             guard isSuspect || bytes <= limits.checkedBytesMax else { return }
@@ -109,6 +113,8 @@ package final class LocalDatabase: Sendable {
         reserve.take()
         try checkpointer.start(path, beside: pool)
         database.searchUpkeep.start(on: pool)
+        // The process died before it was done.
+        if try pool.read({ db in try Meta.withdrawn.integer(db) }) == 1 { database.cutLog(isNeeded: true) }
         return database
     }
 

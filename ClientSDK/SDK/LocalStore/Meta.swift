@@ -24,6 +24,8 @@ enum Meta: String {
     case withholding
     /// 1 while the app wants what is withdrawn to be sent again as soon as the server has had its word on it.
     case releaseWanted = "release_wanted"
+    /// 1 while the log may hold what was withdrawn with a scope.
+    case withdrawn
     /// Records that were evicted so far.
     case evicted
     /// What the server said last that a write may hold.

@@ -66,7 +66,8 @@ struct SearchIndex: Sendable {
         try mark(through: last(db), db)
     }
 
-    /// Empties the index, so that all rows wait: before they may get other places in the table, as by `VACUUM`.
+    /// Empties the index, so that all rows wait: before they may get other places in the table, as by `VACUUM`, or so that
+    /// no word stays of rows that go.
     func forget(_ db: Database) throws {
         let name = CollectionTable.quoted(table)
         try db.execute(sql: "INSERT INTO \(name) (\(name)) VALUES ('delete-all')")

@@ -13,11 +13,14 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark token --dev --user ann         a token of that server for Ann
               tidemark schema check app.schema.json   what a schema says, or its mistake
               tidemark migrate --plan                 what a new version does to the tables
+              tidemark backup backups/monday          a copy, while servers go on
 
-            Exit status: 0 done, 1 failed, 64 wrong usage.
+            Exit status: 0 done, 1 failed, 2 something is damaged, 64 wrong usage.
             """,
         version: ProgramVersion.text(of: "tidemark"),
         subcommands: [
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
+            BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
+            EraseCommand.self,
         ])
 }

@@ -19,6 +19,8 @@ package struct DeliveryBatch: Sendable {
     package let settlements: [Settlement]
     /// Clients that are registered no more.
     package let removals: [ClientID]
+    /// What is remembered of the batches before is to be forgotten.
+    package let forgets: Bool
     private let placeOfClient: [ClientID: Int]
 
     /// Encodes a batch; `cursor` is the sealed form of its head.
@@ -29,6 +31,7 @@ package struct DeliveryBatch: Sendable {
         memberships = batch.memberships
         settlements = batch.settlements
         removals = batch.removals
+        forgets = batch.forgets
         var places = [ClientID: Int](minimumCapacity: batch.settlements.count)
         for (place, settlement) in batch.settlements.enumerated() { places[settlement.client.id] = place }
         placeOfClient = places

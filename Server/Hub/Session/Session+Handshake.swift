@@ -80,6 +80,23 @@ extension Session {
         close(.unavailable, "the store is not available; try again", into: &effects)
     }
 
+    /// The workspace is erased. The client is welcomed with all that it holds to be deleted, which every version of clients
+    /// does, and then told to stop.
+    mutating func closeErased(now: Milliseconds, into effects: inout [SessionEffect]) {
+        isLoading = false
+        if phase == .loading, let hello, let identity {
+            send(
+                .welcome(
+                    Welcome(
+                        server: context.serverName, epoch: Head.start.epoch, cursorState: .none,
+                        cursor: context.seal.cursor(.start, workspace: identity.workspace.text), kept: [],
+                        purged: hello.scopes.map(\.scope), added: [], settledThrough: hello.ackedThrough, now: now,
+                        tokenExpires: identity.expires, heartbeat: context.timing.heartbeat, limits: context.limits,
+                        user: identity.principal.user, schema: context.schema)), into: &effects)
+        }
+        close(.workspaceForbidden, "the workspace is erased", into: &effects)
+    }
+
     private mutating func welcome(
         _ answer: LoadAnswer, now: Milliseconds, ring: Ring, into effects: inout [SessionEffect]
     ) {

@@ -5,7 +5,12 @@ package struct BlobTables: Sendable {
     private struct Holding: Sendable {
         var blobs: [BlobDigest: Blob] = [:]
         var scopes: [ScopeID: Set<BlobDigest>] = [:]
+        var authors: [ScopeID: [BlobDigest: UserID]] = [:]
         var bytes: Int64 = 0
+
+        func hasElsewhere(_ digest: BlobDigest, than scope: ScopeID) -> Bool {
+            scopes.contains { $0.key != scope && $0.value.contains(digest) }
+        }
     }
 
     private let limits: StoreLimits
@@ -13,8 +18,10 @@ package struct BlobTables: Sendable {
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
-    /// See `BlobStore.put`; who and when are not kept.
-    package mutating func put(_ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID) -> BlobReceipt {
+    /// See `BlobStore.put`; when is not kept.
+    package mutating func put(
+        _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID = UserID("")
+    ) -> BlobReceipt {
         var holding = workspaces.removeValue(forKey: workspace) ?? Holding()
         defer { workspaces[workspace] = holding }
         if holding.blobs[blob.digest] == nil {
@@ -22,13 +29,68 @@ package struct BlobTables: Sendable {
             holding.blobs[blob.digest] = blob
             holding.bytes += Int64(blob.bytes.count)
         }
-        return holding.scopes[scope, default: []].insert(blob.digest).inserted ? .kept : .wasThere
+        guard holding.scopes[scope, default: []].insert(blob.digest).inserted else { return .wasThere }
+        holding.authors[scope, default: [:]][blob.digest] = user
+        return .kept
     }
 
     /// The blob, if it was put in this scope.
     package func blob(_ digest: BlobDigest, in scope: ScopeID, of workspace: WorkspaceID) -> Blob? {
         guard let holding = workspaces[workspace], holding.scopes[scope]?.contains(digest) == true else { return nil }
         return holding.blobs[digest]
+    }
+
+    /// See `BlobErasing.erasureUsage`.
+    package func erasureUsage(of scope: ScopeID, in workspace: WorkspaceID) -> BlobUsage {
+        guard let holding = workspaces[workspace], let digests = holding.scopes[scope] else { return BlobUsage() }
+        let lonely = digests.filter { digest in !holding.hasElsewhere(digest, than: scope) }
+        return BlobUsage(
+            blobs: digests.count, bytes: lonely.reduce(0) { $0 + Int64(holding.blobs[$1]?.bytes.count ?? 0) })
+    }
+
+    /// See `BlobErasing.eraseBlobs`.
+    package mutating func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) -> BlobUsage {
+        guard var holding = workspaces.removeValue(forKey: workspace) else { return BlobUsage() }
+        defer { workspaces[workspace] = holding }
+        var step = BlobUsage()
+        for digest in (holding.scopes[scope] ?? []).sorted(by: { $0.text < $1.text }) {
+            let size = Int64(holding.blobs[digest]?.bytes.count ?? 0)
+            guard
+                step.blobs == 0 || step.blobs < BlobUsage.stepMax.blobs && step.bytes + size <= BlobUsage.stepMax.bytes
+            else { break }
+            step.blobs += 1
+            step.bytes += size
+            holding.scopes[scope]?.remove(digest)
+            guard !holding.hasElsewhere(digest, than: scope) else { continue }
+            holding.blobs[digest] = nil
+            holding.bytes -= size
+        }
+        if holding.scopes[scope]?.isEmpty == true { holding.scopes[scope] = nil }
+        return step
+    }
+
+    /// See `BlobErasing.eraseBlobs(by:in:)`; all at once.
+    package mutating func eraseBlobs(by user: UserID, in workspace: WorkspaceID) -> BlobUsage {
+        guard var holding = workspaces.removeValue(forKey: workspace) else { return BlobUsage() }
+        defer { workspaces[workspace] = holding }
+        var step = BlobUsage()
+        for (scope, authors) in holding.authors {
+            for (digest, author) in authors where author == user && holding.scopes[scope]?.remove(digest) != nil {
+                let size = Int64(holding.blobs[digest]?.bytes.count ?? 0)
+                step = BlobUsage(blobs: step.blobs + 1, bytes: step.bytes + size)
+                holding.authors[scope]?[digest] = nil
+                guard !holding.scopes.values.contains(where: { $0.contains(digest) }) else { continue }
+                holding.blobs[digest] = nil
+                holding.bytes -= size
+            }
+        }
+        return step
+    }
+
+    /// All at once.
+    package mutating func eraseBlobs(of workspace: WorkspaceID) -> BlobUsage {
+        defer { workspaces[workspace] = nil }
+        return usage(of: workspace)
     }
 
     /// See `BlobStore.usage`.

@@ -3,14 +3,14 @@ package import TidemarkModel
 
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryBlobStore: BlobStore {
-    private let tables: Mutex<BlobTables>
+    let tables: Mutex<BlobTables>
 
     package init(_ tables: BlobTables = BlobTables()) { self.tables = Mutex(tables) }
 
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
-        tables.withLock { $0.put(blob, in: scope, of: workspace) }
+        tables.withLock { $0.put(blob, in: scope, of: workspace, by: user) }
     }
 
     package func size(

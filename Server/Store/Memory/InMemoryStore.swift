@@ -14,19 +14,22 @@ package final class InMemoryStore: Store {
     package func restore(_ snapshot: MemoryTables) { tables.withLock { $0 = snapshot } }
 
     package func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading {
-        Reading(tables.withLock { $0.read(reads, in: workspace) })
+        try check(workspace)
+        return Reading(tables.withLock { $0.read(reads, in: workspace) })
     }
 
     package func commit(
         _ planned: PlannedBatch, in workspace: WorkspaceID
     ) async throws(StoreError) -> Commitment {
-        try tables.withLock { tables throws(StoreError) in try tables.commit(planned, in: workspace) }
+        try check(workspace)
+        return try tables.withLock { tables throws(StoreError) in try tables.commit(planned, in: workspace) }
     }
 
     package func register(
         _ client: ClientID, for user: UserID, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Registration {
-        tables.withLock { $0.register(client, for: user, in: workspace, now: now) }
+        try check(workspace)
+        return tables.withLock { $0.register(client, for: user, in: workspace, now: now) }
     }
 
     package func clients(
@@ -44,7 +47,8 @@ package final class InMemoryStore: Store {
     package func session(
         for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
-        tables.withLock { $0.session(for: user, client: client, holding: seq, in: workspace) }
+        try check(workspace)
+        return tables.withLock { $0.session(for: user, client: client, holding: seq, in: workspace) }
     }
 
     package func batch(holding seq: SequenceNumber, in workspace: WorkspaceID) async throws(StoreError) -> Head? {
@@ -84,7 +88,8 @@ package final class InMemoryStore: Store {
     package func follow(
         _ workspace: WorkspaceID, node: UInt64, now: Milliseconds
     ) async throws(StoreError) -> Head {
-        tables.withLock { $0.follow(workspace, node: node, now: now) }
+        try check(workspace)
+        return tables.withLock { $0.follow(workspace, node: node, now: now) }
     }
 
     package func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError) {
@@ -95,6 +100,20 @@ package final class InMemoryStore: Store {
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> TailRead {
         tables.withLock { $0.tail(after: seq, limit: limit, in: workspace) }
+    }
+
+    package func raiseEpoch(
+        _ raise: EpochRaise, in workspace: WorkspaceID
+    ) async throws(StoreError) -> EpochOutcome {
+        try tables.withLock { tables throws(StoreError) in try tables.raiseEpoch(raise, in: workspace) }
+    }
+
+    package func lineage(of workspace: WorkspaceID) async throws(StoreError) -> [EpochStart] {
+        tables.withLock { $0.lineage(of: workspace) }
+    }
+
+    private func check(_ workspace: WorkspaceID) throws(StoreError) {
+        if tables.withLock({ $0.erased.contains(workspace) }) { throw .erasedWorkspace }
     }
 
     package func probe() async throws(StoreError) {}

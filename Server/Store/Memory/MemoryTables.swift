@@ -7,6 +7,8 @@ package import TidemarkModel
 package struct MemoryTables: Sendable {
     private let limits: StoreLimits
     var workspaces: [WorkspaceID: WorkspaceTables] = [:]
+    /// Those that are erased.
+    var erased: Set<WorkspaceID> = []
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 
@@ -121,5 +123,17 @@ package struct MemoryTables: Sendable {
     /// See `Store.tail`.
     package func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) -> TailRead {
         workspaces[workspace]?.tail(after: seq, limit: limit) ?? TailRead(base: nil, batches: [])
+    }
+
+    /// See `Store.raiseEpoch`.
+    package mutating func raiseEpoch(
+        _ raise: EpochRaise, in workspace: WorkspaceID
+    ) throws(StoreError) -> EpochOutcome {
+        try workspaces[workspace, default: WorkspaceTables()].raiseEpoch(raise, limits: limits)
+    }
+
+    /// See `Store.lineage`.
+    package func lineage(of workspace: WorkspaceID) -> [EpochStart] {
+        Array((workspaces[workspace]?.lineage.reversed() ?? []).prefix(limits.lineageListedMax))
     }
 }

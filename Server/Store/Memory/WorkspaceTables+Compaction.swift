@@ -38,6 +38,7 @@ extension WorkspaceTables {
             ledger[key] = kept.isEmpty ? nil : kept
         }
         step.isDone = step.tombstones < limit && room > 0
+        if step.isDone { erased = erased.filter { !$0.value.isOver || $0.value.through > horizon } }
         return step
     }
 
@@ -65,7 +66,7 @@ extension WorkspaceTables {
         }
     }
 
-    private mutating func forget(_ record: StoredRecord) {
+    mutating func forget(_ record: StoredRecord) {
         records[record.key] = nil
         ledger[record.key] = nil
         scopes[record.scope]?.remove(record)

@@ -7,6 +7,7 @@ extension WorkspaceTables {
     ) throws(StoreError) {
         try batch.check(after: head)
         for record in batch.records {
+            guard record.isDeleted || erased[record.scope] == nil else { throw .erasedScope }
             guard let stored = records[record.key] else { continue }
             guard stored.scope == record.scope, stored.born == record.born, stored.seq < record.seq else {
                 throw StoreError(.invariant, "a record's scope and birth never change and its number rises")
@@ -36,6 +37,15 @@ extension WorkspaceTables {
             batches[firstBody].batch = nil
             firstBody += 1
         }
+    }
+
+    mutating func raiseEpoch(_ raise: EpochRaise, limits: StoreLimits) throws(StoreError) -> EpochOutcome {
+        let found = raise.lookup.flatMap(batch(holding:))
+        guard let step = raise.step(at: head, holding: found, horizon: horizon) else { return .stands(head) }
+        try write(step.batch, by: nil, limits: limits)
+        batches[batches.count - 1].batch = step.batch
+        lineage.append(step.start)
+        return .raised(step.start, head)
     }
 
     private mutating func store(_ record: StoredRecord) {

@@ -17,6 +17,12 @@ struct WorkspaceTables: Sendable {
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
     var horizon: SequenceNumber = 0
+    /// The newest last.
+    var lineage: [EpochStart] = []
+    /// Users who are being erased, and what stands for them.
+    var erasedUsers: [UserID: UserID] = [:]
+    /// Scopes in which nothing can be written any more, and the end of the order when that began.
+    var erased: [ScopeID: (through: SequenceNumber, isOver: Bool)] = [:]
     var keep: Int64?
     /// When its last turn to be compacted began.
     var compacted: Milliseconds = 0
@@ -46,7 +52,9 @@ struct WorkspaceTables: Sendable {
         _ client: ClientID, for user: UserID, now: Milliseconds, limits: StoreLimits
     ) -> Registration {
         if let row = clients[client]?.row { return row.user == user ? .registered(row) : .taken }
-        guard clientCounts[user, default: 0] < limits.clientsPerUserMax else { return .tooMany }
+        guard clientCounts[user, default: 0] < limits.clientsPerUserMax, erasedUsers[user] == nil else {
+            return .tooMany
+        }
         let row = ClientRow(id: client, user: user)
         clients[client] = StoredClient(row: row)
         clientCounts[user, default: 0] += 1

@@ -25,7 +25,13 @@ import TidemarkModel
         ],
         ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
+        ["tidemark erase scope", "<scope>", "--workspace", "--plan", "--yes", "--database"],
+        ["tidemark erase user", "<user>", "--workspace", "--plan", "--yes", "--database"],
+        ["tidemark erase workspace", "--workspace", "--plan", "--yes", "--database"],
         ["tidemark migrate", "--database", "--plan", "--contract", "--patience"],
+        ["tidemark backup", "<to>", "--database", "--no-verify", "--programs"],
+        ["tidemark restore", "<from>", "--database", "--no-verify", "--programs"],
+        ["tidemark verify", "<from>", "--database", "--programs"],
         ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
         [
             "tide chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
@@ -52,7 +58,10 @@ import TidemarkModel
         for option in words.dropFirst() { #expect(help.text.contains(option), "\(option) is not in\n\(help.text)") }
     }
 
-    @Test(arguments: helps + [["tidemark"], ["tidemark schema"], ["tidemark schema sample"], ["tide"], ["tide bench"]])
+    @Test(
+        arguments: helps + [
+            ["tidemark"], ["tidemark schema"], ["tidemark schema sample"], ["tidemark erase"], ["tide"], ["tide bench"],
+        ])
     func `help fits a terminal of 80 columns, and breaks no line twice`(_ words: [String]) async throws {
         let command = words[0].split(separator: " ").map(String.init) + ["--help"]
         func lines(_ columns: Int) async throws -> [String] {

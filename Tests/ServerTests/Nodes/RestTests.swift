@@ -37,6 +37,15 @@ import TidemarkWire
         #expect(rings.hub.ringBytes == Rings.batchBytes)
     }
 
+    @Test func `of what was before something was erased no batch stays in memory`() throws {
+        var rings = try Rings(bytesMax: .max)
+        for seq in Int64(1)...5 { rings.commit(seq, in: Self.workspace) }
+        rings.commit(6, in: Self.workspace, forgets: true)
+        let ring = try #require(rings.hub.ring(of: Self.workspace))
+        #expect(ring.count == 1 && ring.batch(after: 5) != nil && ring.tail.seq == 6)
+        #expect(rings.hub.ringBytes == Rings.batchBytes)
+    }
+
     @Test func `a workspace rests once nobody needed it for long, and is opened anew`() async throws {
         let feeds = Feeds(inboxes: [], seal: Self.seal)
         let feed = feeds.open(Self.workspace)
@@ -102,10 +111,12 @@ private struct Rings {
     }
 
     /// Commits the batch of one number, at that time.
-    mutating func commit(_ seq: SequenceNumber, in workspace: WorkspaceID) {
+    mutating func commit(_ seq: SequenceNumber, in workspace: WorkspaceID, forgets: Bool = false) {
         var effects: [SessionEffect] = []
         hub.apply(.follow(workspace, Head(seq: 0, nonce: 0, time: 0, epoch: 1)), now: seq, into: &effects)
-        hub.apply(.committed(workspace, DeliveryBatch(Self.batch(seq), cursor: "")), now: seq, into: &effects)
+        var batch = Self.batch(seq)
+        batch.forgets = forgets
+        hub.apply(.committed(workspace, DeliveryBatch(batch, cursor: "")), now: seq, into: &effects)
     }
 
     private static func batch(_ seq: SequenceNumber) -> CommittedBatch {

@@ -200,6 +200,15 @@ extension FaultyStore {
         return try await inner.tail(after: seq, limit: limit, in: workspace)
     }
 
+    func raiseEpoch(_ raise: EpochRaise, in workspace: WorkspaceID) async throws(StoreError) -> EpochOutcome {
+        if let fault = faults.withLock({ $0.fault }) { throw StoreError(.unavailable, "switched on", fault: fault) }
+        return try await inner.raiseEpoch(raise, in: workspace)
+    }
+
+    func lineage(of workspace: WorkspaceID) async throws(StoreError) -> [EpochStart] {
+        try await inner.lineage(of: workspace)
+    }
+
     func probe() async throws(StoreError) {
         if let fault = faults.withLock({ $0.fault }) { throw StoreError(.unavailable, "switched off", fault: fault) }
     }

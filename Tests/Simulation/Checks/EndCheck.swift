@@ -49,6 +49,15 @@ struct EndCheck {
             }
             try state.compare(record)
         }
+        for scope in world.erasures.erased.keys where world.database.tables.isErased(scope, in: World.workspace) {
+            let left = world.database.tables.records(in: World.workspace).filter { $0.scope == scope }
+            try check(left.allSatisfy(\.isDeleted), .erasure, "\(scope) has \(left.count) records left")
+            for batch in world.database.tables.tail(after: 0, limit: .max, in: World.workspace).batches {
+                try check(
+                    batch.batch?.records.allSatisfy { $0.scope != scope || $0.isDeleted } ?? true, .erasure,
+                    "batch \(batch.low) holds what \(scope) had")
+            }
+        }
         for (key, lines) in state.ledger {
             guard let scope = state.current(key)?.scope else { continue }
             let stored = world.database.tables.history(

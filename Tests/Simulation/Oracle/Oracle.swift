@@ -75,6 +75,14 @@ struct Oracle {
         batches.append(batch)
     }
 
+    /// A scope was erased: a batch of the server's own ended its memberships, and all that belonged to it is gone.
+    mutating func erased(_ scope: ScopeID, by batch: CommittedBatch) throws(Violation) {
+        try check(batch.low == head.seq + 1, .tiling, "\(batch.low) after \(head.seq)")
+        state.erase(scope, by: batch)
+        head = batch.head
+        batches.append(batch)
+    }
+
     /// The database has compacted itself.
     mutating func compacted(through horizon: SequenceNumber) { state.forget(through: horizon) }
 

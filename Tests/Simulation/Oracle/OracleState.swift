@@ -48,6 +48,24 @@ struct OracleState {
         for key in forgotten { ledger[key] = nil }
     }
 
+    /// All that belongs to a scope is as if it had never been, but for the tombstone of the record that opened it.
+    mutating func erase(_ scope: ScopeID, by batch: CommittedBatch) {
+        begin(batch.low, time: batch.head.time)
+        last = batch.head.seq
+        for record in batch.records {
+            history[record.key, default: []].append(
+                Change(
+                    key: record.key, scope: scope, seq: record.seq, born: record.born, isDeleted: true, author: .erased,
+                    created: record.created, updated: record.updated, fields: Fields()))
+        }
+        timeline.replace(scope, with: [:], at: batch.head.seq)
+        let graves = Set(batch.records.map(\.key))
+        for (key, versions) in history where versions.last?.scope == scope {
+            ledger[key] = nil
+            if !graves.contains(key) { forgotten.insert(key) }
+        }
+    }
+
     /// The record as of a number; `nil` when it was not born yet.
     func version(of key: RecordKey, at seq: SequenceNumber) -> Change? { history[key]?.last { $0.seq <= seq } }
 

@@ -11,6 +11,7 @@ extension World {
         Mischief(self).schedule()
         rewinds.schedule()
         compactions.schedule()
+        erasures.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

@@ -36,6 +36,7 @@ final class World {
     private(set) lazy var raw = RawClient(self)
     private(set) lazy var rewinds = Rewinds(self)
     private(set) lazy var compactions = Compactions(self)
+    private(set) lazy var erasures = Erasures(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
@@ -109,6 +110,12 @@ final class World {
 
     /// What is behind the horizon is forgotten.
     func compacted(through horizon: SequenceNumber) { oracle.compacted(through: horizon) }
+
+    /// A scope was erased by a batch that is in the tables.
+    func erased(_ scope: ScopeID, by batch: CommittedBatch) {
+        do { try oracle.erased(scope, by: batch) } catch { broke(error.invariant, error.message) }
+        rewinds.committed()
+    }
 
     /// The order ends where it ended then.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }

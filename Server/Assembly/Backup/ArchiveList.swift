@@ -1,0 +1,51 @@
+import Foundation
+import TidemarkOperations
+
+/// What of an archive is restored: everything but the schema, which is there, and the row of the fence, which comes last.
+struct ArchiveList {
+    let lines: [String]
+
+    /// - Parameters:
+    ///   - all: what `pg_restore --list` says.
+    ///   - schema: the schema of PostgreSQL that the target's connection uses.
+    /// - Throws: `BackupError` when the archive is of another schema, or has no tables of ours.
+    init(_ all: [String], schema: String) throws(BackupError) {
+        let entries = all.filter { !$0.hasPrefix(";") }
+        // 4213; 0 16413 TABLE DATA public sync_fence tidemark
+        let fence = entries.compactMap { Self.schema(in: $0, of: "TABLE DATA", "sync_fence") }.first
+        guard let fence else {
+            throw BackupError(.unusable, "\(BackupFolder.dumpName) is no archive of a database of Tidemark's")
+        }
+        guard fence == schema else {
+            throw BackupError(
+                .unusable,
+                "the backup is of the schema \(fence), and the connection uses \(schema): make it there (CREATE SCHEMA),"
+                    + " and connect with ?options=-csearch_path%3D\(fence)")
+        }
+        lines = entries.filter { entry in
+            Self.schema(in: entry, of: "TABLE DATA", "sync_fence") == nil && !entry.contains(" SCHEMA - ")
+                && !entry.contains(" - SCHEMA ")
+        }
+    }
+
+    private static func schema(in entry: String, of kind: String, _ name: String) -> String? {
+        guard let start = entry.range(of: " \(kind) "), let end = entry.range(of: " \(name) "),
+            start.upperBound <= end.lowerBound
+        else { return nil }
+        return String(entry[start.upperBound..<end.lowerBound])
+    }
+
+    /// A temporary file with the lines, to be removed by the caller.
+    func file() throws(BackupError) -> String {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tidemark-\(UUID().uuidString)").path
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw BackupError(.failed, "\(path) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do { try file.write(contentsOf: Data(lines.map { $0 + "\n" }.joined().utf8)) } catch {
+            throw BackupError(.failed, "\(path) cannot be written")
+        }
+        return path
+    }
+}

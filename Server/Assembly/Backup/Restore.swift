@@ -1,0 +1,183 @@
+import Foundation
+import Logging
+import TidemarkEmbeddedStore
+import TidemarkModel
+package import TidemarkOperations
+import TidemarkPostgres
+import TidemarkPostgresStore
+import TidemarkStore
+
+/// Bringing a backup back into an empty database: what `tidemark restore` does. See `Operations/Backup/BACKUP.md`.
+package enum Restore {
+    /// What the connection that writes rows is called.
+    private static let postgresApplication = "tidemark restore rows"
+
+    /// Checks the backup, restores it, compares the result with the manifest, and begins a new epoch in each workspace.
+    ///
+    /// A kill leaves nothing that a server would open; the same call again begins anew, or goes on.
+    ///
+    /// - Parameters:
+    ///   - database: where it goes; nothing may be there.
+    ///   - verifies: compare what was restored with the manifest.
+    ///   - programs: the folder of `pg_restore`; `nil` to look for it.
+    ///   - show: given a line now and then.
+    /// - Throws: `BackupError`, `StoreError`, `ConfigurationError`. Nothing was changed before the backup was checked.
+    package static func run(
+        _ path: String, into database: DatabaseLocation, verifies: Bool, programs: String?,
+        show: @escaping @Sendable (String) -> Void
+    ) async throws -> BackupManifest {
+        let folder = try BackupFolder.open(path)
+        let manifest = folder.manifest
+        let progress = Occasionally(show)
+        switch (database, manifest.store) {
+        case (.sqlite(let target), .sqlite):
+            let restoring = try EmbeddedRestoring(target)
+            try check(folder, progress)
+            if restoring.replacedLeftovers { show("what a restore that was cut short had left was removed") }
+            try await sqlite(folder, restoring, verifies: verifies, progress)
+        case (.postgres(let uri), .postgres):
+            try await postgres(
+                folder, .database(uri), verifies: verifies, programs: programs, progress, show: show)
+        case (.sqlite, .postgres), (.postgres, .sqlite):
+            throw BackupError(
+                .unusable,
+                "\(folder.path) is a backup of \(manifest.store.name), and the target is \(database.summary): a backup goes"
+                    + " back into a store of its own kind")
+        }
+        return manifest
+    }
+
+    private static func check(_ folder: BackupFolder, _ progress: Occasionally) throws(BackupError) {
+        let findings = folder.check { progress.tell("checked", $0, of: $1) }
+        guard findings.isEmpty else {
+            throw BackupError(
+                .damaged,
+                "\(folder.path) is damaged, and nothing was restored:\n"
+                    + findings.map(\.description).joined(separator: "\n"))
+        }
+    }
+
+    private static func compare(_ manifest: BackupManifest, _ report: AuditReport) throws(BackupError) {
+        var findings = report.findings
+        for finding in manifest.differences(from: report.workspaces, called: "the restored database") {
+            findings.add(finding)
+        }
+        guard findings.isEmpty else {
+            throw BackupError(
+                .damaged,
+                "what was restored is not what the manifest says, and no server will open it:\n"
+                    + findings.lines.joined(separator: "\n"))
+        }
+    }
+
+    // MARK: SQLite
+
+    private static func sqlite(
+        _ folder: BackupFolder, _ restoring: EmbeddedRestoring, verifies: Bool, _ progress: Occasionally
+    ) async throws {
+        let all = folder.manifest.files.reduce(0) { $0 + $1.bytes }
+        var before: Int64 = 0
+        for (name, target) in [
+            (BackupFolder.recordsName, restoring.records), (BackupFolder.blobsName, restoring.blobs),
+        ] {
+            before += try copy(folder.file(name), target) { progress.tell("restored", before + $0, of: all) }
+        }
+        if verifies {
+            // The pages are the bytes that were checked.
+            let report = try EmbeddedSnapshot.with(restoring.records) {
+                try Backup.audit($0, progress, checksPages: false)
+            }
+            try compare(folder.manifest, report)
+        }
+        let store = try EmbeddedStore(path: restoring.records)
+        do {
+            try EmbeddedBlobStore(path: restoring.blobs).close()
+            try await RestoredOrder.begin(folder.manifest.summaries, in: store)
+        } catch {
+            // What is wrong with the tables is the one thing to tell.
+            try? store.close()
+            throw error
+        }
+        try store.close()
+        try restoring.finish()
+    }
+
+    private static func copy(_ path: String, _ target: String, _ progress: (Int64) -> Void) throws -> Int64 {
+        guard let source = FileHandle(forReadingAtPath: path) else {
+            throw BackupError(.damaged, "\(path) cannot be read")
+        }
+        let descriptor = open(target, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw BackupError(.failed, "\(target) cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let sink = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var bytes: Int64 = 0
+        do {
+            while let some = try source.read(upToCount: 1 << 20), !some.isEmpty {
+                try sink.write(contentsOf: some)
+                bytes += Int64(some.count)
+                progress(bytes)
+            }
+            try sink.close()
+        } catch {
+            throw BackupError(.failed, "\(target) cannot be written: \(error.localizedDescription)")
+        }
+        return bytes
+    }
+
+    // MARK: PostgreSQL
+
+    private static func postgres(
+        _ folder: BackupFolder, _ configuration: PostgresConfiguration, verifies: Bool, programs: String?,
+        _ progress: Occasionally, show: (String) -> Void
+    ) async throws {
+        let manifest = folder.manifest
+        let (target, schema, version) = try await PostgresRestoring.look(
+            configuration, application: postgresApplication, logger: .quiet)
+        switch target {
+        case .empty: break
+        case .unfinished: show("a restore was cut short after its rows were there: it goes on")
+        case .restoring(let process):
+            throw BackupError(
+                .refused,
+                "a restore that was cut short is still writing into this database: wait until it has ended, or end it"
+                    + " there (SELECT pg_terminate_backend(\(process))), and run this again")
+        case .inUse(let nodes):
+            throw BackupError(
+                .refused,
+                "the schema \(schema) of this database has tables of Tidemark's"
+                    + (nodes > 0 ? ", and servers are connected" : "")
+                    + ". They are left as they are: make another database (CREATE DATABASE), restore into it, and start the"
+                    + " servers on that one")
+        }
+        let tools = try PostgresPrograms(configuration, in: programs, serverVersion: version, schema: schema)
+        try check(folder, progress)
+        if target == .empty {
+            let archive = folder.file(BackupFolder.dumpName)
+            try await Backup.aside {
+                let list = try ArchiveList(try tools.list(archive), schema: schema)
+                let file = try list.file()
+                defer { unlink(file) }
+                try tools.restore(archive, list: file, application: postgresApplication)
+            }
+        }
+        if target == .empty, verifies {
+            // Before a new epoch begins, which is not in the manifest.
+            let report = try await PostgresSnapshot.with(configuration, isExported: false, logger: .quiet) {
+                let audit = DatabaseAudit()
+                try await $0.rows { row in
+                    audit.take(row)
+                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
+                }
+                return audit.report()
+            }
+            try compare(manifest, report)
+        }
+        let state = StoredState(
+            generation: manifest.generation, oldest: manifest.oldest, revision: manifest.schemaRevision, version: "")
+        let summaries = manifest.summaries
+        try await PostgresRestoring.finish(configuration, from: state, logger: .quiet) { store in
+            try await RestoredOrder.begin(summaries, in: store)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import Logging
+import TidemarkEmbeddedStore
+package import TidemarkOperations
+import TidemarkPostgres
+import TidemarkPostgresStore
+package import TidemarkStore
+
+/// Looking whether a backup, or a database that servers use, is sound: what `tidemark verify` does. Nothing is written.
+package enum Verification {
+    /// Checks a backup: its files against the manifest, and what they hold.
+    ///
+    /// - Parameter programs: the folder of `pg_restore`; `nil` to look for it.
+    /// - Throws: `BackupError`, `StoreError` when it cannot be checked at all.
+    package static func backup(
+        _ path: String, programs: String?, show: @escaping @Sendable (String) -> Void
+    ) async throws -> (manifest: BackupManifest, report: AuditReport) {
+        let folder = try BackupFolder.open(path)
+        let progress = Occasionally(show)
+        let changed = folder.check { progress.tell("checked", $0, of: $1) }
+        guard changed.isEmpty else {
+            // What is in them is not what was backed up: nothing is learned by reading it.
+            var findings = Findings()
+            for finding in changed { findings.add(finding) }
+            return (folder.manifest, AuditReport(workspaces: [], findings: findings))
+        }
+        var report =
+            switch folder.manifest.store {
+            case .sqlite:
+                try EmbeddedSnapshot.with(folder.file(BackupFolder.recordsName)) {
+                    try Backup.audit($0, progress, checksPages: true)
+                }
+            case .postgres:
+                try await Backup.aside {
+                    let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
+                    return try Backup.archived(folder.file(BackupFolder.dumpName), tools, progress)
+                }
+            }
+        for finding in folder.manifest.differences(from: report.workspaces, called: "the backup") {
+            report.findings.add(finding)
+        }
+        return (folder.manifest, report)
+    }
+
+    /// Checks a database beside the servers that use it.
+    ///
+    /// - Throws: `StoreError`, `ConfigurationError` when it cannot be checked at all.
+    package static func database(
+        _ database: DatabaseLocation, show: @escaping @Sendable (String) -> Void
+    ) async throws -> (state: StoredState, report: AuditReport) {
+        let progress = Occasionally(show)
+        switch database {
+        case .sqlite(let path):
+            return try EmbeddedSnapshot.with(path) {
+                (try $0.state(), try Backup.audit($0, progress, checksPages: true))
+            }
+        case .postgres(let uri):
+            return try await PostgresSnapshot.with(.database(uri), isExported: false, logger: .quiet) { snapshot in
+                let state = try await snapshot.state()
+                let audit = DatabaseAudit()
+                try await snapshot.rows { row in
+                    audit.take(row)
+                    if audit.rows % 1_000 == 0 { progress.tell("checked \(audit.rows) rows") }
+                }
+                return (state, audit.report())
+            }
+        }
+    }
+}

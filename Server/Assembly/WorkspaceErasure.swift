@@ -1,0 +1,50 @@
+package import Logging
+package import TidemarkModel
+package import TidemarkStore
+
+/// Erasure of a whole workspace by hand: what `tidemark erase workspace` does.
+package struct WorkspaceErasure: Sendable {
+    package let workspace: WorkspaceID
+    private let configuration: ServerConfiguration
+
+    package init(_ configuration: ServerConfiguration, workspace: WorkspaceID) {
+        self.configuration = configuration
+        self.workspace = workspace
+    }
+
+    /// What is to go, and what went so far.
+    package enum Progress: Sendable {
+        /// So many changes were made in it; `nil` for one whose erasure was begun.
+        case planned(SequenceNumber?, BlobUsage)
+        case progressed(rows: Int, BlobUsage)
+        case done(rows: Int, BlobUsage)
+    }
+
+    /// Tells what is to go, and unless it is only planned takes it away.
+    ///
+    /// - Throws: `StoreError`, also when there is no such workspace.
+    package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
+        try await OpenedStore.using(configuration, logger: logger) { opened in
+            let eraser = try opened.eraser(configuration, of: workspace)
+            let usage = try await opened.blobs.usage(of: workspace)
+            tell(.planned(try await head(opened.store), usage))
+            guard !isPlan else { return }
+            guard let gone = try await eraser.erase(workspace, tell: { tell(.progressed(rows: $0, $1)) }) else {
+                throw StoreError(.data, "there is no workspace \(workspace)")
+            }
+            tell(.done(rows: gone.rows, gone.blobs))
+        }
+    }
+
+    private func head(_ store: any Store) async throws(StoreError) -> SequenceNumber? {
+        do throws(StoreError) {
+            let head = try await store.session(for: .erased, client: nil, in: workspace).head.seq
+            guard head > 0 else {
+                throw StoreError(.data, "nothing was ever written in workspace \(workspace): is its name right?")
+            }
+            return head
+        } catch .erasedWorkspace {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import TidemarkAssembly
+import TidemarkCommandLine
+import TidemarkModel
+import TidemarkOperations
+import TidemarkStore
+
+/// `tidemark verify`: whether a backup or a database is sound.
+struct VerifyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "verify",
+        abstract: "Check whether a backup, or a database in use, is sound.",
+        discussion: """
+            A backup: its files against the manifest, then every row in them, and that counts and digests are those of the \
+            database that it was made of.
+
+            A database (--database), beside the servers that use it and as of one moment: that batches tile the order, that no \
+            record is beyond its end or in a batch that is not there, that rows belong to a workspace and are found by \
+            their scope, that fields and outcomes read, that blobs are the bytes that they are named after; of SQLite also \
+            every page. Nothing is written. It reads everything once: on a large database, at a quiet hour.
+
+            Exit status: 0 sound, 1 it could not be checked, 2 something is wrong, and said.
+
+            EXAMPLES
+              tidemark verify backups/monday
+              tidemark verify --database postgres://tidemark@db/tidemark
+            """)
+
+    @Argument(help: "The folder of a backup.")
+    var from: String?
+
+    @Option(
+        help: """
+            A database instead: sqlite:PATH or postgres://user@host/name. (environment: TIDEMARK_DATABASE, when no backup \
+            is named)
+            """)
+    var database: String?
+
+    @OptionGroup var programs: PostgresProgramsFolder
+
+    func validate() throws {
+        if from != nil, database != nil { throw ValidationError("Name a backup or --database, not both.") }
+    }
+
+    func run() async throws {
+        let variable = ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
+        guard from != nil || database != nil || !variable.isEmpty else {
+            throw ValidationError("Name a backup, or --database.")
+        }
+        try await reporting {
+            let start = ContinuousClock.now
+            if let from {
+                let (manifest, report) = try await Verification.backup(
+                    from, programs: programs.programs, show: { show($0) })
+                try tell(
+                    report, "\(from): \(manifest.contents)", since: start)
+            } else {
+                let location = try DatabaseLocation(database ?? variable)
+                let (state, report) = try await Verification.database(location, show: { show($0) })
+                let records = report.workspaces.reduce(0) { $0 &+ $1.digest.count }
+                try tell(
+                    report,
+                    "\(location.summary): generation \(state.generation), \(Int64(report.workspaces.count).counted)"
+                        + " workspaces, \(records.counted) records", since: start)
+            }
+        }
+    }
+
+    private func tell(_ report: AuditReport, _ what: String, since start: ContinuousClock.Instant) throws {
+        let time = "in \((ContinuousClock.now - start).inSeconds)"
+        guard !report.findings.isEmpty else { return show("\(what): sound, checked \(time)") }
+        for line in report.findings.lines { show(line) }
+        let count = report.findings.counts.values.reduce(0, +)
+        show("\(what): \(Int64(count).counted) finding\(count == 1 ? "" : "s"), checked \(time)")
+        throw ExitCode(2)
+    }
+}

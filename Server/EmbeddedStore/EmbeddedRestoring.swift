@@ -1,0 +1,103 @@
+import Foundation
+package import TidemarkStore
+
+/// A restore into the files of an embedded store: made beside them as `FILE.restoring`, which takes their names when all is
+/// done, the records' file last.
+///
+/// As long as `FILE.restoring` is there no server opens the file, so that what a kill leaves is served by nobody, and the
+/// next restore begins anew.
+package final class EmbeddedRestoring {
+    static let suffix = ".restoring"
+    /// What SQLite may leave beside a file. A log that belongs to another file would be taken for its own.
+    private static let companions = ["-wal", "-shm", "-journal"]
+
+    private let target: String
+    private let claim: FileClaim
+    /// The files that are being made.
+    package let records: String
+    package let blobs: String
+    /// A restore was cut short here before.
+    package let replacedLeftovers: Bool
+
+    /// Makes the folder when it is missing, and keeps servers away from the file until it ends.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable` when a server uses the file, or when there is one already.
+    package init(_ target: String) throws(StoreError) {
+        self.target = target
+        records = target + Self.suffix
+        blobs = EmbeddedBlobStore.path(besides: records)
+        claim = try EmbeddedStore.claimFolder(target)
+        let isThere = { (path: String) in FileManager.default.fileExists(atPath: path) }
+        replacedLeftovers = isThere(records)
+        let blobsTarget = EmbeddedBlobStore.path(besides: target)
+        // A restore that was cut short may have named the blobs' file already, and never the records' file.
+        let files = [target] + (replacedLeftovers ? [] : [blobsTarget])
+        for path in files.flatMap({ file in [file] + Self.companions.map { file + $0 } }) where isThere(path) {
+            throw StoreError(
+                .unavailable,
+                "\(path) is there already, and is left as it is: move it away together with \(blobsTarget) and with the"
+                    + " files whose names begin the same, or restore to another path")
+        }
+        for path in [records, blobs].flatMap({ file in [file] + Self.companions.map { file + $0 } })
+        where isThere(path) {
+            guard unlink(path) == 0 else {
+                throw StoreError(.unavailable, "\(path) cannot be removed: \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+
+    /// Gives the files their names: from then on a server may open them.
+    ///
+    /// - Throws: `StoreError` of kind `unavailable` when the disk refuses that.
+    package func finish() throws(StoreError) {
+        let blobsTarget = EmbeddedBlobStore.path(besides: target)
+        for path in [records, blobs] {
+            try Self.endLog(of: path)
+            try Self.synchronize(path)
+        }
+        try Self.rename(blobs, blobsTarget)
+        let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
+        try Self.synchronize(folder)
+        try Self.rename(records, target)
+        try Self.synchronize(folder)
+        for path in [records, blobs] { unlink(path + ".lock") }
+        claim.release()
+    }
+
+    /// A closed store leaves an empty log, which would stay behind under the name that the file had.
+    private static func endLog(of path: String) throws(StoreError) {
+        var status = stat()
+        guard stat(path + "-wal", &status) != 0 || status.st_size == 0 else {
+            throw StoreError(.unavailable, "\(path)-wal could not be copied into its file: is the disk full?")
+        }
+        for companion in companions { unlink(path + companion) }
+    }
+
+    private static func rename(_ path: String, _ target: String) throws(StoreError) {
+        guard Foundation.rename(path, target) == 0 else {
+            throw StoreError(
+                .unavailable, "\(path) cannot be renamed to \(target): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func synchronize(_ path: String) throws(StoreError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw StoreError(.unavailable, "\(path) cannot be opened: \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else {
+            throw StoreError(.unavailable, "\(path) does not reach the disk: \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// - Throws: `StoreError` of kind `unavailable` when a restore into the file was cut short.
+    static func check(_ path: String) throws(StoreError) {
+        guard !FileManager.default.fileExists(atPath: path + suffix) else {
+            throw StoreError(
+                .unavailable,
+                "a restore into \(path) is under way, or was cut short: run 'tidemark restore' again, or remove"
+                    + " \(path)\(suffix) if the backup is not wanted")
+        }
+    }
+}

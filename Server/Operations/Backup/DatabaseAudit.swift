@@ -1,0 +1,213 @@
+import Crypto
+import TidemarkModel
+package import TidemarkStore
+
+/// Judges a database row by row, and sums it up: pure, in one pass, whatever keeps the rows.
+///
+/// Memory: some 300 bytes for each workspace and some 100 for each blob; nothing for records. Not Sendable: it stays with the
+/// one who reads.
+package final class DatabaseAudit {
+    private var workspaces: [WorkspaceID: AuditedWorkspace] = [:]
+    private var blobs = BlobAudit()
+    private var findings = Findings()
+    /// Rows that it was given.
+    package private(set) var rows: Int64 = 0
+
+    package init() {}
+
+    /// Takes the next row; tables come in the order of the cases of ``StoredRow``.
+    package func take(_ row: StoredRow) {
+        rows += 1
+        switch row {
+        case .workspace(let name, let horizon): workspaces[name] = AuditedWorkspace(horizon: horizon)
+        case .batch(let name, let low, let head): change(name, "a batch") { $0.take(low: low, head) }
+        case .record(let name, let record): change(name, "a record") { $0.take(record) }
+        case .client(let name, let row, let kept): change(name, "a client") { $0.take(row, kept: kept) }
+        case .member(let name, let user, let scope, let role, let since):
+            change(name, "a member") { $0.take(user, scope, role: role, since: since) }
+        case .ledger(let name, let key, let value): change(name, "a ledger entry") { $0.take(key, value) }
+        case .blob(let name, let digest, let bytes):
+            change(name, "a blob") { workspace in
+                workspace.blobs.blobs += 1
+                workspace.blobs.bytes &+= max(bytes, 0)
+                return nil
+            }
+            blobs.begin(name, digest, bytes: bytes).map { findings.add($0) }
+        case .part(let name, let digest, let start, let bytes):
+            blobs.take(name, digest, start: start, bytes).map { findings.add($0) }
+        case .blobScope(let name, let scope, let digest):
+            if !blobs.contains(name, digest) {
+                findings.add(Finding(.blob, name, "scope \(scope) has blob \(digest), which is not there"))
+            }
+        case .blobUsage(let name, let usage): change(name, "a count of blobs") { $0.take(usage) }
+        case .finding(let finding): findings.add(finding)
+        }
+    }
+
+    private func change(
+        _ name: WorkspaceID, _ what: String, _ body: (inout AuditedWorkspace) -> (Finding.Kind, String)?
+    ) {
+        // Changed where it is: one search, and no copy.
+        if let index = workspaces.index(forKey: name) {
+            if let (kind, text) = body(&workspaces.values[index]) { findings.add(Finding(kind, name, text)) }
+            return
+        }
+        var unknown = AuditedWorkspace(horizon: 0)
+        unknown.isKnown = false
+        findings.add(Finding(.row, name, "\(what) belongs to it, and sync_workspace does not have it"))
+        _ = body(&unknown)
+        workspaces[name] = unknown
+    }
+
+    /// What was found, once every row was taken.
+    package func report() -> AuditReport {
+        var findings = findings
+        for finding in blobs.end() { findings.add(finding) }
+        let names = workspaces.keys.sorted()
+        var summaries: [WorkspaceSummary] = []
+        for name in names {
+            guard let workspace = workspaces[name] else { continue }
+            for (kind, text) in workspace.end() { findings.add(Finding(kind, name, text)) }
+            summaries.append(workspace.summary(name))
+        }
+        return AuditReport(workspaces: summaries, findings: findings)
+    }
+}
+
+/// One workspace in the making.
+struct AuditedWorkspace {
+    var isKnown = true
+    let horizon: SequenceNumber
+    var head = Head.start
+    var order = NumberRanges()
+    var batches: Int64 = 0
+    var digest = RecordDigest()
+    var tombstones: Int64 = 0
+    var clients: Int64 = 0
+    var members: Int64 = 0
+    var ledger: Int64 = 0
+    var blobs = BlobUsage()
+    var usage: BlobUsage?
+    /// The batch that was taken last: rows mostly come in order.
+    private var last = Head.start
+
+    init(horizon: SequenceNumber) { self.horizon = horizon }
+
+    mutating func take(low: SequenceNumber, _ end: Head) -> (Finding.Kind, String)? {
+        batches += 1
+        guard low > 0, low <= end.seq else { return (.order, "a batch goes from \(low) to \(end.seq)") }
+        defer { last = end }
+        if end.seq > head.seq { head = end }
+        switch order.insert(low...end.seq) {
+        case .added: break
+        case .overlaps: return (.order, "the batch \(low)–\(end.seq) has numbers that another batch has as well")
+        case .full: return (.order, "there are more than \(NumberRanges.rangesMax) gaps between batches")
+        }
+        guard last.seq == low - 1, last.seq > 0 else { return nil }
+        if end.time < last.time { return (.order, "time goes back at number \(low) (R-18)") }
+        if end.epoch < last.epoch { return (.order, "the epoch goes back at number \(low)") }
+        return nil
+    }
+
+    mutating func take(_ record: StoredRecord) -> (Finding.Kind, String)? {
+        let name = "record \(record.key.collection)/\(record.key.id)"
+        if record.isDeleted { tombstones += 1 } else { insert(record) }
+        guard record.seq <= head.seq else {
+            return (.record, "\(name) has number \(record.seq), and the order ends at \(head.seq)")
+        }
+        guard record.seq <= horizon || order.contains(record.seq) else {
+            return (.record, "\(name) has number \(record.seq), which is in no batch")
+        }
+        guard record.born > 0, record.born <= record.seq else {
+            return (.record, "\(name) was born at \(record.born), and has number \(record.seq)")
+        }
+        guard !record.isDeleted else { return nil }
+        return Self.isCanonical(record.body) ? nil : (.body, "the fields of \(name) are not canonical JSON")
+    }
+
+    private mutating func insert(_ record: StoredRecord) {
+        let input = RecordDigest.input(record.key, at: record.seq, body: record.body)
+        digest.insert(RecordDigest.term(sha256: SHA256.hash(data: input)))
+    }
+
+    private static func isCanonical(_ body: [UInt8]) -> Bool {
+        var limits = JSONLimits()
+        // Our own bytes: what a client may send does not bound what merges have made of it.
+        limits.elementsMax = .max
+        // Why it does not read would show values.
+        guard let fields = try? JSONReader.read(body, limits: limits, { try $0.fields() }) else { return false }
+        return fields.canonicalBytes == body
+    }
+
+    mutating func take(_ client: ClientRow, kept: [UInt8]) -> (Finding.Kind, String)? {
+        clients += 1
+        guard client.ackedThrough <= client.settledThrough else {
+            return (.client, "client \(client.id) has acknowledged \(client.ackedThrough) of \(client.settledThrough)")
+        }
+        // As above.
+        guard let stored = try? StoredClient(row: client, keptBytes: kept) else {
+            return (.client, "the kept outcomes of client \(client.id) do not read")
+        }
+        guard let last = stored.kept.last else { return nil }
+        guard last.number <= client.settledThrough, stored.kept.allSatisfy({ $0.seq <= head.seq }) else {
+            return (.client, "the kept outcomes of client \(client.id) go beyond what is settled, or beyond the order")
+        }
+        return nil
+    }
+
+    mutating func take(
+        _ user: UserID, _ scope: ScopeID, role: String, since: SequenceNumber
+    ) -> (Finding.Kind, String)? {
+        members += 1
+        guard Role(rawValue: role) != nil else {
+            return (.member, "user \(user) has an unknown role in scope \(scope)")
+        }
+        guard since <= head.seq else {
+            return (.member, "user \(user) is in scope \(scope) since \(since), and the order ends at \(head.seq)")
+        }
+        return nil
+    }
+
+    mutating func take(_ key: RecordKey, _ value: StoredLedgerValue) -> (Finding.Kind, String)? {
+        ledger += 1
+        let name = "the entry of \(key.collection)/\(key.id) at \(value.seq)"
+        guard value.seq <= head.seq else { return (.ledger, "\(name) is beyond the order's end, \(head.seq)") }
+        // As above.
+        guard (try? OverwrittenValue(stored: "", rule: value.rule, old: value.old, new: value.new)) != nil else {
+            return (.ledger, "\(name) does not read")
+        }
+        return nil
+    }
+
+    mutating func take(_ usage: BlobUsage) -> (Finding.Kind, String)? {
+        self.usage = usage
+        return nil
+    }
+
+    func end() -> [(Finding.Kind, String)] {
+        // The batch that ends at the horizon stays.
+        var found = order.gaps(after: horizon > 0 ? horizon - 1 : 0, through: head.seq).map { gap in
+            (Finding.Kind.order, "the numbers \(gap.lowerBound)–\(gap.upperBound) are in no batch")
+        }
+        if horizon > head.seq {
+            found.append((.order, "the horizon is at \(horizon), and the order ends at \(head.seq)"))
+        }
+        if head.seq > 0, head.nonce == 0 { found.append((.order, "the last batch has no nonce")) }
+        let counted = usage ?? BlobUsage()
+        if isKnown, counted != blobs {
+            found.append(
+                (
+                    .blob,
+                    "its blobs are counted as \(counted.blobs) with \(counted.bytes) bytes, and there are"
+                        + " \(blobs.blobs) with \(blobs.bytes)"
+                ))
+        }
+        return found
+    }
+
+    func summary(_ name: WorkspaceID) -> WorkspaceSummary {
+        WorkspaceSummary(
+            workspace: name, head: head, horizon: horizon, batches: batches, digest: digest, tombstones: tombstones,
+            clients: clients, members: members, ledger: ledger, blobs: blobs)
+    }
+}

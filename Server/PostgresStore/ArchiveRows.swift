@@ -1,0 +1,220 @@
+import TidemarkModel
+package import TidemarkStore
+
+/// Reads the rows of a table out of an archive of `pg_dump`, as `pg_restore --data-only --table=NAME --file=-` writes it: a
+/// COPY statement and its lines. Pure; bytes come in pieces of any size.
+package struct ArchiveRows {
+    /// Bytes of one line. A part of a blob takes half a megabyte, the body of a batch some megabytes.
+    package static let lineBytesMax = 256 << 20
+
+    /// What is taken of an archive, in the order in which an audit wants it.
+    package static let tables = [
+        "sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member", "sync_ledger", "sync_blob",
+        "sync_blob_part", "sync_blob_scope", "sync_blob_usage",
+    ]
+
+    private let table: String
+    private var line: [UInt8] = []
+    /// The position of each column, between a COPY and its end.
+    private var columns: [String: Int]?
+    private var hasEnded = false
+
+    /// - Parameter table: one of ``tables``.
+    package init(_ table: String) { self.table = table }
+
+    /// Takes the next bytes.
+    ///
+    /// - Throws: `StoreError` of kind `invariant` for what is no such archive.
+    package mutating func take(_ bytes: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
+        var rest = bytes[...]
+        while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            if line.isEmpty {
+                try take(line: UnsafeRawBufferPointer(rebasing: rest[..<end]), each)
+            } else {
+                line += rest[..<end]
+                let whole = line
+                line.removeAll(keepingCapacity: true)
+                try whole.withUnsafeBytes { try take(line: $0, each) }
+            }
+            rest = rest[rest.index(after: end)...]
+        }
+        guard line.count + rest.count <= Self.lineBytesMax else {
+            throw StoreError(.invariant, "\(table): a line of more than \(Self.lineBytesMax) bytes")
+        }
+        line += rest
+    }
+
+    /// Once all bytes were taken.
+    ///
+    /// - Throws: `StoreError` of kind `invariant` when the table's rows are missing, or cut short.
+    package func end() throws(StoreError) {
+        guard hasEnded, columns == nil else {
+            throw StoreError(.invariant, "\(table): its rows are missing in the archive, or cut short")
+        }
+    }
+
+    private mutating func take(line: UnsafeRawBufferPointer, _ each: (StoredRow) throws -> Void) throws {
+        guard let columns else {
+            if line.starts(with: "COPY ".utf8) { try begin(String(decoding: line, as: UTF8.self)) }
+            return
+        }
+        if line.elementsEqual("\\.".utf8) {
+            self.columns = nil
+            hasEnded = true
+            return
+        }
+        let values = ArchiveLine(line.split(separator: UInt8(ascii: "\t"), omittingEmptySubsequences: false), columns)
+        let row: StoredRow
+        do { row = try values.row(of: table) } catch {
+            row = .finding(Finding(.row, "a row of \(table) does not read: \(error.reason)"))
+        }
+        try each(row)
+    }
+
+    private mutating func begin(_ statement: String) throws(StoreError) {
+        guard statement.hasSuffix(") FROM stdin;"), let open = statement.firstIndex(of: "("),
+            let close = statement.lastIndex(of: ")")
+        else { throw StoreError(.invariant, "\(table): a COPY of another form") }
+        let names = statement[statement.index(after: open)..<close].split(separator: ",").map {
+            $0.filter { $0 != " " && $0 != "\"" }
+        }
+        columns = Dictionary(names.enumerated().map { (String($1), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}
+
+/// The values of one line.
+private struct ArchiveLine {
+    private let values: [Slice<UnsafeRawBufferPointer>]
+    private let columns: [String: Int]
+
+    init(_ values: [Slice<UnsafeRawBufferPointer>], _ columns: [String: Int]) {
+        self.values = values
+        self.columns = columns
+    }
+
+    func row(of table: String) throws(StoreError) -> StoredRow {
+        let workspace = WorkspaceID(try text("workspace"))
+        switch table {
+        case "sync_workspace": return .workspace(workspace, horizon: try integer("horizon"))
+        case "sync_batch": return .batch(workspace, low: try integer("low"), head: try head())
+        case "sync_record": return .record(workspace, try record())
+        case "sync_client":
+            let row = ClientRow(
+                id: try id("client"), user: UserID(try text("user_id")), settledThrough: try integer("settled"),
+                ackedThrough: try integer("acked"), connection: try integer("connection"))
+            return .client(workspace, row, kept: try bytes("kept") ?? [])
+        case "sync_member":
+            return .member(
+                workspace, UserID(try text("user_id")), ScopeID(try text("scope")), role: try text("role"),
+                since: try integer("since"))
+        case "sync_ledger":
+            let value = StoredLedgerValue(
+                seq: try integer("seq"), rule: try text("rule"), old: try bytes("old"), new: try bytes("new"))
+            return .ledger(workspace, RecordKey(collection: try text("collection"), id: try id("id")), value)
+        case "sync_blob": return .blob(workspace, try digest(), bytes: try integer("octets"))
+        case "sync_blob_part":
+            return .part(workspace, try digest(), start: try integer("start"), bytes: try binary("bytes"))
+        case "sync_blob_scope": return .blobScope(workspace, ScopeID(try text("scope")), try digest())
+        case "sync_blob_usage":
+            let blobs = Int(clamping: try integer("blobs"))
+            return .blobUsage(workspace, BlobUsage(blobs: blobs, bytes: try integer("octets")))
+        default: throw StoreError(.invariant, "nothing is known of this table")
+        }
+    }
+
+    private func head() throws(StoreError) -> Head {
+        Head(
+            seq: try integer("seq"), nonce: UInt64(bitPattern: try integer("nonce")), time: try integer("time"),
+            epoch: try integer("epoch"))
+    }
+
+    private func record() throws(StoreError) -> StoredRecord {
+        StoredRecord(
+            key: RecordKey(collection: try text("collection"), id: try id("id")), scope: ScopeID(try text("scope")),
+            seq: try integer("seq"), born: try integer("born"), isDeleted: try text("deleted") == "t",
+            author: UserID(try text("author")), created: try integer("created"), updated: try integer("updated"),
+            body: try bytes("body") ?? [])
+    }
+
+    private func digest() throws(StoreError) -> BlobDigest {
+        guard let digest = BlobDigest(checking: try text("digest")) else { throw wrong("digest") }
+        return digest
+    }
+
+    private func wrong(_ column: String) -> StoreError {
+        StoreError(.invariant, "\(column) is missing, or of another kind")
+    }
+
+    private func raw(_ column: String) throws(StoreError) -> Slice<UnsafeRawBufferPointer> {
+        guard let index = columns[column], index < values.count else { throw wrong(column) }
+        return values[index]
+    }
+
+    /// `nil` for NULL.
+    private func bytes(_ column: String) throws(StoreError) -> [UInt8]? {
+        let raw = try raw(column)
+        if raw.elementsEqual("\\N".utf8) { return nil }
+        guard raw.contains(UInt8(ascii: "\\")) else { return Array(raw) }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(raw.count)
+        var isEscaped = false
+        for byte in raw {
+            if isEscaped {
+                plain.append(Self.escapes[byte] ?? byte)
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else {
+                plain.append(byte)
+            }
+        }
+        guard !isEscaped else { throw wrong(column) }
+        return plain
+    }
+
+    private static let escapes: [UInt8: UInt8] = [
+        UInt8(ascii: "b"): 8, UInt8(ascii: "f"): 12, UInt8(ascii: "n"): 10, UInt8(ascii: "r"): 13,
+        UInt8(ascii: "t"): 9, UInt8(ascii: "v"): 11,
+    ]
+
+    private func text(_ column: String) throws(StoreError) -> String {
+        guard let bytes = try bytes(column), let text = String(validating: bytes, as: UTF8.self) else {
+            throw wrong(column)
+        }
+        return text
+    }
+
+    private func integer(_ column: String) throws(StoreError) -> Int64 {
+        guard let value = Int64(String(decoding: try raw(column), as: UTF8.self)) else { throw wrong(column) }
+        return value
+    }
+
+    private func id(_ column: String) throws(StoreError) -> UniqueID {
+        guard let id = UniqueID(String(decoding: try raw(column), as: UTF8.self)) else { throw wrong(column) }
+        return id
+    }
+
+    /// `\\x` and hexadecimal digits, as a backslash is written in an archive.
+    private func binary(_ column: String) throws(StoreError) -> [UInt8] {
+        let raw = try raw(column)
+        guard raw.starts(with: "\\\\x".utf8), raw.count % 2 == 1 else { throw wrong(column) }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(raw.count / 2)
+        var high: UInt8?
+        for byte in raw.dropFirst(3) {
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            default: throw wrong(column)
+            }
+            if let first = high {
+                bytes.append(first << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        return bytes
+    }
+}

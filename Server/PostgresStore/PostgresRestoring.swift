@@ -1,0 +1,121 @@
+package import Logging
+import TidemarkModel
+package import TidemarkPostgres
+package import TidemarkStore
+
+/// A database into which a backup is being restored: its fence lets no node in but the one that restores, until all is done.
+///
+/// What a kill leaves is therefore served by nobody, and is known for what it is.
+package enum PostgresRestoring {
+    /// No node is of it.
+    static let generation = Int(Int32.max)
+
+    static let unfinished = StoreError(
+        .unavailable,
+        "a restore into this database is under way, or was cut short: run 'tidemark restore' again, which goes on",
+        fault: .outdated)
+
+    /// What a database holds before a restore.
+    package enum Target: Hashable, Sendable {
+        /// No tables of ours.
+        case empty
+        /// All rows of a backup are there, and the rest is missing.
+        case unfinished
+        /// The process of PostgreSQL's in which a restore that was cut short still writes.
+        case restoring(process: Int64)
+        /// A database in use, or that was; with the connections of nodes.
+        case inUse(nodes: Int64)
+    }
+
+    /// - Parameter application: what the connection that writes rows is called.
+    /// - Returns: also the schema that tables would be made in, and the server's version.
+    package static func look(
+        _ configuration: PostgresConfiguration, application: String, logger: Logger
+    ) async throws -> (target: Target, schema: String, serverVersion: Int) {
+        try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
+            func run(_ sql: String) async throws -> ResultSet? { try await connection.run([.simple(sql)]).first }
+            let writing = """
+                SELECT pid::bigint
+                FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name = '\(application)'
+                """
+            let writer = try await run(writing)?.first { try $0.integer() }
+            let found = try await run(
+                """
+                SELECT current_schema()::text, current_setting('server_version_num')::bigint,
+                    (SELECT count(*) FROM pg_class WHERE relname LIKE 'sync\\_%' AND pg_table_is_visible(oid)),
+                    EXISTS (SELECT FROM pg_class WHERE relname = 'sync_fence' AND pg_table_is_visible(oid)),
+                    (
+                        SELECT count(*)
+                        FROM pg_stat_activity
+                        WHERE datname = current_database() AND application_name LIKE '% sequencing'
+                    )
+                """
+            )?.first {
+                (
+                    try $0.optionalText(), Int(try $0.integer()), try $0.integer(), try $0.bool(), try $0.integer()
+                )
+            }
+            guard case (let schema?, let version, let tables, let hasFence, let nodes)? = found else {
+                throw StoreError(.unavailable, "the schema that search_path names is not there: make it first")
+            }
+            if let writer { return (.restoring(process: writer), schema, version) }
+            guard tables > 0 else { return (.empty, schema, version) }
+            guard hasFence else { return (.inUse(nodes: nodes), schema, version) }
+            let fence = "SELECT count(*), coalesce(max(oldest), 0)::bigint FROM sync_fence"
+            let rows = try await run(fence)?.first { (try $0.integer(), try $0.integer()) }
+            let isUnfinished = rows?.0 == 0 || rows?.1 == Int64(generation)
+            return (isUnfinished ? .unfinished : .inUse(nodes: nodes), schema, version)
+        }
+    }
+
+    /// Ends a restore whose rows are all there: tables are brought to this version's, `body` runs with a store that alone may
+    /// write, and then the fence lets nodes in. Called again after a kill, it goes on.
+    ///
+    /// - Parameter state: what the manifest says of the database that the backup was made of.
+    package static func finish(
+        _ configuration: PostgresConfiguration, from state: StoredState, logger: Logger,
+        _ body: (PostgresStore) async throws -> Void
+    ) async throws {
+        _ = try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
+            try await connection.run([
+                .simple(
+                    """
+                    INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(generation))
+                    ON CONFLICT (one) DO NOTHING
+                    """)
+            ])
+        }
+        var options = PostgresStore.Options()
+        options.sequencingConnections = 1
+        options.readingConnections = 1
+        options.migrationTimeout = .seconds(24 * 3_600)
+        let alone = PostgresSchema.generations + [Generation(generation, "restore", steps: [])]
+        let store = try PostgresStore(
+            configuration: configuration, node: 1, options: options, generations: alone, logger: logger)
+        try await store.migrate(.needed, isGentle: false)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await store.run() }
+            defer { store.shutdown() }
+            try await body(store)
+        }
+        let reached = try await store.generationReached(from: state)
+        _ = try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
+            try await connection.run([
+                .simple("UPDATE sync_fence SET generation = \(reached), oldest = \(min(state.oldest, reached))")
+            ])
+        }
+    }
+}
+
+extension PostgresStore {
+    /// The generation whose nodes have all that they need, after the steps that are recorded.
+    fileprivate func generationReached(from state: StoredState) async throws -> Int {
+        try await Self.withConnection(configuration, called: "restore", logger: logger) { connection in
+            let steps = try await connection.run([.simple("SELECT step FROM sync_step WHERE ended IS NOT NULL")]).first
+            var known = GenerationState(generation: state.generation, oldest: state.oldest)
+            for step in try steps?.all({ try $0.text() }) ?? [] { known.steps[step] = .init(isDone: true) }
+            return MigrationPlan.reached(PostgresSchema.generations, from: known)
+        }
+    }
+}

@@ -1,0 +1,238 @@
+package import Logging
+import TidemarkModel
+package import TidemarkPostgres
+package import TidemarkStore
+
+/// A database at one moment, read beside the nodes that go on writing: one transaction of PostgreSQL, whose snapshot other
+/// programs can take part in.
+///
+/// While it lasts, autovacuum keeps the versions of rows that it may still need. Nobody waits for it.
+package struct PostgresSnapshot {
+    /// Tables since this generation can be read.
+    static let generationMin = 9
+    /// Rows that are fetched at once: what of them is in memory at a time.
+    static let rowsPerFetch = 500
+    /// Parts of blobs, each a quarter of a megabyte.
+    static let partsPerFetch = 32
+
+    private let connection: PostgresConnection
+    /// What `pg_dump --snapshot` takes.
+    package let id: String
+    /// The schema of PostgreSQL that our tables are in.
+    package let schema: String
+    /// As `server_version_num`: 150004 for 15.4.
+    package let serverVersion: Int
+
+    /// Runs `body` with the database as it is now.
+    ///
+    /// - Parameter isExported: other programs take part; a standby refuses that.
+    /// - Throws: `StoreError`; what `body` throws.
+    package static func with<Value>(
+        _ configuration: PostgresConfiguration, isExported: Bool, logger: Logger,
+        _ body: (PostgresSnapshot) async throws -> Value
+    ) async throws -> Value {
+        try await PostgresStore.withConnection(configuration, called: "backup", logger: logger) { connection in
+            do {
+                let found = try await connection.run([
+                    .simple("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                    .simple("SET LOCAL statement_timeout = 0"), .simple("SET LOCAL lock_timeout = 10000"),
+                    // Meanwhile an archive is written, which takes as long as it takes.
+                    .simple("SET LOCAL idle_in_transaction_session_timeout = 0"),
+                    .simple(
+                        """
+                        SELECT current_schema()::text, current_setting('server_version_num')::bigint,
+                            \(isExported ? "pg_export_snapshot()" : "''::text")
+                        """),
+                ]).last
+                let answer = try found?.first { (try $0.optionalText(), Int(try $0.integer()), try $0.text()) }
+                guard case (let schema?, let version, let id)? = answer else {
+                    throw StoreError(.unavailable, "the schema that search_path names is not there: make it first")
+                }
+                return try await body(
+                    PostgresSnapshot(connection: connection, id: id, schema: schema, serverVersion: version))
+            } catch let error as PostgresError {
+                throw StoreError(postgres: error)
+            }
+        }
+    }
+
+    /// What the database says of itself.
+    ///
+    /// - Throws: `StoreError` for one that has no tables of ours, or of a version that this one cannot read.
+    package func state() async throws -> StoredState {
+        guard try await isThere("sync_fence") else {
+            throw StoreError(
+                .unavailable,
+                "the schema \(schema) has no tables of Tidemark's, or those of an early version: run 'tidemark migrate'"
+                    + " first")
+        }
+        let fence = try await run("SELECT generation::bigint, oldest::bigint FROM sync_fence").first {
+            (Int(try $0.integer()), Int(try $0.integer()))
+        }
+        guard case (let generation, let oldest)? = fence else { throw PostgresRestoring.unfinished }
+        guard oldest != PostgresRestoring.generation else { throw PostgresRestoring.unfinished }
+        let own = PostgresSchema.generations.last?.number ?? PostgresSchema.landed
+        guard generation >= Self.generationMin, oldest <= own else {
+            throw StoreError(
+                .unavailable,
+                "the database is at generation \(generation) and serves \(oldest) and later, and this version reads"
+                    + " \(Self.generationMin) to \(own): "
+                    + (oldest > own ? "run that version" : "run 'tidemark migrate' first, or the version that made it"))
+        }
+        let hasSchemas = try await isThere("sync_schema")
+        let revision =
+            hasSchemas
+            ? try await run("SELECT coalesce(max(number), 0) FROM sync_schema").first { try $0.integer() } ?? 0 : 0
+        let version = try await run("SHOW server_version").first { try $0.text() } ?? ""
+        return StoredState(generation: generation, oldest: oldest, revision: revision, version: version)
+    }
+
+    /// The bytes of all tables and their indexes.
+    package func bytes() async throws -> Int64 {
+        try await run(
+            """
+            SELECT coalesce(sum(pg_total_relation_size(c.oid)), 0)::bigint
+            FROM pg_class c
+            WHERE c.relkind = 'r' AND c.relname LIKE 'sync\\_%' AND pg_table_is_visible(c.oid)
+            """
+        ).first { try $0.integer() } ?? 0
+    }
+
+    private func isThere(_ table: String) async throws -> Bool {
+        try await run("SELECT to_regclass('\(table)') IS NOT NULL").first { try $0.bool() } ?? false
+    }
+
+    private func run(_ sql: String) async throws -> ResultSet {
+        guard let result = try await connection.run([.simple(sql)]).last else {
+            throw StoreError(.unavailable, "PostgreSQL did not answer")
+        }
+        return result
+    }
+
+    /// All rows, table by table, and what is wrong between tables.
+    package func rows(_ each: (StoredRow) throws -> Void) async throws {
+        try await read("SELECT workspace, horizon FROM sync_workspace", each) {
+            .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
+        }
+        // In their order, in which time and epoch never go back; rows that were changed are elsewhere in the table.
+        try await read(
+            "SELECT workspace, low, \(RowReader.headColumns) FROM sync_batch ORDER BY workspace, seq", each
+        ) {
+            .batch(WorkspaceID(try $0.text()), low: try $0.integer(), head: try $0.head())
+        }
+        try await read("SELECT workspace, \(RowReader.recordColumns) FROM sync_record", each) {
+            .record(WorkspaceID(try $0.text()), try $0.record())
+        }
+        try await places(each)
+        try await read(
+            "SELECT workspace, client, user_id, settled, acked, connection, kept FROM sync_client", each
+        ) {
+            .client(
+                WorkspaceID(try $0.text()),
+                ClientRow(
+                    id: try $0.id(), user: UserID(try $0.text()), settledThrough: try $0.integer(),
+                    ackedThrough: try $0.integer(), connection: try $0.integer()), kept: try $0.bytes())
+        }
+        try await read("SELECT workspace, user_id, scope, role, since FROM sync_member", each) {
+            .member(
+                WorkspaceID(try $0.text()), UserID(try $0.text()), ScopeID(try $0.text()), role: try $0.text(),
+                since: try $0.integer())
+        }
+        try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
+            .ledger(
+                WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
+                StoredLedgerValue(
+                    seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
+                    new: try $0.optionalBytes()))
+        }
+        try await blobRows(each)
+    }
+
+    private func blobRows(_ each: (StoredRow) throws -> Void) async throws {
+        try await read("SELECT workspace, digest, octets FROM sync_blob", each) {
+            .blob(WorkspaceID(try $0.text()), try $0.blobDigest(), bytes: try $0.integer())
+        }
+        try await read(
+            "SELECT workspace, digest, start, bytes FROM sync_blob_part ORDER BY workspace, digest, start", each,
+            rows: Self.partsPerFetch
+        ) {
+            .part(
+                WorkspaceID(try $0.text()), try $0.blobDigest(), start: try $0.integer(), bytes: try $0.bytes())
+        }
+        try await read("SELECT workspace, scope, digest FROM sync_blob_scope", each) {
+            .blobScope(WorkspaceID(try $0.text()), ScopeID(try $0.text()), try $0.blobDigest())
+        }
+        try await read("SELECT workspace, blobs, octets FROM sync_blob_usage", each) {
+            .blobUsage(
+                WorkspaceID(try $0.text()), BlobUsage(blobs: Int(clamping: try $0.integer()), bytes: try $0.integer()))
+        }
+    }
+
+    /// Whether searches by scope find the records.
+    private func places(_ each: (StoredRow) throws -> Void) async throws {
+        guard try await run("SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)").int64(0, 0) == 1 else {
+            let text =
+                "PostgreSQL hashes otherwise than when the places of scopes were computed, and no search finds records:"
+                + " start a server, which computes them anew"
+            return try each(.finding(Finding(.scope, text)))
+        }
+        try await read(
+            """
+            SELECT r.workspace, r.seq
+            FROM sync_record r
+            JOIN sync_workspace w ON w.workspace = r.workspace
+            WHERE r.place <> hashtextextended(r.scope, w.salt)
+            """, each
+        ) {
+            let (workspace, seq) = (WorkspaceID(try $0.text()), try $0.integer())
+            let text = "the record at \(seq) has the place of another scope: no device is told of it"
+            return .finding(Finding(.scope, workspace, text))
+        }
+    }
+
+    private func read(
+        _ sql: String, _ each: (StoredRow) throws -> Void, rows: Int = Self.rowsPerFetch,
+        _ row: (inout RowReader) throws -> StoredRow
+    ) async throws {
+        _ = try await run("DECLARE tidemark_rows NO SCROLL CURSOR FOR \(sql)")
+        while true {
+            let page = try await run("FETCH \(rows) FROM tidemark_rows")
+            for index in 0..<page.rowCount {
+                var reader = RowReader(page, index)
+                let found: StoredRow
+                do { found = try row(&reader) } catch let error as StoreError {
+                    found = .finding(Finding(.row, "a row of '\(sql)' does not read: \(error.reason)"))
+                }
+                try each(found)
+            }
+            if page.rowCount < rows { break }
+        }
+        _ = try await run("CLOSE tidemark_rows")
+    }
+}
+
+extension RowReader {
+    mutating func blobDigest() throws -> BlobDigest {
+        guard let digest = BlobDigest(checking: try text()) else { throw StoreError(.invariant, "a digest is none") }
+        return digest
+    }
+}
+
+extension PostgresStore {
+    /// Runs `body` with a connection that lives as long, and waits as long as it takes.
+    static func withConnection<Value>(
+        _ configuration: PostgresConfiguration, called name: String, logger: Logger,
+        _ body: (PostgresConnection) async throws -> Value
+    ) async throws -> Value {
+        var patient = configuration
+        patient.connections = 1
+        patient.applicationName += " \(name)"
+        patient.operationTimeout = .seconds(24 * 3_600)
+        let pool = try PostgresPool(configuration: patient, logger: logger)
+        return try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { try await pool.run() }
+            defer { pool.shutdown() }
+            return try await pool.withConnection(body)
+        }
+    }
+}

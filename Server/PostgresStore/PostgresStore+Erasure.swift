@@ -1,0 +1,262 @@
+package import TidemarkModel
+import TidemarkPostgres
+package import TidemarkStore
+
+/// On the connections for reads, each step a transaction: steps of the order wait for the mark alone.
+extension PostgresStore: Erasing {
+    package func erasureCounts(
+        of scope: ScopeID, in workspace: WorkspaceID
+    ) async throws(StoreError) -> ErasureCounts {
+        var counts = ErasureCounts()
+        var after: Int64? = 0
+        while let seq = after {
+            let some = Statement(ErasureSQL.countRecords, workspace) {
+                $0.add(text: scope.text)
+                $0.add(seq)
+                $0.add(Self.countedAtOnce)
+            }
+            after =
+                try await read([some])[0].first { row in
+                    counts.records += Int(try row.integer())
+                    counts.tombstones += Int(try row.integer())
+                    counts.bytes += try row.integer()
+                    counts.ledgerEntries += Int(try row.integer())
+                    return try row.optionalInteger()
+                } ?? nil
+        }
+        counts.bodies =
+            try await read([Statement(ErasureSQL.countBodies, workspace)])[0].first { Int(try $0.integer()) } ?? 0
+        return counts
+    }
+
+    private static let countedAtOnce: Int64 = 5_000
+
+    /// The lock waits for whoever writes in the workspace, and every later batch sees the mark.
+    ///
+    /// - Throws: also kind `data` while nodes of earlier generations are connected: they do not look at marks.
+    package func beginErasure(
+        of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> SequenceNumber? {
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        let results = try await on(reading) { connection in
+            try await self.refuseOlder(on: connection)
+            return try await connection.run(
+                begin + [
+                    Statement(ErasureSQL.lock, workspace),
+                    Statement(ErasureSQL.begin, workspace) {
+                        $0.add(text: scope.text)
+                        $0.add(now)
+                    }, Transactions.commit,
+                ])
+        }
+        return try Results(results.dropFirst(begin.count))[1].first { try $0.integer() }
+    }
+
+    func refuseOlder(on connection: PostgresConnection) async throws {
+        let older = try await NodeConnections.older(
+            than: generation, application: configuration.applicationName, on: connection)
+        guard older.isEmpty else { throw Self.refusal(older) }
+    }
+
+    private static func refusal(_ older: [(generation: Int, count: Int64)]) -> StoreError {
+        let list = older.map { "\($0.count) of generation \($0.generation)" }.joined(separator: ", ")
+        return StoreError(
+            .data,
+            "servers of an earlier version are connected to the database (connections: \(list)), which would let what is"
+                + " erased be written again: update them first")
+    }
+
+    package func members(
+        of scope: ScopeID, in workspace: WorkspaceID, after place: Seat?, limit: Int
+    ) async throws(StoreError) -> MemberPage {
+        let some = Statement(ErasureSQL.members, workspace) {
+            $0.add(text: place?.user.text ?? "")
+            $0.add(text: place?.scope.text ?? "")
+            $0.add(Int64(max(1, limit)))
+        }
+        let seats = try await read([some])[0].all { Seat(user: UserID(try $0.text()), scope: ScopeID(try $0.text())) }
+        return MemberPage(
+            users: seats.filter { $0.scope == scope }.map(\.user), next: seats.count < max(1, limit) ? nil : seats.last)
+    }
+
+    package func erase(
+        _ scope: ScopeID, in workspace: WorkspaceID, keeping graves: Set<RecordKey>, limit: Int
+    ) async throws(StoreError) -> ErasureStep {
+        let limit = Int64(max(1, limit))
+        // All of them have the id of the scope.
+        let (id, collections) = (graves.first?.id ?? UniqueID(high: 0, low: 0), graves.map(\.collection).sorted())
+        func add(_ parameters: inout Parameters) {
+            parameters.add(text: scope.text)
+            parameters.add(id)
+            parameters.add(collections)
+        }
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        let results = try await on(reading) { connection in
+            try await connection.run(
+                begin + [
+                    Statement(ErasureSQL.dropRecords, workspace) {
+                        add(&$0)
+                        $0.add(limit)
+                    }, Statement(ErasureSQL.dropLedger, workspace, add),
+                    Statement(ErasureSQL.dropBodies, workspace) {
+                        $0.add(text: scope.text)
+                        $0.add(limit)
+                    }, Transactions.commit,
+                ])
+        }.dropFirst(begin.count)
+        var step = ErasureStep()
+        (step.records, step.ledgerEntries) =
+            try Results(results)[0].first { (Int(try $0.integer()), Int(try $0.integer())) } ?? (0, 0)
+        let changed = results.dropFirst().map(\.affectedRows)
+        if changed.count >= 2 { (step.ledgerEntries, step.bodies) = (step.ledgerEntries + changed[0], changed[1]) }
+        step.isDone = step.records < limit && step.bodies < limit
+        return step
+    }
+
+    package func endErasure(
+        of scope: ScopeID, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) {
+        let end = Statement(ErasureSQL.end, workspace) {
+            $0.add(text: scope.text)
+            $0.add(now)
+        }
+        _ = try await on(reading) { try await $0.run([end]) }
+    }
+
+    package func openErasures(in workspace: WorkspaceID) async throws(StoreError) -> [ScopeID] {
+        try await read([Statement(ErasureSQL.open, workspace)])[0].all { ScopeID(try $0.text()) }
+    }
+
+    func refuseErased(_ workspace: WorkspaceID) async throws(StoreError) {
+        let found = try await read([Statement(ErasureSQL.isErased, workspace)])[0].first { try $0.integer() }
+        if found != nil { throw .erasedWorkspace }
+    }
+
+    /// The row that is the workspace's lock goes with the mark, and is not made again: whoever waits for the lock, or comes
+    /// after it, finds none.
+    package func beginErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> Bool {
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        let results = try await on(reading) { connection in
+            try await self.refuseOlder(on: connection)
+            return try await connection.run(
+                begin + [
+                    Statement(ErasureSQL.lock, workspace),
+                    Statement(ErasureSQL.beginWorkspace, workspace) { $0.add(now) },
+                    Statement(ErasureSQL.dropWorkspace, workspace), Statement(ErasureSQL.isErased, workspace),
+                    Transactions.commit,
+                ])
+        }
+        return try Results(results.dropFirst(begin.count))[3].first { try $0.integer() } != nil
+    }
+
+    /// The tables whose keys begin with the workspace first, then those that have to be walked through for it: records, and
+    /// clients.
+    package func erase(
+        _ workspace: WorkspaceID, from place: ErasurePlace?, limit: Int
+    ) async throws(StoreError) -> WorkspaceErasureStep {
+        let begin = transactions.beginWrite + [FenceSQL.check(generation)]
+        func changed(_ statements: [Statement]) async throws(StoreError) -> ArraySlice<ResultSet> {
+            try await on(reading) { try await $0.run(begin + statements + [Transactions.commit]) }.dropFirst(
+                begin.count)
+        }
+        guard let place else {
+            let limit = Int64(max(1, limit))
+            let gone = try await changed(ErasureSQL.dropRows.map { Statement($0, workspace) { $0.add(limit) } })
+                .dropLast().map(\.affectedRows)
+            let first = ErasurePlace(
+                isPastRecords: false, key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)),
+                workspace: WorkspaceID(""))
+            return WorkspaceErasureStep(
+                rows: gone.reduce(0, +), next: gone.contains { $0 >= limit } ? nil : first, isDone: false)
+        }
+        let walk =
+            place.isPastRecords
+            ? Statement(ErasureSQL.dropAllClients, workspace) {
+                $0.add(place.key.id)
+                $0.add(text: place.workspace.text)
+                $0.add(ErasureSQL.walkedAtOnce)
+            }
+            : Statement(ErasureSQL.dropAllRecords, workspace) {
+                $0.add(place.key.id)
+                $0.add(text: place.key.collection)
+                $0.add(text: place.workspace.text)
+                $0.add(ErasureSQL.walkedAtOnce)
+            }
+        var step = WorkspaceErasureStep(rows: 0, isDone: false)
+        step.next = try Results(try await changed([walk]))[0].first { row in
+            step.rows = Int(try row.integer())
+            let id = try row.id()
+            let collection = place.isPastRecords ? "" : try row.text()
+            return ErasurePlace(
+                isPastRecords: place.isPastRecords, key: RecordKey(collection: collection, id: id),
+                workspace: WorkspaceID(try row.text()))
+        }
+        guard step.next == nil else { return step }
+        // Nothing came after the place.
+        if place.isPastRecords { step.isDone = true }
+        step.next = ErasurePlace(
+            isPastRecords: true, key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)),
+            workspace: WorkspaceID(""))
+        return step
+    }
+
+    package func endErasure(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) {
+        let end = Statement(ErasureSQL.endWorkspace, workspace) { $0.add(now) }
+        _ = try await on(reading) { try await $0.run([end]) }
+    }
+
+    /// PostgreSQL's files are its own: what stays in them for how long says ERASURE.md.
+    package func scrub() async throws(StoreError) {}
+}
+
+extension PostgresStore: BlobErasing {
+    package func erasureUsage(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        try await read([Statement(BlobSQL.erasureUsage, workspace) { $0.add(text: scope.text) }])[0].first {
+            BlobUsage(blobs: Int(try $0.integer()), bytes: try $0.integer())
+        } ?? BlobUsage()
+    }
+
+    /// Two transactions: one finds some, the other takes them away.
+    package func eraseBlobs(of scope: ScopeID, in workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        let find = Statement(BlobSQL.some, workspace) {
+            $0.add(text: scope.text)
+            $0.add(Int64(BlobUsage.stepMax.blobs))
+        }
+        let found = try await read([find])[0].all { (digest: try $0.text(), octets: try $0.integer()) }
+        var step = BlobUsage()
+        var digests: [String] = []
+        for blob in found {
+            guard step.blobs == 0 || step.bytes + blob.octets <= BlobUsage.stepMax.bytes else { break }
+            digests.append(blob.digest)
+            step.blobs += 1
+            step.bytes += blob.octets
+        }
+        guard !digests.isEmpty else { return step }
+        try await take(digests, outOf: scope, of: workspace)
+        return step
+    }
+
+    /// Takes blobs out of a scope, and away where no other has them.
+    func take(_ digests: [String], outOf scope: ScopeID, of workspace: WorkspaceID) async throws(StoreError) {
+        let (some, begin) = (digests.sorted(), transactions.beginWrite + [FenceSQL.check(generation)])
+        _ = try await on(reading) { connection in
+            try await connection.run(
+                begin + [
+                    Statement(BlobSQL.lock, workspace) { $0.add(some) },
+                    Statement(BlobSQL.dropScopes, workspace) {
+                        $0.add(some)
+                        $0.add(text: scope.text)
+                    }, Statement(BlobSQL.drop, workspace) { $0.add(some) }, Transactions.commit,
+                ])
+        }
+    }
+
+    package func eraseBlobs(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        let scope = try await read([Statement(BlobSQL.nextScope, workspace)])[0].first { ScopeID(try $0.text()) }
+        if let scope { return try await eraseBlobs(of: scope, in: workspace) }
+        _ = try await on(reading) { try await $0.run([Statement(BlobSQL.dropUsage, workspace)]) }
+        return BlobUsage()
+    }
+
+    package func scrubBlobs() async throws(StoreError) {}
+}

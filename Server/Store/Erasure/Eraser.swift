@@ -1,0 +1,309 @@
+package import TidemarkModel
+
+/// Erases a scope of a database that nodes may be serving, step by step; why in this order says ERASURE.md.
+///
+/// Cut short anywhere, it does the rest when it is called again; called again after that, it finds nothing and does no harm.
+package struct Eraser: Sendable {
+    /// How much at once, and how patiently.
+    package struct Limits: Hashable, Sendable {
+        /// Records, and batches, in one step.
+        package var stepRows = 500
+        /// Memberships that end in one batch.
+        package var endsPerBatch = 500
+        /// Memberships that are looked at in one step.
+        package var membersPerStep = 5_000
+        /// Tries of a step that the store did not take because it was busy.
+        package var triesMax = 20
+
+        package init() {}
+    }
+
+    /// What comes from outside.
+    package struct Surroundings: Sendable {
+        /// Milliseconds since 1970.
+        package var now: @Sendable () -> Milliseconds
+        /// Random; never 0.
+        package var nonce: @Sendable () -> UInt64
+        /// Between two steps, in which everybody else has the store; longer before a step is tried again.
+        package var pause: @Sendable (_ isAfterFailure: Bool) async throws -> Void
+        /// Other nodes may be told that the order has grown.
+        package var committed: @Sendable (CommittedBatch) async -> Void
+
+        package init(
+            now: @escaping @Sendable () -> Milliseconds, nonce: @escaping @Sendable () -> UInt64,
+            pause: @escaping @Sendable (Bool) async throws -> Void = { _ in },
+            committed: @escaping @Sendable (CommittedBatch) async -> Void = { _ in }
+        ) {
+            self.now = now
+            self.nonce = nonce
+            self.pause = pause
+            self.committed = committed
+        }
+    }
+
+    /// What it has done so far.
+    package struct Progress: Hashable, Sendable {
+        package var ends = 0
+        package var step = ErasureStep(isDone: false)
+        package var blobs = BlobUsage()
+        package var phase = Phase.members
+        /// Clients that were removed, and records that name another author, of a user.
+        package var clients = 0
+        package var renamed = 0
+
+        package init() {}
+    }
+
+    /// What it is at.
+    package enum Phase: String, Hashable, Sendable {
+        case members, records, blobs, files, done
+    }
+
+    let store: any Store
+    let erasing: any Erasing
+    let blobs: (any BlobErasing)?
+    let limits: Limits
+    let surroundings: Surroundings
+
+    /// - Parameters:
+    ///   - erasing: the same store.
+    ///   - blobs: `nil` where there are none.
+    package init(
+        store: any Store, erasing: any Erasing, blobs: (any BlobErasing)?, limits: Limits = Limits(),
+        surroundings: Surroundings
+    ) {
+        self.store = store
+        self.erasing = erasing
+        self.blobs = blobs
+        self.limits = limits
+        self.surroundings = surroundings
+    }
+
+    /// Erases a scope.
+    ///
+    /// - Parameters:
+    ///   - openers: the collections whose records open scopes, by the names that they are stored under.
+    ///   - tell: called after each step with everything so far.
+    /// - Returns: everything that was done; `nil` when nothing was ever written in the workspace.
+    /// - Throws: `StoreError` of a step that was tried often enough, or what `pause` throws: what was done is done.
+    @discardableResult
+    package func erase(
+        _ scope: ScopeID, in workspace: WorkspaceID, openers: Set<String>, tell: (Progress) -> Void = { _ in }
+    ) async throws -> Progress? {
+        let begun = try await patiently {
+            () async throws(StoreError) in
+            try await erasing.beginErasure(of: scope, in: workspace, now: surroundings.now())
+        }
+        guard begun != nil else { return nil }
+        var progress = Progress()
+        try await empty(scope, in: workspace, openers: openers, &progress, tell)
+        // What nodes remember of the order is now the only thing left.
+        try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
+        progress.phase = .files
+        tell(progress)
+        try await scrub()
+        try await patiently { () async throws(StoreError) in
+            try await erasing.endErasure(of: scope, in: workspace, now: surroundings.now())
+        }
+        progress.phase = .done
+        tell(progress)
+        return progress
+    }
+
+    /// Takes away everything of a marked scope.
+    func empty(
+        _ scope: ScopeID, in workspace: WorkspaceID, openers: Set<String>, _ progress: inout Progress,
+        _ tell: (Progress) -> Void
+    ) async throws {
+        let graves = Self.graves(of: scope, openers: openers)
+        try await endMemberships(of: scope, graves, in: workspace, &progress, tell)
+        progress.phase = .records
+        while !progress.step.isDone {
+            progress.step =
+                progress.step
+                + (try await patiently { () async throws(StoreError) in
+                    try await erasing.erase(scope, in: workspace, keeping: graves, limit: limits.stepRows)
+                })
+            tell(progress)
+            try await surroundings.pause(false)
+        }
+        progress.phase = .blobs
+        while let blobs {
+            let some = try await patiently { () async throws(StoreError) in
+                try await blobs.eraseBlobs(of: scope, in: workspace)
+            }
+            guard some.blobs > 0 else { break }
+            progress.blobs.blobs += some.blobs
+            progress.blobs.bytes += some.bytes
+            tell(progress)
+            try await surroundings.pause(false)
+        }
+    }
+
+    func scrub() async throws {
+        try await patiently { () async throws(StoreError) in try await erasing.scrub() }
+        if let blobs { try await patiently { () async throws(StoreError) in try await blobs.scrubBlobs() } }
+    }
+
+    /// Erases a workspace.
+    ///
+    /// - Parameter tell: called after each step with the rows that went so far.
+    /// - Returns: how many rows and blobs went; `nil` when there is no such workspace.
+    @discardableResult
+    package func erase(
+        _ workspace: WorkspaceID, tell: (_ rows: Int, _ blobs: BlobUsage) -> Void = { _, _ in }
+    ) async throws -> (rows: Int, blobs: BlobUsage)? {
+        let isMarked = try await patiently { () async throws(StoreError) in
+            try await erasing.beginErasure(of: workspace, now: surroundings.now())
+        }
+        guard isMarked else { return nil }
+        var (rows, usage, place) = (0, BlobUsage(), ErasurePlace?.none)
+        var isDone = false
+        while !isDone {
+            let step = try await patiently { [place] () async throws(StoreError) in
+                try await erasing.erase(workspace, from: place, limit: limits.stepRows)
+            }
+            (rows, place, isDone) = (rows + step.rows, step.next, step.isDone)
+            tell(rows, usage)
+            try await surroundings.pause(false)
+        }
+        while let blobs {
+            let some = try await patiently { () async throws(StoreError) in try await blobs.eraseBlobs(of: workspace) }
+            guard some.blobs > 0 else { break }
+            usage = BlobUsage(blobs: usage.blobs + some.blobs, bytes: usage.bytes + some.bytes)
+            tell(rows, usage)
+            try await surroundings.pause(false)
+        }
+        try await scrub()
+        try await patiently { () async throws(StoreError) in
+            try await erasing.endErasure(of: workspace, now: surroundings.now())
+        }
+        return (rows, usage)
+    }
+
+    /// The records that may have opened a scope.
+    package static func graves(of scope: ScopeID, openers: Set<String>) -> Set<RecordKey> {
+        guard let id = LocalID(scope.text) else { return [] }
+        return Set(openers.map { RecordKey(collection: $0, id: id) })
+    }
+
+    /// Ends all memberships, some in a batch, and turns the record that opened the scope into a tombstone of nobody's.
+    private func endMemberships(
+        of scope: ScopeID, _ graves: Set<RecordKey>, in workspace: WorkspaceID, _ progress: inout Progress,
+        _ tell: (Progress) -> Void
+    ) async throws {
+        var reads = ReadSet()
+        reads.records = graves.sorted()
+        var isBuried = graves.isEmpty
+        var place: Seat?
+        repeat {
+            let page = try await patiently { [place] () async throws(StoreError) in
+                try await erasing.members(of: scope, in: workspace, after: place, limit: limits.membersPerStep)
+            }
+            place = page.next
+            var rest = page.users[...]
+            while !rest.isEmpty || !isBuried {
+                let some = Array(rest.prefix(limits.endsPerBatch))
+                rest = rest.dropFirst(some.count)
+                try await commit(reads, in: workspace) { state in
+                    batch(after: state.head, ending: some, of: scope, burying: state.records.values)
+                }
+                isBuried = true
+                reads = ReadSet()
+                progress.ends += some.count
+                tell(progress)
+                try await surroundings.pause(false)
+            }
+        } while place != nil
+    }
+
+    func batch(
+        after base: Head, ending users: [UserID] = [], of scope: ScopeID = ScopeID(""),
+        burying found: some Sequence<StoredRecord> = []
+    ) -> CommittedBatch {
+        CommittedBatch.ending(
+            users, of: scope, burying: found, after: base, nonce: surroundings.nonce(), now: surroundings.now())
+    }
+
+    @discardableResult
+    func commit(
+        _ reads: ReadSet, in workspace: WorkspaceID, _ draw: (OrderState) -> CommittedBatch?
+    ) async throws -> CommittedBatch? {
+        let batch = try await patiently { () async throws(StoreError) in
+            try await store.commit(drawnFrom: reads, in: workspace, draw)
+        }
+        if let batch { await surroundings.committed(batch) }
+        return batch
+    }
+
+    /// Tries a step again that the store did not take because it was busy, or not there for a moment.
+    @discardableResult
+    func patiently<Value>(
+        _ step: () async throws(StoreError) -> Value
+    ) async throws -> Value {
+        var tries = 1
+        while true {
+            do throws(StoreError) {
+                return try await step()
+            } catch {
+                let isPassing = error.kind == .unavailable && error != .erasedWorkspace || error.kind == .timeout
+                guard isPassing, tries < limits.triesMax else { throw error }
+                tries += 1
+                try await surroundings.pause(true)
+            }
+        }
+    }
+}
+
+extension CommittedBatch {
+    /// A batch that ends memberships and has nodes forget what they remember of earlier ones.
+    ///
+    /// - Parameter found: what is stored of the records that may have opened the scope: tombstones of nobody's from then on.
+    package static func ending(
+        _ users: [UserID], of scope: ScopeID, burying found: some Sequence<StoredRecord>, after base: Head,
+        nonce: UInt64,
+        now: Milliseconds
+    ) -> CommittedBatch {
+        var head = Head(seq: base.seq, nonce: nonce, time: max(now, base.time), epoch: base.epoch)
+        var records: [StoredRecord] = []
+        for var record in found.sorted(by: { $0.key < $1.key })
+        where record.scope == scope && (!record.isDeleted || record.author != .erased) {
+            head.seq += 1
+            (record.seq, record.isDeleted, record.author) = (head.seq, true, .erased)
+            (record.updated, record.body) = (head.time, [])
+            records.append(record)
+        }
+        head.seq = max(head.seq, base.seq + 1)
+        let ends = users.map { MembershipChange(user: $0, scope: scope, role: nil, seq: head.seq, since: nil) }
+        var batch = CommittedBatch(low: base.seq + 1, head: head, records: records, memberships: ends)
+        batch.forgets = true
+        return batch
+    }
+}
+
+extension Store {
+    /// Commits what `draw` makes of what is stored, beside the workspace's lanes on any node: drawn again where one of them
+    /// has committed in between.
+    ///
+    /// - Returns: the batch; `nil` when `draw` gave none.
+    package func commit(
+        drawnFrom reads: ReadSet, in workspace: WorkspaceID, _ draw: (OrderState) -> CommittedBatch?
+    ) async throws(StoreError) -> CommittedBatch? {
+        for _ in 0..<100 {
+            let reading = try await read(reads, in: workspace)
+            guard let batch = draw(reading.state) else {
+                await reading.turn?.end()
+                return nil
+            }
+            let planned: PlannedBatch
+            do throws(StoreError) {
+                planned = try PlannedBatch(batch, on: reading.state, heard: reading.heard, turn: reading.turn)
+            } catch {
+                await reading.turn?.end()
+                throw error
+            }
+            if case .written = try await commit(planned, in: workspace) { return batch }
+        }
+        throw StoreError(.unavailable, "the workspace was written all the time")
+    }
+}

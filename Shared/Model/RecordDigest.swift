@@ -1,0 +1,96 @@
+/// An additive checksum of living records: what two copies of a scope are compared by, whatever the order in which their
+/// records came. See `DIGEST.md`.
+///
+///     var digest = RecordDigest()
+///     digest.insert(key, at: 7, body: Array("{}".utf8))
+///     digest.remove(key, at: 7, body: Array("{}".utf8))     // as before
+///
+/// Client and server compute the same from what both know of a record. It finds mistakes and damage; it does not
+/// keep out somebody who makes records up for the purpose.
+package struct RecordDigest: Hashable, Sendable {
+    /// How many records are in it.
+    package private(set) var count: Int64
+    /// The sum of their terms modulo 2^128.
+    package private(set) var sum: UInt128
+
+    /// Of no records.
+    package init() {
+        count = 0
+        sum = 0
+    }
+
+    /// Reads what ``text`` wrote; `nil` for anything but 32 digits of `0`–`9` and `a`–`f`, and for a count below 0.
+    package init?(count: Int64, text: String) {
+        guard count >= 0, text.utf8.count == 32 else { return nil }
+        var sum: UInt128 = 0
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): sum = sum << 4 | UInt128(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): sum = sum << 4 | UInt128(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        self.count = count
+        self.sum = sum
+    }
+
+    /// The sum as 32 lower-case hexadecimal digits.
+    package var text: String {
+        let digits = String(sum, radix: 16)
+        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
+    }
+
+    /// Adds a record's state.
+    ///
+    /// - Parameter body: the canonical JSON of its fields.
+    package mutating func insert(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
+        insert(Self.term(sha256: ContentHash.hash(Self.input(key, at: seq, body: body))))
+    }
+
+    /// Takes a record's state away again: the digest is as if it had never been added.
+    package mutating func remove(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
+        remove(Self.term(sha256: ContentHash.hash(Self.input(key, at: seq, body: body))))
+    }
+
+    /// Adds a record by its term.
+    package mutating func insert(_ term: UInt128) {
+        count &+= 1
+        sum &+= term
+    }
+
+    /// Takes a record away by its term.
+    package mutating func remove(_ term: UInt128) {
+        count &-= 1
+        sum &-= term
+    }
+
+    /// Both together, of records that are not in both.
+    package static func + (left: Self, right: Self) -> Self {
+        var both = left
+        both.count &+= right.count
+        both.sum &+= right.sum
+        return both
+    }
+
+    /// What is hashed of a record: the JSON array of collection, id, number and body, without white space.
+    package static func input(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> [UInt8] {
+        var writer = JSONWriter(capacity: 64 + key.collection.utf8.count + body.count)
+        writer.byte(UInt8(ascii: "["))
+        writer.string(key.collection)
+        writer.byte(UInt8(ascii: ","))
+        writer.id(key.id)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(seq)
+        writer.byte(UInt8(ascii: ","))
+        writer.raw(body)
+        writer.byte(UInt8(ascii: "]"))
+        return writer.bytes
+    }
+
+    /// A record's part of the sum: the first 16 bytes of the SHA-256 of its ``input(_:at:body:)``, big-endian.
+    ///
+    /// - Parameter hash: 32 bytes, from whichever function of the name is fastest.
+    package static func term(sha256 hash: some Sequence<UInt8>) -> UInt128 {
+        hash.prefix(16).reduce(0) { $0 << 8 | UInt128($1) }
+    }
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# Measures backup, verify and restore of a million records under writes, and shows that kill -9 leaves nothing that is taken for whole.
+#
+#   Tests/Benchmarks/backup.sh [kills]      (default: 20)
+#   Tests/Benchmarks/backup.sh --help
+#
+# TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
+# temporary folder, which needs some 4 GB for a while.
+#
+# On each store: a server is filled for half a minute. Writes go on at 1,000 a second, alone and then beside 'tidemark backup'; their
+# ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
+# the next one to the same place ends well.
+set -euo pipefail
+
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+# shellcheck source=deploy/lib/postgres.sh
+source "$top/deploy/lib/postgres.sh"
+
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then
+    usage "${BASH_SOURCE[0]}"
+    exit 0
+fi
+kills=${1:-20}
+work=$(mktemp -d /tmp/tidemark-backups.XXXXXX)
+server=""
+
+tidy_up() {
+    if [[ -n $server ]]; then kill -KILL "$server" 2>/dev/null || true; fi
+    stop_postgres
+    rm -rf "$work"
+}
+trap tidy_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+tide=${TIDE:-}
+if [[ -z $tide ]]; then
+    cd "$top"
+    say "building the release binaries"
+    swift build -c release --product tidemark
+    swift build -c release --product tide
+    tide=$(swift build -c release --show-bin-path)/tide
+fi
+tidemark=$(dirname "$tide")/tidemark
+export TIDEMARK_LIMIT_RATE=1000000 TIDEMARK_LIMIT_BURST=1000000
+
+start_postgres source
+connection() { printf 'postgres://tidemark@/%s?host=%s&port=%s' "$1" "$postgres_folder" "$POSTGRES_PORT"; }
+
+serve() { # DATABASE
+    "$tidemark" serve --dev --database "$1" --listen 127.0.0.1:18996 >"$work/serve.log" 2>&1 &
+    server=$!
+    until grep -q listening "$work/serve.log"; do
+        kill -0 "$server" 2>/dev/null || refuse "the server did not start: $(tail -n 3 "$work/serve.log")"
+        sleep 0.1
+    done
+}
+
+end_server() {
+    kill "$server"
+    wait "$server" 2>/dev/null || true
+    server=""
+}
+
+paced() { # SECONDS
+    "$tide" bench fanout --server http://127.0.0.1:18996 --dev --subscribers 1 --writers 10 --rate 1000 --seconds "$1" --json | tail -n 1
+}
+
+# moment: a random part of a second that grows to the length of what is killed.
+moment() { awk -v seed="$RANDOM" -v most="$1" 'BEGIN { srand(seed); printf "%.2f", rand() * most }'; }
+
+# refused WORDS COMMAND…: the command fails, and says these words.
+refused() {
+    local words=$1 text
+    shift
+    if text=$("$@" 2>&1); then refuse "this went well, and should not: $*"; fi
+    [[ $text == *"$words"* ]] || refuse "'$words' is not in: $text"
+}
+
+kill_backups() { # NAME DATABASE SECONDS
+    local try whole=0
+    for ((try = 1; try <= kills; try++)); do
+        "$tidemark" backup "$work/$1-killed" --database "$2" >/dev/null 2>&1 &
+        local backup=$!
+        sleep "$(moment "$3")"
+        kill -KILL "$backup" 2>/dev/null || true
+        wait "$backup" 2>/dev/null || true
+        if [[ -e $work/$1-killed ]]; then
+            whole=$((whole + 1))
+            "$tidemark" verify "$work/$1-killed" >/dev/null || refuse "a backup that had its name is not sound"
+            rm -r "$work/$1-killed"
+        elif [[ -e $work/$1-killed.partial ]]; then
+            refused "was cut short" "$tidemark" verify "$work/$1-killed.partial"
+        fi
+    done
+    "$tidemark" backup "$work/$1-killed" --database "$2" >/dev/null
+    "$tidemark" verify "$work/$1-killed" >/dev/null
+    [[ ! -e $work/$1-killed.partial ]] || refuse "something is left of the killed ones"
+    say "$1: $kills backups killed, $whole of them after they were whole; the next one is sound"
+}
+
+kill_sqlite_restores() { # SECONDS
+    local try whole=0 target=$work/new/killed.sqlite
+    for ((try = 1; try <= kills; try++)); do
+        "$tidemark" restore "$work/sqlite" --database "sqlite:$target" >/dev/null 2>&1 &
+        local restore=$!
+        sleep "$(moment "$1")"
+        kill -KILL "$restore" 2>/dev/null || true
+        wait "$restore" 2>/dev/null || true
+        if [[ -e $target ]]; then
+            whole=$((whole + 1))
+            "$tidemark" verify --database "sqlite:$target" >/dev/null || refuse "what had its name is not sound"
+            rm -r "$work/new"
+        elif [[ -e $target.restoring ]]; then
+            refused "a restore into $target is under way" \
+                "$tidemark" serve --dev --database "sqlite:$target" --listen 127.0.0.1:18995
+        fi
+    done
+    rm -f "$target" "$work/new/killed.blobs.sqlite"
+    "$tidemark" restore "$work/sqlite" --database "sqlite:$target" >/dev/null
+    "$tidemark" verify --database "sqlite:$target" >/dev/null
+    say "sqlite: $kills restores killed, $whole of them after they were whole; the next one is sound"
+}
+
+kill_postgres_restores() { # SECONDS
+    local try whole=0 text binaries
+    binaries=$(postgres_binaries)
+    for ((try = 1; try <= kills; try++)); do
+        as_postgres "$binaries/createdb" --host="$postgres_folder" --username=tidemark "killed$try"
+        "$tidemark" restore "$work/postgres" --database "$(connection "killed$try")" >/dev/null 2>&1 &
+        local restore=$!
+        sleep "$(moment "$1")"
+        kill -KILL "$restore" 2>/dev/null || true
+        wait "$restore" 2>/dev/null || true
+        # pg_restore ends by itself, and all of it is there, or nothing.
+        while text=$("$tidemark" restore "$work/postgres" --database "$(connection "killed$try")" 2>&1); do break; done
+        while [[ $text == *"still writing into this database"* ]]; do
+            refused "" "$tidemark" verify --database "$(connection "killed$try")"
+            sleep 0.5
+            text=$("$tidemark" restore "$work/postgres" --database "$(connection "killed$try")" 2>&1) || true
+        done
+        if [[ $text == *"has tables of Tidemark's"* ]]; then whole=$((whole + 1)); fi
+        "$tidemark" verify --database "$(connection "killed$try")" >/dev/null || refuse "not sound after: $text"
+        as_postgres "$binaries/dropdb" --host="$postgres_folder" --username=tidemark --force "killed$try"
+    done
+    say "postgres: $kills restores killed, $whole of them after they were whole; the next one went on, and is sound"
+}
+
+for store in sqlite postgres; do
+    database=sqlite:$work/source/tidemark.sqlite
+    if [[ $store == postgres ]]; then database=$(connection source); fi
+    say "$store: filling for half a minute"
+    "$tide" bench writes --database "$database" --writers 128 --in-flight 32 --seconds 28 >/dev/null
+    serve "$database"
+    say "$store: 1,000 writes a second alone"
+    paced 12
+    paced 30 >"$work/load.log" &
+    load=$!
+    sleep 3
+    say "$store: a backup beside them"
+    time "$tidemark" backup "$work/$store" --database "$database" | tail -n 1
+    wait "$load"
+    say "$store: the writes meanwhile"
+    cat "$work/load.log"
+    say "$store: verify and restore"
+    time "$tidemark" verify "$work/$store" | tail -n 1
+    target=sqlite:$work/restored/tidemark.sqlite
+    if [[ $store == postgres ]]; then
+        as_postgres "$(postgres_binaries)/createdb" --host="$postgres_folder" --username=tidemark restored
+        target=$(connection restored)
+    fi
+    time "$tidemark" restore "$work/$store" --database "$target" | tail -n 3
+    du -sm "$work/$store"
+    kill_backups "$store" "$database" 10
+    end_server
+done
+kill_sqlite_restores 6
+kill_postgres_restores 9
