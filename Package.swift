@@ -291,7 +291,14 @@ let package = Package(
         .testTarget(
             name: "IdentityTests",
             dependencies: [
-                "TidemarkIdentity", "TidemarkModel", .product(name: "JWTKit", package: "jwt-kit"),
+                "TidemarkIdentity", "TidemarkModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/IdentityTests"),
         .testTarget(
             name: "NIOTransportTests",
