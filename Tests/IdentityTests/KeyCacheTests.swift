@@ -117,10 +117,8 @@ import TidemarkModel
             if cache.isFetching { cache.finished(set, freshFor: nil, now: now) }
         }
         #expect(fetches == 6)
-        var children = Mirror(reflecting: cache).children.makeIterator()
-        while let child = children.next() {
-            if child.label == "unknown" { #expect((child.value as? [String: Milliseconds])?.count == 256) }
-        }
+        let unknown = Mirror(reflecting: cache).children.first { $0.label == "unknown" }?.value
+        #expect((unknown as? [String: Milliseconds])?.count == 256)
         #expect(cache.keys(now: 80_000) != nil)
     }
 
