@@ -57,8 +57,8 @@ package struct KeySource: Hashable, Sendable, CustomStringConvertible {
     let path: String
     /// Addresses and networks that are not public and may be connected to all the same.
     let named: [Network]
-    /// A PEM file of the authorities to trust instead of the system's.
-    let trustRootsFile: String?
+    /// The authorities to trust instead of the system's, in PEM.
+    let trustRoots: [UInt8]?
 
     package var description: String {
         let host = host.contains(":") ? "[\(host)]" : host

@@ -142,7 +142,8 @@ extension IssuerMembers {
         else {
             throw failure(
                 "template", value,
-                "must hold one claim in braces, such as \"org-{org_id}\": two could make the same name of different claims")
+                "must hold one claim in braces, such as \"org-{org_id}\": two could make the same name of different claims"
+            )
         }
         return .template(
             before: String(parts[0]), ClaimPath(String(parts[1][..<end])),

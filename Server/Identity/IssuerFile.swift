@@ -38,7 +38,9 @@ package struct IssuerFile: Sendable {
         return issuers
     }
 
-    private static func drafts(_ bytes: [UInt8], file: @escaping (String) -> [UInt8]?) throws(Misplaced) -> [IssuerDraft] {
+    private static func drafts(_ bytes: [UInt8], file: @escaping (String) -> [UInt8]?) throws(Misplaced)
+        -> [IssuerDraft]
+    {
         let document: LocatedJSON
         do {
             document = try LocatedJSON(bytes)
@@ -66,7 +68,8 @@ package struct IssuerFile: Sendable {
                 }
                 if other.base.name == draft.base.name {
                     throw Misplaced(
-                        element, "issuers[\(index)].name: \"\(draft.base.name)\" is the name of issuers[\(earlier)] too")
+                        element, "issuers[\(index)].name: \"\(draft.base.name)\" is the name of issuers[\(earlier)] too"
+                    )
                 }
             }
             drafts.append(draft)

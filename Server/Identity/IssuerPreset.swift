@@ -61,7 +61,8 @@ struct IssuerPreset {
                 required: [ClaimTest(claim: ClaimPath("token_use"), wanted: .value("access"))])
         default:
             throw Misplaced(
-                preset, "\(members.path).preset: there is no \"\(name)\"; those are "
+                preset,
+                "\(members.path).preset: there is no \"\(name)\"; those are "
                     + Self.names.joined(separator: ", "))
         }
     }

@@ -9,7 +9,7 @@ package struct KeyCache: Sendable {
     package struct Limits: Hashable, Sendable {
         /// Milliseconds between the starts of two fetches.
         package var spacing: Int64 = 10_000
-        /// How long keys are good that could not be fetched again.
+        /// How long keys are good that could not be fetched again.
         package var keptFor: Int64 = 24 * 3_600_000
         /// When keys are fetched anew, where the issuer does not say.
         package var freshUsually: Int64 = 300_000

@@ -14,7 +14,7 @@ package struct KeyFetchError: Error, Hashable, Sendable, CustomStringConvertible
 /// Fetches keys over HTTP: one request, one connection, to the address that is configured and no other.
 ///
 /// The address that a name leads to is looked at when the connection stands and before anything is said on it, so that no answer of
-/// a name server can send the request into the private network.
+/// a name server can send the request into the private network.
 package struct KeyFetch: Sendable {
     static let bytesMax = 256 * 1_024
 
@@ -77,7 +77,9 @@ package struct KeyFetch: Sendable {
         let pipeline = channel.pipeline.syncOperations
         if source.usesTLS {
             var configuration = TLSConfiguration.makeClientConfiguration()
-            if let file = source.trustRootsFile { configuration.trustRoots = .file(file) }
+            if let roots = source.trustRoots {
+                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(roots))
+            }
             let context = try NIOSSLContext(configuration: configuration)
             // An address has no server name to indicate; the certificate is then checked against the address.
             let name = Network.bytes(source.host) == nil ? source.host : nil

@@ -32,13 +32,14 @@ struct KeyMembers {
         var named: [Network] = []
         for text in try members?.texts("allow_addresses") ?? [] {
             guard let network = Network(text) else {
-                throw failure("allow_addresses", nil, "\"\(text)\" is neither an address nor a network such as 10.0.0.0/8")
+                throw failure(
+                    "allow_addresses", nil, "\"\(text)\" is neither an address nor a network such as 10.0.0.0/8")
             }
             named.append(network)
         }
-        let roots = try members?.text("trust_roots_file")
-        if let roots, file(roots) == nil {
-            throw failure("trust_roots_file", nil, "cannot read the file \(roots)")
+        let roots = try contents("trust_roots_file")?.bytes
+        if let roots, !String(decoding: roots, as: UTF8.self).contains("-----BEGIN CERTIFICATE-----") {
+            throw failure("trust_roots_file", nil, "holds no certificate in PEM")
         }
         let value = members?.take("url")
         let url: String
@@ -51,7 +52,7 @@ struct KeyMembers {
         }
         hasSource = true
         do throws(KeyReadingError) {
-            return try KeySource(url: url, named: named, trustRootsFile: roots)
+            return try KeySource(url: url, named: named, trustRoots: roots)
         } catch {
             throw failure("url", value, error.description)
         }

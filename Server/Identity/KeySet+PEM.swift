@@ -30,11 +30,13 @@ extension KeySet {
             do {
                 switch algorithm {
                 case .rs256:
-                    let key = try isCertificate
+                    let key =
+                        try isCertificate
                         ? Insecure.RSA.PublicKey(certificatePEM: pem) : Insecure.RSA.PublicKey(pem: pem)
                     await keys.add(rsa: key, digestAlgorithm: .sha256)
                 case .es256:
-                    await keys.add(ecdsa: try isCertificate ? ES256PublicKey(certificate: pem) : ES256PublicKey(pem: pem))
+                    await keys.add(
+                        ecdsa: try isCertificate ? ES256PublicKey(certificate: pem) : ES256PublicKey(pem: pem))
                 case .edDSA: await keys.add(eddsa: try EdDSA.PublicKey(pem: pem))
                 case .hs256: continue
                 }

@@ -1,6 +1,6 @@
 extension KeySource {
     /// - Throws: a phrase that says what is wrong.
-    init(url: String, named: [Network], trustRootsFile: String?) throws(KeyReadingError) {
+    init(url: String, named: [Network], trustRoots: [UInt8]?) throws(KeyReadingError) {
         let rest: Substring
         if url.hasPrefix("https://") {
             (usesTLS, rest) = (true, url.dropFirst(8))
@@ -23,7 +23,7 @@ extension KeySource {
             throw KeyReadingError("has no port from 1 to 65535")
         }
         port = Int(number)
-        (self.named, self.trustRootsFile) = (named, trustRootsFile)
+        (self.named, self.trustRoots) = (named, trustRoots)
         try check()
     }
 

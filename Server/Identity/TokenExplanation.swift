@@ -69,7 +69,9 @@ package struct TokenExplanation: Sendable {
             let distance = Self.words(abs(time - now))
             fact(name, time > now ? "\(ahead) in \(distance), \(day(time))" : "\(past) \(distance) ago, \(day(time))")
         }
-        let others = claims.entries.map(\.name).filter { !["iss", "sub", "aud", "azp", "iat", "nbf", "exp"].contains($0) }
+        let others = claims.entries.map(\.name).filter {
+            !["iss", "sub", "aud", "azp", "iat", "nbf", "exp"].contains($0)
+        }
         if !others.isEmpty { fact("also has", others.joined(separator: ", ")) }
     }
 
@@ -87,7 +89,8 @@ package struct TokenExplanation: Sendable {
         for reason in known.skipped { fact("left out", reason) }
         if !issuer.audience.isEmpty {
             let found = issuer.audienceClaim.value(in: token.claims)?.json ?? "absent"
-            fact("audience", "\(issuer.audienceClaim) is \(found); accepted: \(issuer.audience.joined(separator: ", "))")
+            fact(
+                "audience", "\(issuer.audienceClaim) is \(found); accepted: \(issuer.audience.joined(separator: ", "))")
         }
         for test in issuer.required {
             fact("required", "\(test): \(test.holds(in: token.claims) ? "yes" : "no")")

@@ -59,7 +59,9 @@ package struct TokenVerifier: Sendable {
         do throws(TokenRejection) {
             let algorithm = try issuer.algorithm(of: token)
             _ = try issuer.times(in: token.claims, now: now())
-            if let delay = try await check(token, algorithm, issuer, index) { return (.unavailable(delay), issuer.name) }
+            if let delay = try await check(token, algorithm, issuer, index) {
+                return (.unavailable(delay), issuer.name)
+            }
             return (.accepted(try issuer.read(token.claims, now: now())), issuer.name)
         } catch {
             return (.refused(error), issuer.name)

@@ -1,7 +1,7 @@
 import JWTKit
 import TidemarkModel
 
-/// A key that checks signatures by one algorithm, which the key's type decides and no token can change.
+/// A key that checks signatures by one algorithm, which the key's type decides and no token can change.
 package struct VerificationKey: Sendable {
     /// `kid`; a key without one is tried for every token of its algorithm.
     package let id: String?
@@ -24,7 +24,7 @@ package struct VerificationKey: Sendable {
         return own.hasSameBytes(as: id)
     }
 
-    /// Synchronous, from any thread. What a signature costs by algorithm stands in ISSUERS.md.
+    /// Synchronous, from any thread; not for an event loop.
     func accepts(_ token: CompactToken) -> Bool {
         do {
             return try check.verify(token.signature, signs: token.signedText)

@@ -49,14 +49,16 @@ import TidemarkModel
             name: "clerk", members: #""domain": "clerk.example.com", "parties": "https://app.example.com""#,
             issuer: "https://clerk.example.com", url: "https://clerk.example.com:443/.well-known/jwks.json",
             claims: [
-                "azp": #""https://app.example.com""#, "sub": #""ann""#, "sid": #""sess_1""#, "nbf": "\(start - 5)", "v": "2",
+                "azp": #""https://app.example.com""#, "sub": #""ann""#, "sid": #""sess_1""#, "nbf": "\(start - 5)",
+                "v": "2",
             ], foreign: ("azp", #""https://evil.example.com""#)),
         Preset(
             name: "keycloak", members: #""url": "https://id.example.com", "realm": "shop", "client": "app""#,
             issuer: "https://id.example.com/realms/shop",
             url: "https://id.example.com:443/realms/shop/protocol/openid-connect/certs",
             claims: [
-                "aud": #""account""#, "azp": #""app""#, "typ": #""Bearer""#, "sub": #""ann""#, "scope": #""openid email""#,
+                "aud": #""account""#, "azp": #""app""#, "typ": #""Bearer""#, "sub": #""ann""#,
+                "scope": #""openid email""#,
                 "realm_access": #"{"roles":["offline_access"]}"#, "preferred_username": #""ann""#,
             ], foreign: ("azp", #""another-client""#), wrong: [("typ", #""ID""#, "required_claim")]),
         Preset(
@@ -95,7 +97,8 @@ import TidemarkModel
         #expect(await checks.label(try token(["sub": ""])) == "no_user")
         for (claim, value, label) in preset.wrong { #expect(await checks.label(try token([claim: value])) == label) }
         let other = try preset.usesCurve ? TestKey.es256("k") : #require(TestKey.otherRSA)
-        #expect(await checks.label(try other.sign(claims(own), header: #"{"alg":"\#(key.algorithm)"}"#)) == "bad_signature")
+        #expect(
+            await checks.label(try other.sign(claims(own), header: #"{"alg":"\#(key.algorithm)"}"#)) == "bad_signature")
     }
 
     @Test(arguments: presets)

@@ -44,7 +44,10 @@ import TidemarkModel
         #expect(cache.ask(.unknownKey("b"), now: 80_000) == .wait(starts: true))
     }
 
-    @Test func `who asks while a fetch is under way learns nothing of it: it may have been answered before the key was there`() {
+    @Test
+    func
+        `who asks while a fetch is under way learns nothing of it: it may have been answered before the key was there`()
+    {
         var cache = filled()
         #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
         #expect(cache.ask(.unknownKey("c"), now: 20_050) == .wait(starts: false))
@@ -100,9 +103,10 @@ import TidemarkModel
         #expect(tries == [0, 10, 30, 70, 150, 310, 610, 910, 1_210])
     }
 
-    @Test(arguments: [
-        (nil, 240_000), (0, 48_000), (30_000, 48_000), (600_000, 480_000), (31_536_000_000, 17_280_000),
-    ] as [(Int64?, Int64)])
+    @Test(
+        arguments: [
+            (nil, 240_000), (0, 48_000), (30_000, 48_000), (600_000, 480_000), (31_536_000_000, 17_280_000),
+        ] as [(Int64?, Int64)])
     func `keys are fetched anew ahead of their end, within bounds`(_ said: Int64?, _ due: Int64) {
         var cache = filled(freshFor: said)
         #expect(!cache.tick(now: due - 1))

@@ -54,7 +54,9 @@ import TidemarkModel
         }
     }
 
-    @Test func `while the endpoint is down tokens of known keys are accepted and no other is refused for its key`() async throws {
+    @Test func `while the endpoint is down tokens of known keys are accepted and no other is refused for its key`()
+        async throws
+    {
         let (key, other) = (try TestKey.es256("a"), try TestKey.es256("b"))
         try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier in
             #expect(await verifier.label(try key.sign(claims())) == "accepted")
@@ -75,12 +77,17 @@ import TidemarkModel
         }
     }
 
-    @Test func `without keys a token is neither good nor bad, but what is wrong with it besides is told`() async throws {
+    @Test func `without keys a token is neither good nor bad, but what is wrong with it besides is told`() async throws
+    {
         let key = try TestKey.es256("a")
         try await Endpoint.running(serving: nil) { _, verifier in
             #expect(await verifier.label(try key.sign(claims())) == "unavailable")
-            #expect(await verifier.label(try key.sign(claims(["exp": "\(start - 60)", "iat": "\(start - 70)"]))) == "token_expired")
-            #expect(await verifier.label(try TestKey.hs256([UInt8](repeating: 7, count: 40)).sign(claims())) == "algorithm_not_allowed")
+            #expect(
+                await verifier.label(try key.sign(claims(["exp": "\(start - 60)", "iat": "\(start - 70)"])))
+                    == "token_expired")
+            #expect(
+                await verifier.label(try TestKey.hs256([UInt8](repeating: 7, count: 40)).sign(claims()))
+                    == "algorithm_not_allowed")
         }
     }
 
@@ -90,7 +97,8 @@ import TidemarkModel
             let good = try key.sign(claims())
             #expect(await verifier.label(good) == "accepted")
             for number in 0..<500 {
-                let label = await verifier.label(try key.sign(claims(), header: #"{"alg":"ES256","kid":"k\#(number)"}"#))
+                let label = await verifier.label(
+                    try key.sign(claims(), header: #"{"alg":"ES256","kid":"k\#(number)"}"#))
                 #expect(label == "unavailable")
             }
             #expect(await verifier.label(good) == "accepted")
@@ -150,7 +158,7 @@ private final class Endpoint: Sendable {
         // Nothing is fetched ahead: the clock of the service stands.
         let service = KeyService(
             for: issuers, now: now, clock: StandingClock(),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            logger: .quiet
         ) { _ throws(KeyFetchError) in try await self.fetch() }
         return (service, TokenVerifier(issuers, keys: service, now: now))
     }

@@ -37,12 +37,17 @@ import TidemarkModel
         (#"{"kid":"a","kty":"RSA","n":"\#(String(repeating: "A", count: 1_400))","e":"AQAB"}"#, #"kid "a": too large"#),
         (#"{"kid":"a","kty":"EC","crv":"P-256","x":"AA","y":"AA"}"#, #"kid "a": not a key of its type"#),
         (#"{"kid":"a","kty":"OKP","crv":"Ed25519","x":"AA"}"#, #"kid "a": not a key of its type"#),
-        (#"{"kid":"a","kty":"oct","k":"\#(String(repeating: "A", count: 64))"}"#, #"kid "a": a secret that everybody can read"#),
+        (
+            #"{"kid":"a","kty":"oct","k":"\#(String(repeating: "A", count: 64))"}"#,
+            #"kid "a": a secret that everybody can read"#
+        ),
         (#"{"kty":"AKP"}"#, "a key without kid: of a type that is not checked here"), ("7", "a key that is no object"),
     ]
 
     @Test(arguments: leftOut)
-    func `what is no key for tokens is left out with its reason, and the others count`(_ key: String, _ words: String) async throws {
+    func `what is no key for tokens is left out with its reason, and the others count`(_ key: String, _ words: String)
+        async throws
+    {
         let good = try TestKey.es256("good")
         let read = try await set(#"{"keys":[\#(key),\#(good.jwk)]}"#)
         #expect(read.keys.map(\.id) == ["good"])

@@ -20,7 +20,8 @@ import TidemarkModel
         #expect(
             await own.accepted(token)
                 == VerifiedToken(
-                    user: UserID("ann"), workspace: WorkspaceID("acme"), isService: false, isOperator: false, issuedAt: start * 1_000,
+                    user: UserID("ann"), workspace: WorkspaceID("acme"), isService: false, isOperator: false,
+                    issuedAt: start * 1_000,
                     expiresAt: (start + 600) * 1_000, acceptedUntil: (start + 660) * 1_000))
         let service = try issuer.issue(
             user: "shop", workspace: "acme", lifetime: .seconds(60), isService: true, isOperator: true)

@@ -27,7 +27,9 @@ import TidemarkModel
             let forged = try TestKey.hs256(secret, key.id).sign(claims())
             #expect(await plain.label(forged) == "algorithm_not_allowed")
             let both = try await verifier(
-                document(#"{"jwks": \#(TestKey.set(key)), "secret": "a secret of 32 bytes or some more"}"#, #""RS256", "HS256""#))
+                document(
+                    #"{"jwks": \#(TestKey.set(key)), "secret": "a secret of 32 bytes or some more"}"#,
+                    #""RS256", "HS256""#))
             #expect(await both.label(forged) == "bad_signature")
         }
     }
@@ -63,7 +65,9 @@ import TidemarkModel
     ]
 
     @Test(arguments: headers)
-    func `a header that asks for something else is refused, signed or not`(_ header: String, _ label: String) async throws {
+    func `a header that asks for something else is refused, signed or not`(_ header: String, _ label: String)
+        async throws
+    {
         let signed = try key.sign(claims(), header: header)
         #expect(await plain.label(signed) == label)
         let unsigned = try #require(signed.lastIndex(of: "."))
@@ -78,7 +82,8 @@ import TidemarkModel
     }
 
     static let badClaims: [(String, [String: String], String)] = [
-        ("no iss", ["iss": ""], "unknown_issuer"), ("iss is a list", ["iss": #"["https://id.example"]"#], "unknown_issuer"),
+        ("no iss", ["iss": ""], "unknown_issuer"),
+        ("iss is a list", ["iss": #"["https://id.example"]"#], "unknown_issuer"),
         ("iss with a slash", ["iss": #""https://id.example/""#], "unknown_issuer"),
         ("iss in capitals", ["iss": #""https://ID.example""#], "unknown_issuer"),
         ("no exp", ["exp": ""], "bad_times"), ("no iat", ["iat": ""], "bad_times"),
@@ -109,7 +114,8 @@ import TidemarkModel
     @Test func `the edges of the bounds are accepted`() async throws {
         for changes in [
             ["exp": "\(start + 86_400)"], ["iat": "\(start + 60)"], ["nbf": "\(start + 60)"],
-            ["iat": "\(start - 100)", "exp": "\(start - 59)"], ["aud": #"["other","app"]"#], ["exp": "\(start + 3_600).5"],
+            ["iat": "\(start - 100)", "exp": "\(start - 59)"], ["aud": #"["other","app"]"#],
+            ["exp": "\(start + 3_600).5"],
         ] { #expect(await plain.label(try key.sign(claims(changes))) == "accepted", "\(changes)") }
     }
 
@@ -128,7 +134,9 @@ import TidemarkModel
             forged[index] = forged[index] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
             #expect(await plain.label(String(decoding: forged, as: UTF8.self)) != "accepted")
         }
-        #expect(await plain.label(try #require(TestKey.otherRSA).sign(claims(), header: #"{"alg":"RS256"}"#)) == "bad_signature")
+        #expect(
+            await plain.label(try #require(TestKey.otherRSA).sign(claims(), header: #"{"alg":"RS256"}"#))
+                == "bad_signature")
     }
 
     @Test(arguments: [

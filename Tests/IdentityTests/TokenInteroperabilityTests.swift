@@ -31,7 +31,8 @@ import TidemarkModel
         #expect(
             verified
                 == VerifiedToken(
-                    user: UserID("ada"), workspace: WorkspaceID("acme"), isService: false, isOperator: false, issuedAt: start * 1_000,
+                    user: UserID("ada"), workspace: WorkspaceID("acme"), isService: false, isOperator: false,
+                    issuedAt: start * 1_000,
                     expiresAt: (start + 600) * 1_000, acceptedUntil: (start + 660) * 1_000))
 
         let ours = try await TokenIssuer(secret: secret) { start * 1_000 }

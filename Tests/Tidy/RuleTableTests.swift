@@ -86,7 +86,8 @@ private func mistakes(_ page: SourceFile, in files: [SourceFile]) -> [String] {
         ]
         #expect(
             mistakes(page, in: files) == [
-                "Server/A.swift:1: R-04 is not defined", "Server/A.swift:1: R-110 is not defined", "R-02: there is no suite 'NoTests'", "R-02 says nothing",
+                "Server/A.swift:1: R-04 is not defined", "Server/A.swift:1: R-110 is not defined",
+                "R-02: there is no suite 'NoTests'", "R-02 says nothing",
                 "R-02 names no suite", "R-111 is named nowhere", "R-02 stands twice",
             ])
     }

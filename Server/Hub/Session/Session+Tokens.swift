@@ -1,7 +1,7 @@
 package import TidemarkModel
 import TidemarkWire
 
-/// Tokens are checked elsewhere, and a check may take a while: what happens until it is answered.
+/// Tokens are checked elsewhere, and a check may take a while: what happens until it is answered.
 ///
 /// Before the welcome nothing but `bye` may follow `hello`, so that nothing has to wait. On an open connection all goes on
 /// under the token that it has.

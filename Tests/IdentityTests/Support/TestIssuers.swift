@@ -10,7 +10,8 @@ let start: Int64 = 1_767_225_600
 /// Claims as JSON: those of a good token for an hour, with changes; an empty one takes the claim away.
 func claims(_ changes: [String: String] = [:]) -> String {
     var fields = [
-        "iss": #""https://id.example""#, "aud": #""app""#, "sub": #""ann""#, "exp": "\(start + 3_600)", "iat": "\(start)",
+        "iss": #""https://id.example""#, "aud": #""app""#, "sub": #""ann""#, "exp": "\(start + 3_600)",
+        "iat": "\(start)",
     ]
     for (name, value) in changes { fields[name] = value.isEmpty ? nil : value }
     return "{" + fields.sorted { $0.key < $1.key }.map { #""\#($0)":\#($1)"# }.joined(separator: ",") + "}"
@@ -28,7 +29,7 @@ func verifier(
 
 func verifier(_ issuers: [Issuer], at seconds: Int64 = start) -> TokenVerifier {
     let now: @Sendable () -> Milliseconds = { seconds * 1_000 }
-    let keys = KeyService(for: issuers, now: now, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) {
+    let keys = KeyService(for: issuers, now: now, logger: .quiet) {
         _ throws(KeyFetchError) in throw KeyFetchError("nothing is fetched")
     }
     return TokenVerifier(issuers, keys: keys, now: now)
@@ -55,4 +56,8 @@ extension TokenVerifier {
     func accepted(_ token: String) async -> VerifiedToken? {
         if case .accepted(let verified) = await verify(token).outcome { verified } else { nil }
     }
+}
+
+extension Logger {
+    static let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 }

@@ -39,16 +39,19 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - schema: the chat's when there is none.
     ///   - limits: as in the environment, without the prefix.
+    ///   - more: settings besides.
     ///   - log: gets what the server logs; else critical lines go to standard error.
     ///   - change: the last word on the limits.
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
-        log: LogCapture? = nil, change: (inout ServerLimits) -> Void = { _ in },
+        environment more: [String: String] = [:], log: LogCapture? = nil,
+        change: (inout ServerLimits) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var environment = [
             "TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0", "TIDEMARK_SCHEMA": schemaFile,
         ]
+        environment.merge(more) { $1 }
         for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
         var configuration = try ServerConfiguration(environment: environment)
         change(&configuration.limits)
