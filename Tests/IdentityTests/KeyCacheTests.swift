@@ -11,7 +11,7 @@ import TidemarkModel
     /// A cache whose keys were fetched at 0.
     private func filled(freshFor: Int64? = nil) -> KeyCache {
         var cache = KeyCache()
-        #expect(cache.tick(now: 0))
+        #expect(cache.tick(now: 0) == true)
         cache.finished(set, freshFor: freshFor, now: 0)
         return cache
     }
@@ -21,7 +21,7 @@ import TidemarkModel
         #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
         #expect(cache.ask(.unknownKey("b"), now: 20_001) == .wait(starts: false))
         #expect(cache.ask(.badSignature, now: 20_002) == .wait(starts: false))
-        #expect(!cache.tick(now: 20_003))
+        #expect(cache.tick(now: 20_003) == false)
         cache.finished(set, freshFor: nil, now: 20_100)
         #expect(!cache.isFetching)
         #expect(cache.askAgain(.unknownKey("b"), now: 20_100) == .refuse)
@@ -31,7 +31,7 @@ import TidemarkModel
         var cache = filled()
         #expect(cache.ask(.unknownKey("b"), now: 4_000) == .unavailable(6_000))
         #expect(cache.ask(.unknownKey("b"), now: 9_999) == .unavailable(1))
-        #expect(!cache.tick(now: 9_999))
+        #expect(cache.tick(now: 9_999) == false)
         #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))
     }
 
@@ -109,8 +109,8 @@ import TidemarkModel
         ] as [(Int64?, Int64)])
     func `keys are fetched anew ahead of their end, within bounds`(_ said: Int64?, _ due: Int64) {
         var cache = filled(freshFor: said)
-        #expect(!cache.tick(now: due - 1))
-        #expect(cache.tick(now: due))
+        #expect(cache.tick(now: due - 1) == false)
+        #expect(cache.tick(now: due) == true)
     }
 
     @Test func `a flood of unknown keys fetches once in ten seconds and remembers a bounded number`() {
@@ -135,7 +135,7 @@ import TidemarkModel
 
     @Test func `a clock that is set back does not keep the keys from being fetched`() {
         var cache = KeyCache()
-        #expect(cache.tick(now: 1_000 * hour))
+        #expect(cache.tick(now: 1_000 * hour) == true)
         cache.finished(set, freshFor: nil, now: 1_000 * hour)
         #expect(cache.ask(.unknownKey("b"), now: 0) == .unavailable(10_000))
         #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))

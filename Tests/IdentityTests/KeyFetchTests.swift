@@ -50,7 +50,7 @@ import TidemarkModel
             let service = KeyService(for: issuers, now: now, logger: .quiet, fetch: fetch.callAsFunction)
             let verifier = TokenVerifier(issuers, keys: service, now: now)
             let running = Task { await service.run() }
-            #expect(await verifier.label(try old.sign(claims())) == "accepted")
+            #expect(try await verifier.label(old.sign(claims())) == "accepted")
             site.answer(.ok, [:], TestKey.set(old, new))
             time.withLock { $0 += 10_000 }
             await withTaskGroup(of: String.self) { group in
@@ -63,8 +63,8 @@ import TidemarkModel
             site.answer(.internalServerError, [:], "")
             time.withLock { $0 += 3_000_000 }
             let later = ["iat": "\(start + 3_010)", "exp": "\(start + 3_600)"]
-            #expect(await verifier.label(try new.sign(claims(later))) == "accepted")
-            #expect(await verifier.label(try TestKey.es256("c").sign(claims(later))) == "unavailable")
+            #expect(try await verifier.label(new.sign(claims(later))) == "accepted")
+            #expect(try await verifier.label(TestKey.es256("c").sign(claims(later))) == "unavailable")
             running.cancel()
             await running.value
         }
@@ -73,15 +73,15 @@ import TidemarkModel
     @Test func `anything but a bounded set with status 200 is no answer`() async throws {
         try await KeySite.running { site in
             site.answer(.found, ["Location": "http://127.0.0.1:\(site.port)/other"], "")
-            #expect(await failure(try source(site)) == "status 302; redirects are not followed")
+            #expect(try await failure(source(site)) == "status 302; redirects are not followed")
             site.answer(.serviceUnavailable, [:], "{}")
-            #expect(await failure(try source(site)) == "status 503; redirects are not followed")
+            #expect(try await failure(source(site)) == "status 503; redirects are not followed")
             site.answer(.ok, [:], "<html>")
-            #expect(await failure(try source(site)).hasPrefix("what stands there is no key set: no JSON object"))
+            #expect(try await failure(source(site)).hasPrefix("what stands there is no key set: no JSON object"))
             site.answer(.ok, [:], String(repeating: " ", count: 256 * 1_024 + 1))
-            #expect(await failure(try source(site)) == "more than 262144 bytes")
+            #expect(try await failure(source(site)) == "more than 262144 bytes")
             site.answer(.ok, [:], #"{"keys":[]}"# + String(repeating: " ", count: 256 * 1_024 - 11))
-            #expect(await failure(try source(site)).isEmpty)
+            #expect(try await failure(source(site)).isEmpty)
             #expect(site.requests.count == 5)
         }
     }
@@ -89,7 +89,7 @@ import TidemarkModel
     @Test func `who does not answer is waited for a while`() async throws {
         try await KeySite.running { site in
             let brief = KeyFetch(group: MultiThreadedEventLoopGroup.singleton, timeout: .milliseconds(200))
-            #expect(await failure(try source(site), brief) == "no answer in time")
+            #expect(try await failure(source(site), brief) == "no answer in time")
         }
     }
 
