@@ -160,7 +160,7 @@ package struct KeyCache: Sendable {
     /// as long.
     private mutating func follow(_ now: Milliseconds) {
         if let begun, begun > now { self.begun = now }
-        if let fetched, fetched.done > now { self.fetched = (min(fetched.begun, now), now) }
+        if let fetched, fetched.done > now { self.fetched = (min(fetched.begun, now - 1), now) }
         for (id, since) in unknown where since > now { unknown[id] = now }
         refreshAt = min(refreshAt, now + max(limits.freshMax, limits.retryMax))
     }

@@ -29,7 +29,7 @@ import TidemarkModel
 
     @Test func `keys are fetched with one request, and the answer says how long they are fresh`() async throws {
         let key = try TestKey.es256("a")
-        try await KeySite.running { site in
+        try await KeySite.running { site async throws in
             site.answer(.ok, ["Cache-Control": "public, max-age=600", "Age": "100"], TestKey.set(key))
             let fetched = try await fetch(try source(site, path: "/keys?for=us"))
             #expect(fetched.keys.keys.map(\.id) == ["a"])
@@ -40,7 +40,7 @@ import TidemarkModel
 
     @Test func `keys that are rotated while tokens come in sign nobody out`() async throws {
         let (old, new) = (try TestKey.es256("a"), try TestKey.es256("b"))
-        try await KeySite.running { site in
+        try await KeySite.running { site async throws in
             site.answer(.ok, [:], TestKey.set(old))
             let text = document(
                 #"{"url": "http://127.0.0.1:\#(site.port)/keys", "allow_addresses": "127.0.0.1"}"#, #""ES256""#)
@@ -71,7 +71,7 @@ import TidemarkModel
     }
 
     @Test func `anything but a bounded set with status 200 is no answer`() async throws {
-        try await KeySite.running { site in
+        try await KeySite.running { site async throws in
             site.answer(.found, ["Location": "http://127.0.0.1:\(site.port)/other"], "")
             #expect(try await failure(source(site)) == "status 302; redirects are not followed")
             site.answer(.serviceUnavailable, [:], "{}")
@@ -87,14 +87,14 @@ import TidemarkModel
     }
 
     @Test func `who does not answer is waited for a while`() async throws {
-        try await KeySite.running { site in
+        try await KeySite.running { site async throws in
             let brief = KeyFetch(group: MultiThreadedEventLoopGroup.singleton, timeout: .milliseconds(200))
             #expect(try await failure(source(site), brief) == "no answer in time")
         }
     }
 
     @Test func `a name that leads to an address which is not named is not spoken to`() async throws {
-        try await KeySite.running { site in
+        try await KeySite.running { site async throws in
             site.answer(.ok, [:], TestKey.set(try TestKey.es256("a")))
             // As a name does that is looked up: what it leads to is known only when the connection stands.
             for (tls, named, words) in [

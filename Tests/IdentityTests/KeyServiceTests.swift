@@ -9,7 +9,7 @@ import TidemarkModel
 @Suite(.timeLimit(.minutes(1))) struct KeyServiceTests {
     @Test func `tokens that come together wait for one fetch`() async throws {
         let key = try TestKey.es256("a")
-        try await Endpoint.running(serving: TestKey.set(key), held: true) { endpoint, verifier in
+        try await Endpoint.running(serving: TestKey.set(key), held: true) { endpoint, verifier async throws in
             let token = try key.sign(claims())
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { await verifier.label(token) } }
@@ -23,7 +23,7 @@ import TidemarkModel
 
     @Test func `keys that are rotated sign nobody out`() async throws {
         let (old, new) = (try TestKey.es256("a"), try TestKey.es256("b"))
-        try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier in
+        try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier async throws in
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
             endpoint.serve(TestKey.set(old, new))
             // The keys were fetched a moment ago: not known, and not refused.
@@ -44,7 +44,7 @@ import TidemarkModel
 
     @Test func `a key that is replaced under its kid is found`() async throws {
         let (old, new) = (try TestKey.es256("a"), try TestKey.es256("a"))
-        try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier in
+        try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier async throws in
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
             endpoint.serve(TestKey.set(new))
             endpoint.pass(seconds: 10)
@@ -58,7 +58,7 @@ import TidemarkModel
         async throws
     {
         let (key, other) = (try TestKey.es256("a"), try TestKey.es256("b"))
-        try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier in
+        try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier async throws in
             #expect(try await verifier.label(key.sign(claims())) == "accepted")
             endpoint.serve(nil)
             for _ in 0..<6 {
@@ -80,7 +80,7 @@ import TidemarkModel
     @Test func `without keys a token is neither good nor bad, but what is wrong with it besides is told`() async throws
     {
         let key = try TestKey.es256("a")
-        try await Endpoint.running(serving: nil) { _, verifier in
+        try await Endpoint.running(serving: nil) { _, verifier async throws in
             #expect(try await verifier.label(key.sign(claims())) == "unavailable")
             #expect(
                 try await verifier.label(try key.sign(claims(["exp": "\(start - 60)", "iat": "\(start - 70)"])))
@@ -93,7 +93,7 @@ import TidemarkModel
 
     @Test func `a flood of kids does not keep out who has a good one`() async throws {
         let key = try TestKey.es256("a")
-        try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier in
+        try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier async throws in
             let good = try key.sign(claims())
             #expect(await verifier.label(good) == "accepted")
             for number in 0..<500 {

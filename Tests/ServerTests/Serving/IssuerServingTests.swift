@@ -40,7 +40,7 @@ import TidemarkWire
     @Test func `while there are no keys calls are answered 503 and connections 4503, never as if the token were bad`()
         async throws
     {
-        try await running { server in
+        try await running { server async throws in
             for _ in 0..<3 {
                 let answer = try await server.call(
                     "POST", "/v1/pull", body: #"{"scopes":[]}"#, headers: [("Authorization", "Bearer \(Self.token())")])
@@ -60,7 +60,7 @@ import TidemarkWire
 
     @Test func `a refused token leaves a line with its label, and nothing of itself`() async throws {
         let log = LogCapture()
-        try await running(log) { server in
+        try await running(log) { server async throws in
             let token = Self.token().replacing("a", with: "b")
             let answer = try await server.call(
                 "POST", "/v1/pull", body: #"{"scopes":[]}"#, headers: [("Authorization", "Bearer \(token)")])
