@@ -104,8 +104,9 @@ struct Values {
     func issuers() throws(ConfigurationError) -> IssuerFile? {
         guard let path = self[.issuers] else { return nil }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let document = try file(path, .issuers)
         do throws(IssuerFileError) {
-            return try IssuerFile(try file(path, .issuers)) { name in
+            return try IssuerFile(document) { name in
                 let url = URL(fileURLWithPath: name, relativeTo: folder)
                 return FileManager.default.contents(atPath: url.path).map { Array($0) }
             }

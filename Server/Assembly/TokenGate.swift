@@ -1,7 +1,7 @@
 import Logging
 import Synchronization
 import TidemarkHub
-import TidemarkIdentity
+package import TidemarkIdentity
 import TidemarkModel
 
 /// Judges tokens for a node, and notes what it refuses: a line in the log and a count, by label. Nothing of a token is logged.
