@@ -40,10 +40,10 @@ extension API {
     }
 
     private func read(_ body: PullCall, _ identity: Identity) async throws -> Pulled {
-        let (store, workspace, context) = (node.store, identity.workspace, node.context)
-        let snapshot = try await store.session(
-            for: identity.principal.user, client: body.client,
-            holding: context.place(of: body.cursor, in: workspace)?.seq, in: workspace)
+        let (workspace, context) = (identity.workspace, node.context)
+        let snapshot = try await node.session(
+            for: identity.principal.user, client: body.client, at: context.place(of: body.cursor, in: workspace),
+            in: workspace)
         if body.client != nil, snapshot.client?.user != identity.principal.user {
             throw APIError.clientUnknown
         }

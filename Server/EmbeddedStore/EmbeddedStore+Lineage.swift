@@ -8,7 +8,8 @@ extension EmbeddedStore {
     package func raiseEpoch(
         _ raise: EpochRaise, in workspace: WorkspaceID
     ) async throws(StoreError) -> EpochOutcome {
-        try await onWriter { db in
+        try await onWriter { [erased] db in
+            try erased.check(workspace)
             var outcome = EpochOutcome.stands(.start)
             try db.inTransaction(.immediate) {
                 let feed = FeedQuery(db: db, workspace: workspace)

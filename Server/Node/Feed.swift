@@ -176,10 +176,12 @@ package final class Feed: Sendable {
     /// - Parameters:
     ///   - limit: batches in one read.
     ///   - isCommitting: whether this node has batches of the workspace that are on their way or untold.
-    ///   - follow: called when the stored order is not the one that was given out: gives the head to begin again from.
+    ///   - follow: called when the stored order is not the one that was given out, with a batch of that one that is
+    ///     not stored: gives the head to begin again from.
     ///   - rewound: told of it then; whoever was told of the lost history is told to come again.
     func readOn(
-        now: () -> Milliseconds, limit: Int, isCommitting: () -> Bool, follow: () async throws(StoreError) -> Head,
+        now: () -> Milliseconds, limit: Int, isCommitting: () -> Bool,
+        follow: (_ lost: Head) async throws(StoreError) -> Head,
         rewound: (Rewind) -> Void, _ read: (SequenceNumber) async throws(StoreError) -> TailRead
     ) async throws(StoreError) {
         let begins = state.withLock { state in
@@ -199,7 +201,7 @@ package final class Feed: Sendable {
                     goesOn = mayGoOn
                     if !mayGoOn { confirm(at: begun) }
                 } else if !hasRestarted {
-                    let stored = try await follow()
+                    let stored = try await follow(mark?.lost(for: found) ?? .start)
                     restart(at: stored)
                     hasRestarted = true
                     rewound(Rewind(before: mark?.head ?? .start, after: stored))

@@ -55,9 +55,10 @@ extension Feed {
             try await readOn(
                 now: reader.now, limit: reader.batchesMax,
                 isCommitting: { reader.commits.isCommitting(in: workspace) },
-                follow: { () async throws(StoreError) in
-                    // Where the store is a copy that cannot be written this fails: what lags behind has not gone back.
-                    try await store.follow(workspace, node: reader.node, now: reader.now())
+                follow: { (lost: Head) async throws(StoreError) in
+                    // Where the store is a copy that cannot be written this fails: what lags behind has not gone back.
+                    _ = try await reader.epochs.begin(.lost(lost), reason: .head, in: workspace)
+                    return try await store.follow(workspace, node: reader.node, now: reader.now())
                 },
                 rewound: { rewind in
                     logger.critical(
@@ -86,6 +87,7 @@ extension Feed {
 struct TailReader: Sendable {
     let store: any Store
     let commits: GroupCommit
+    let epochs: Epochs
     let node: UInt64
     let now: @Sendable () -> Milliseconds
     /// Batches in one read.

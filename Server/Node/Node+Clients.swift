@@ -53,7 +53,7 @@ extension Node {
 
     private func tell(_ batch: CommittedBatch, in workspace: WorkspaceID) async {
         if let feed = feeds[workspace], feed.committed(batch) {
-            await feed.readOn(from: TailReader(parts, commits))
+            await feed.readOn(from: reader)
         }
         if parts.isStoreShared { parts.hints.announce(workspace, batch.head.seq) }
     }

@@ -62,13 +62,17 @@ extension Node {
         if request.registers {
             registration = try await register(request.client, for: request.user, in: request.workspace)
         }
-        let snapshot = try await store.session(
-            for: request.user, client: request.client, holding: request.lineage, in: request.workspace)
+        let snapshot = try await session(
+            for: request.user, client: request.client, at: request.place, in: request.workspace)
         let feed = feeds[request.workspace]
-        if let head, snapshot.head.seq < head.seq {
+        if let head, snapshot.head.seq <= head.seq, snapshot.head.nonce != head.nonce {
             // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
-            await feed?.readOn(from: TailReader(parts, commits))
+            await feed?.readOn(from: reader)
             throw .wentBack
+        }
+        if let settled = snapshot.client?.settledThrough, request.ackedThrough > settled {
+            // It says that it was told more. Anybody can, so that this only makes this node look.
+            await feed?.readOn(from: reader)
         }
         feed?.saw(snapshot.head.seq)
         return LoadAnswer(snapshot: snapshot, registration: registration)

@@ -73,6 +73,7 @@ package final class Node: Sendable {
     /// The calls for blobs, with their counts.
     package let blobs: BlobService
     package let commits: GroupCommit
+    package let epochs: Epochs
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
@@ -94,6 +95,8 @@ package final class Node: Sendable {
             HubInbox(eventLoop: eventLoop, number: number, bytesMax: parts.limits.inboxBytesMax)
         }
         let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
+        let epochs = Epochs(parts)
+        self.epochs = epochs
         let background = background
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })
@@ -113,7 +116,7 @@ package final class Node: Sendable {
             environment: parts.environment
         ) { commits, workspace, batch, isHeard in
             if let feed = feeds[workspace], feed.committed(batch) {
-                background.start { await feed.readOn(from: TailReader(parts, commits)) }
+                background.start { await feed.readOn(from: TailReader(parts, commits, epochs)) }
             }
             if isHeard { hints.announce(workspace, batch.head.seq) }
         }
@@ -180,9 +183,9 @@ package final class Node: Sendable {
 }
 
 extension TailReader {
-    init(_ parts: Node.Parts, _ commits: GroupCommit) {
+    init(_ parts: Node.Parts, _ commits: GroupCommit, _ epochs: Epochs) {
         self.init(
-            store: parts.store, commits: commits, node: parts.id, now: parts.environment.now,
+            store: parts.store, commits: commits, epochs: epochs, node: parts.id, now: parts.environment.now,
             batchesMax: parts.limits.tailBatchesMax, logger: parts.environment.logger)
     }
 }

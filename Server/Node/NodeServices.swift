@@ -93,7 +93,7 @@ struct TailService: Service {
     }
 
     private func read(_ feed: Feed) async {
-        await feed.readOn(from: TailReader(node.parts, node.commits))
+        await feed.readOn(from: node.reader)
     }
 
     /// Lets workspaces go that nobody here needs any more.

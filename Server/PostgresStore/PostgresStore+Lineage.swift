@@ -19,7 +19,9 @@ extension PostgresStore {
             ]
         // Whatever is open when the connection goes back is rolled back there.
         return try await on(reading) { connection in
-            let answers = Array(try await connection.run(questions).dropFirst(begin.count + 2))
+            let all = try await connection.run(questions)
+            guard all[begin.count + 1].rowCount == 1 else { throw StoreError.erasedWorkspace }
+            let answers = Array(all.dropFirst(begin.count + 2))
             let head = try answers[0].first { try $0.head() } ?? .start
             let found = raise.lookup == nil ? nil : try answers[1].first { try $0.head() }
             let horizon = try answers[2].first { try $0.integer() } ?? 0

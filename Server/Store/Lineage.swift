@@ -42,6 +42,7 @@ package enum EpochReason: String, Hashable, Sendable, CaseIterable {
 
 /// What begins an epoch, and on what condition: of any number of callers that say the same, one has an effect.
 package struct EpochRaise: Hashable, Sendable {
+    /// What must hold of the stored order, as of the moment in which the workspace is locked.
     package enum Condition: Hashable, Sendable {
         /// A batch that a server is known to have committed, as its own head or out of a cursor under a seal, is not stored.
         /// What a client merely says is none.
@@ -118,5 +119,18 @@ package enum EpochOutcome: Hashable, Sendable {
         switch self {
         case .raised(_, let head), .stands(let head): head
         }
+    }
+}
+
+extension SessionSnapshot {
+    /// What a place that a server has given out proves: that the database went back, where its batch is not stored and no
+    /// epoch has begun since.
+    ///
+    /// - Parameter place: the one whose number was looked up; `nil` where there is none, or it is not under the seal.
+    package func proof(by place: Head?) -> EpochRaise.Condition? {
+        guard let place, place.seq > 0, place.seq >= horizon, place.epoch >= head.epoch,
+            !place.isOfHistory(holding: lineage)
+        else { return nil }
+        return .lost(place)
     }
 }

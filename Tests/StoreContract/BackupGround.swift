@@ -152,7 +152,8 @@ struct BackupGround: Sendable {
         try await Verification.database(database, show: { _ in }).report.findings.lines
     }
 
-    /// Something of everything: three scopes, deleted records, members, clients with kept outcomes, a ledger, blobs.
+    /// Something of everything: three scopes, deleted records, members, clients with kept outcomes, a ledger, blobs, and a
+    /// scope that is erased.
     func fill() async throws {
         let client = try await under.register(.numbered(900), for: .ann)
         for round in Int64(0)..<6 {
@@ -186,6 +187,10 @@ struct BackupGround: Sendable {
         }
         for count in [0, 1, 262_145, 700_000] { try await under.put(.honest(count), in: .a) }
         try await under.put(.honest(1), in: .b)
+        let erasing = try #require(under.store as? any Erasing)
+        let mark = try await erasing.beginErasure(
+            of: ScopeID(record: .numbered(99)), in: under.workspace, now: 1_000)
+        #expect(mark == 26)
     }
 }
 

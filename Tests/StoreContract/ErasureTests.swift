@@ -324,6 +324,11 @@ import TidemarkStore
         }
         await #expect(throws: StoreError.erasedWorkspace) { try await store.follow(workspace, node: 3, now: 1) }
         await #expect(throws: StoreError.erasedWorkspace) { try await store.read(ReadSet(), in: workspace) }
+        // Its order is not there any more, which proves no rewind.
+        let lost = EpochRaise(
+            .lost(Head(seq: 9, nonce: 4, time: 1, epoch: 1)), reason: .head, nonce: 5, now: 6_000)
+        await #expect(throws: StoreError.erasedWorkspace) { try await store.raiseEpoch(lost, in: workspace) }
+        #expect(try await store.lineage(of: workspace).isEmpty)
     }
 
     @Test(arguments: StoreKind.available)

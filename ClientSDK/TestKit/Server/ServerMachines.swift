@@ -143,8 +143,13 @@ struct ServerMachines: Sendable {
             let registration =
                 request.registers
                 ? tables.register(request.client, for: request.user, in: Self.workspace, now: now) : nil
-            let snapshot = tables.session(
+            var snapshot = tables.session(
                 for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
+            if let proof = snapshot.proof(by: request.place) {
+                beginEpoch(proof, now, &effects)
+                snapshot = tables.session(
+                    for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
+            }
             let answer = LoadAnswer(snapshot: snapshot, registration: registration)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):
@@ -172,6 +177,22 @@ struct ServerMachines: Sendable {
             if !lane.append(submission, ticket: id) {
                 hub.apply(.settled(id, .overloaded, pushEnd: submission.pushEnd), now: now, into: &effects)
             }
+        }
+    }
+
+    /// A client has shown that the tables were set back.
+    private mutating func beginEpoch(
+        _ proof: EpochRaise.Condition, _ now: Milliseconds, _ effects: inout [SessionEffect]
+    ) {
+        lastNonce += 1
+        let raise = EpochRaise(proof, reason: .cursor, nonce: lastNonce, now: now)
+        do throws(TidemarkStore.StoreError) {
+            guard case .raised(_, let head) = try tables.raiseEpoch(raise, in: Self.workspace) else { return }
+            let batch = CommittedBatch(low: head.seq, head: head)
+            let cursor = context.seal.cursor(head, workspace: Self.workspace.text)
+            hub.apply(.committed(Self.workspace, DeliveryBatch(batch, cursor: cursor)), now: now, into: &effects)
+        } catch {
+            failure = failure ?? "\(error)"
         }
     }
 

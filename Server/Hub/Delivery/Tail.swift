@@ -31,6 +31,13 @@ package struct Tail: Sendable {
 
         /// What the store must reach.
         package var end: SequenceNumber { max(head.seq, seen) }
+
+        /// A batch that is not stored, after a read from here has said ``Tail/Reading/rewound``: the head, or, where that is
+        /// there, whatever held the highest number that was seen. Its nonce, which nobody knows, is then 0.
+        package func lost(for found: TailRead) -> Head {
+            guard head.seq == 0 || head.isEnd(of: found.base) else { return head }
+            return Head(seq: end, nonce: 0, time: 0, epoch: head.epoch)
+        }
     }
 
     /// The end of what came out.

@@ -8,7 +8,7 @@ extension Session {
         guard let identity, !isLoading else { return }
         guard let catchUp else {
             // Fell behind the ring: start over from a new snapshot, keeping the position.
-            return requestLoad(registers: false, lineage: position.seq, into: &effects)
+            return requestLoad(registers: false, at: position, into: &effects)
         }
         isLoading = true
         effects.append(

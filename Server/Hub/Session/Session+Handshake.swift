@@ -47,11 +47,13 @@ extension Session {
         connection = hello.connection
         app = hello.app
         phase = .loading
-        let place = hello.cursor.flatMap { context.seal.open($0, workspace: identity.workspace.text) }
-        requestLoad(registers: hello.isNewClient, lineage: place?.seq, into: &effects)
+        let place = context.place(of: hello.cursor, in: identity.workspace)
+        requestLoad(registers: hello.isNewClient, at: place, acked: hello.ackedThrough, into: &effects)
     }
 
-    mutating func requestLoad(registers: Bool, lineage: SequenceNumber?, into effects: inout [SessionEffect]) {
+    mutating func requestLoad(
+        registers: Bool, at place: Head?, acked: Int64 = 0, into effects: inout [SessionEffect]
+    ) {
         guard let identity, !isLoading else { return }
         isLoading = true
         effects.append(
@@ -59,7 +61,7 @@ extension Session {
                 id,
                 LoadRequest(
                     workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
-                    lineage: lineage)))
+                    place: place, ackedThrough: acked)))
     }
 
     /// The store answered: welcome the client, or take up the way again after falling behind.

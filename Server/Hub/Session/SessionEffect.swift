@@ -1,5 +1,6 @@
 package import TidemarkModel
 package import TidemarkSequencer
+package import TidemarkStore
 package import TidemarkWire
 
 /// Names one connection of this process.
@@ -34,8 +35,14 @@ package struct LoadRequest: Hashable, Sendable {
     package var client: ClientID
     /// The client says that its id is new: register it.
     package var registers: Bool
-    /// Look up the batch that holds this number, to prove that what the client has is of this history.
-    package var lineage: SequenceNumber?
+    /// Where it stands, as this server or another one has said under its seal: look up the batch there, to prove that what
+    /// the client has is of this history, or that the database went back.
+    package var place: Head?
+    /// Outcomes that the client says it was told.
+    package var ackedThrough: Int64 = 0
+
+    /// The number to look up.
+    package var lineage: SequenceNumber? { place?.seq }
 }
 
 /// A stretch of catch-up.

@@ -105,7 +105,8 @@ package final class InMemoryStore: Store {
     package func raiseEpoch(
         _ raise: EpochRaise, in workspace: WorkspaceID
     ) async throws(StoreError) -> EpochOutcome {
-        try tables.withLock { tables throws(StoreError) in try tables.raiseEpoch(raise, in: workspace) }
+        try check(workspace)
+        return try tables.withLock { tables throws(StoreError) in try tables.raiseEpoch(raise, in: workspace) }
     }
 
     package func lineage(of workspace: WorkspaceID) async throws(StoreError) -> [EpochStart] {

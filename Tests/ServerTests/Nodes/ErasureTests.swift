@@ -70,7 +70,7 @@ import TidemarkWire
             let cursor = try #require(try await ann.settled(through: 1).last?.cursor)
             _ = try await eraser(server, store).erase(Self.workspace)
             // The poll finds it.
-            await server.node.feeds[Self.workspace]?.readOn(from: TailReader(server.node.parts, server.node.commits))
+            await server.node.feeds[Self.workspace]?.readOn(from: server.node.reader)
             #expect(try await ann.closeCode() == 1001)
             let held = [HeldScope(scope: Sample.scope(10), since: 1), HeldScope(scope: ScopeID("directory"), since: 0)]
             for (client, isNew) in [(1, false), (9, true)] as [(UInt64, Bool)] {

@@ -1,8 +1,10 @@
+import Crypto
 import Foundation
 import Logging
 import Synchronization
 import Testing
 import TidemarkEmbeddedStore
+import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
@@ -48,7 +50,9 @@ import TidemarkWire
         _ = try await again.changes()
         #expect(try await profiles(again) == [Sample.id(11)])
         try await again.push(from: 2, Sample.profile(13))
-        #expect(try await again.settled(through: 2).last?.records.map(\.seq) == [2])
+        // One number is the epoch's.
+        #expect(welcome.epoch == 2)
+        #expect(try await again.settled(through: 2).last?.records.map(\.seq) == [3])
         // The number is there again, of another history.
         let late = try await TestClient.greeting(server, as: "ann", 1, isNew: false, counter: 3, cursor: cursor)
         #expect(try await late.welcome().cursorState == .resync)
@@ -78,8 +82,10 @@ import TidemarkWire
         }
         #expect(
             log.lines.filter { $0.hasPrefix("critical") } == [
+                "critical The database went back: another epoch of a workspace's order begins "
+                    + "epoch=2 first=2 lost=2 reason=head workspace=w",
                 "critical The database went back: the order of a workspace is not the one that was given out "
-                    + "after=1 before=2 workspace=w"
+                    + "after=2 before=2 workspace=w",
             ])
     }
 
@@ -100,6 +106,54 @@ import TidemarkWire
             _ = try await again.welcome()
             _ = try await again.changes()
             #expect(try await profiles(again) == [])
+        }
+    }
+
+    /// What anybody can say, and cursors that another server has sealed.
+    @Test func `nothing that a client says by itself begins an epoch`() async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store, isShared: true)) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            let cursor = try #require(try await ann.settled(through: 1).last).cursor
+            let other = Head(seq: 1_000_000, nonce: 9, time: 0, epoch: 9)
+            let foreign = CursorSeal(key: SymmetricKey(size: .bits256)).cursor(other, workspace: "w")
+            for (counter, cursor) in [(2, foreign), (3, String(cursor.reversed())), (4, cursor)] as [(Int64, String)] {
+                let again = try await TestClient.greeting(
+                    server, as: "ann", 1, isNew: false, counter: counter, cursor: cursor, acked: 1_000_000)
+                #expect(try await again.welcome().epoch == 1)
+            }
+            _ = try await server.post("/v1/pull", as: "ann", body: #"{"cursor":"\#(foreign)","scopes":[]}"#)
+            #expect(server.node.epochs.begun.isEmpty)
+            #expect(try await store.lineage(of: WorkspaceID("w")).isEmpty)
+        }
+    }
+
+    @Test func `of two nodes the one that notices late finds the epoch begun`() async throws {
+        let store = InMemoryStore()
+        let shared = OpenedStore(store, isShared: true)
+        try await TestServer.running(over: shared, change: { $0.node.pollEvery = .milliseconds(20) }) { one in
+            try await TestServer.running(over: shared, change: { $0.node.pollEvery = .seconds(3_600) }) { other in
+                let (ann, bob) = (
+                    try await TestClient.welcomed(one, as: "ann", 1), try await TestClient.welcomed(other, as: "bob", 2)
+                )
+                let kept = store.snapshot
+                try await ann.push(from: 1, Sample.profile(11))
+                let cursor = try #require(try await ann.settled(through: 1).last).cursor
+                // Bob's node has told of it, too.
+                try await bob.push(from: 1, Sample.profile(12))
+                _ = try await bob.settled(through: 1)
+                store.restore(kept)
+                #expect(try await ann.closeCode() == 1001)
+                let again = try await TestClient.greeting(
+                    one, as: "ann", 1, isNew: false, counter: 2, cursor: cursor, scopes: [])
+                #expect(try await again.welcome().epoch == 2)
+                let late = try await TestClient.greeting(other, as: "ann", 1, isNew: false, counter: 3, cursor: cursor)
+                #expect([1001, 4503].contains(try await late.closeCode()))
+                #expect(try await bob.closeCode() == 1001)
+                #expect(try await store.lineage(of: WorkspaceID("w")).map(\.epoch) == [2])
+                #expect(one.node.epochs.begun == [.head: 1] && other.node.epochs.begun.isEmpty)
+            }
         }
     }
 
@@ -152,7 +206,8 @@ import TidemarkWire
             let welcome = try await ann.welcome()
             #expect(welcome.cursorState == .resync && welcome.settledThrough == 1)
             try await ann.push(from: 2, Sample.profile(13))
-            #expect(try await ann.settled(through: 2).last?.settled?.outcomes.map(\.seq) == [2])
+            #expect(welcome.epoch == 2 && server.node.epochs.begun == [.cursor: 1])
+            #expect(try await ann.settled(through: 2).last?.settled?.outcomes.map(\.seq) == [3])
         }
         try FileManager.default.removeItem(at: folder)
     }
@@ -177,7 +232,7 @@ import TidemarkWire
 struct PostgresSchemaForTests: Sendable {
     static var isGiven: Bool { given != nil }
     private static var given: String? { ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"] }
-    private static let tables = ["workspace", "batch", "record", "client", "member", "listener", "ledger"]
+    private static let tables = ["workspace", "batch", "record", "client", "member", "listener", "ledger", "lineage"]
 
     let name: String
     let connectionString: String

@@ -91,7 +91,7 @@ import TidemarkStore
         var failure: StoreError?
         do throws(StoreError) {
             try await feed.readOn(
-                now: { 2 }, limit: 9, isCommitting: { false }, follow: { () async throws(StoreError) in after },
+                now: { 2 }, limit: 9, isCommitting: { false }, follow: { _ async throws(StoreError) in after },
                 rewound: { rewind in told.withLock { $0.append(rewind) } }
             ) { seq async throws(StoreError) in try read(seq) }
         } catch {

@@ -27,7 +27,7 @@ final class TestClient: Sendable {
     /// Opens the socket and says hello.
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
-        cursor: String? = nil, scopes: [HeldScope] = [], hears: Bool = false, app: String? = nil,
+        cursor: String? = nil, scopes: [HeldScope] = [], acked: Int64 = 0, hears: Bool = false, app: String? = nil,
         knowsAppTooOld: Bool = false, isService: Bool = false
     ) async throws -> TestClient {
         let client = try await open(server, id)
@@ -35,7 +35,8 @@ final class TestClient: Sendable {
             .hello(
                 Hello(
                     token: try server.token(user, isService: isService), client: client.id, isNewClient: isNew,
-                    connection: counter, cursor: cursor, scopes: scopes, app: app, takesEphemerals: hears,
+                    connection: counter, cursor: cursor, scopes: scopes, ackedThrough: acked, app: app,
+                    takesEphemerals: hears,
                     knowsAppTooOld: knowsAppTooOld)))
         return client
     }

@@ -1,5 +1,6 @@
 import GRDB
 import TidemarkModel
+import TidemarkStore
 import TidemarkWire
 
 @testable import Tidemark
@@ -58,7 +59,25 @@ struct CopyWatch {
         return true
     }
 
+    /// The epoch of the copy's cursor.
+    private var epoch: Epoch = 0
+
+    /// I-34: whoever shows a cursor is not welcomed in an epoch before the cursor's. What is behind the horizon is not known.
+    private mutating func checkEpoch(_ message: ServerMessage, on device: Device) {
+        switch message {
+        case .welcome(let welcome):
+            let world = device.world
+            if position >= world.database.tables.horizon(of: World.workspace), welcome.epoch < epoch {
+                world.broke(.epochs, "d\(device.number): welcomed in epoch \(welcome.epoch), stood in \(epoch)")
+            }
+            epoch = world.epoch(of: welcome.cursor) ?? 0
+        case .changes(let changes): epoch = device.world.epoch(of: changes.cursor) ?? 0
+        default: break
+        }
+    }
+
     mutating func applied(_ message: ServerMessage, on device: Device) {
+        checkEpoch(message, on: device)
         guard judges(message, on: device) else { return }
         do {
             switch message {

@@ -40,6 +40,9 @@ struct Oracle {
     ) throws(Violation) {
         try check(batch.low == head.seq + 1 && batch.head.seq >= batch.low, .tiling, "\(batch.low) after \(head.seq)")
         try check(batch.head.time >= head.time, .time, "\(batch.head.time) after \(head.time)")
+        try check(
+            batch.head.epoch == head.epoch || (batch.head.epoch > head.epoch && steps.isEmpty), .epochs,
+            "\(batch.head.epoch) after \(head.epoch)")
         var results: [ClientID: [Int64: ResultRow]] = [:]
         var resultCount = 0
         for settlement in batch.settlements {

@@ -109,6 +109,30 @@ extension ModelDatabase {
         if isUnknown, case .written = result { lookUp(commit) } else { answer(commit, .success(result)) }
     }
 
+    // MARK: Epochs
+
+    /// Under the lock, as a step of its own; `done` gets `nil` when it failed.
+    func raiseEpoch(_ raise: EpochRaise, _ lease: Lease, done: @escaping (EpochOutcome?) -> Void) {
+        let answer = { (outcome: EpochOutcome?) in
+            self.world.after(self.delay()) { if lease.isHeld { done(outcome) } }
+        }
+        world.after(delay()) {
+            self.lock(lease, timeout: { answer(nil) }) {
+                self.world.after(self.delay()) {
+                    defer { self.unlock() }
+                    guard lease.isHeld, !self.strikes(self.faults.commitFails) else { return answer(nil) }
+                    do {
+                        let outcome = try self.tables.raiseEpoch(raise, in: World.workspace)
+                        if case .raised(let start, let head) = outcome { self.world.epochBegan(start, head) }
+                        answer(self.strikes(self.faults.commitUnknown) ? nil : outcome)
+                    } catch {
+                        self.world.broke(.epochs, "\(error)")
+                    }
+                }
+            }
+        }
+    }
+
     /// the answer to COMMIT was lost; the batch's nonce tells, under the lock.
     private func lookUp(_ commit: Commit) {
         let batch = commit.planned.batch

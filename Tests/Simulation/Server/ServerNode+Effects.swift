@@ -95,6 +95,13 @@ extension ServerNode {
                 }
             ) { snapshot in
                 guard let snapshot else { return self.loadFailed(id) }
+                if let proof = snapshot.proof(by: request.place) {
+                    return self.raise(proof, .cursor) { isDone in
+                        guard isDone else { return self.loadFailed(id) }
+                        self.readTail()
+                        self.load(id, request)
+                    }
+                }
                 self.tail?.saw(snapshot.head.seq)
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration)
                 self.advance(.loaded(id, answer))

@@ -38,8 +38,8 @@ extension ServerNode {
         if isUp { readTail() }
     }
 
-    private func readTail() {
-        guard let tail else { return }
+    func readTail() {
+        guard let tail, world.now >= deafUntil else { return }
         guard !isReadingTail else { return mustReadAgain = true }
         isReadingTail = true
         mustReadAgain = false
@@ -52,7 +52,7 @@ extension ServerNode {
             case .outputs(let outputs):
                 self.isReadingTail = false
                 self.deliver(outputs)
-            case .rewound: return self.restart()
+            case .rewound: return self.restart(after: mark.lost(for: found))
             case nil: self.isReadingTail = false
             }
             guard self.isUp else { return }
@@ -61,8 +61,23 @@ extension ServerNode {
     }
 
     /// The database went back: begins again at its head.
-    private func restart() {
+    private func restart(after lost: Head) {
         if world.rewinds.count == 0 { world.broke(.stability, "n\(number) takes an order that stands for a lost one") }
+        raise(.lost(lost), .head) { isDone in
+            if isDone { self.beginAgain() } else { self.isReadingTail = false }
+        }
+    }
+
+    /// Begins an epoch where the condition holds; false when the database does not answer.
+    func raise(_ condition: EpochRaise.Condition, _ reason: EpochReason, done: @escaping (Bool) -> Void) {
+        let raise = EpochRaise(condition, reason: reason, nonce: random.next(), now: clock)
+        world.database.raiseEpoch(raise, lease) { outcome in
+            if case .raised = outcome { for other in self.world.nodes where other !== self { self.hint(other) } }
+            done(outcome != nil)
+        }
+    }
+
+    private func beginAgain() {
         let now = clock
         world.database.call(lease, { $0.follow(World.workspace, node: UInt64(self.number), now: now) }) { head in
             self.isReadingTail = false
@@ -123,7 +138,7 @@ extension ServerNode {
         }
     }
 
-    private func hint(_ other: ServerNode) {
+    func hint(_ other: ServerNode) {
         let faults = world.plan.faults
         if world.isChaotic, random.chance(faults.hintLost) { return }
         let copies = world.isChaotic && random.chance(faults.hintTwice) ? 2 : 1

@@ -49,6 +49,8 @@ final class ServerNode {
     /// The database went back behind what this node gave out, and it has not noticed.
     var isAstray = false
     var mustReadAgain = false
+    /// Neither hints nor its own looks at the database reach it before.
+    var deafUntil: Milliseconds = 0
     /// What waits until the workspace is followed.
     var whenFollowed: [() -> Void] = []
     var connections: [SessionID: Connection] = [:]
@@ -95,6 +97,7 @@ final class ServerNode {
         missedThrough = 0
         isReadingTail = false
         isAstray = false
+        deafUntil = 0
         mustReadAgain = false
         whenFollowed = []
         connections = [:]

@@ -1,8 +1,8 @@
 import TidemarkModel
 import TidemarkStore
 
-/// A database that goes back: the last commits are lost, as by a failover to a copy that lags behind, while every process
-/// runs on. Nobody is told.
+/// A database that goes back: the last commits are lost, as by a failover to a copy that lags behind, or a restored backup.
+/// Processes run on or end with it, and one may notice late. Nobody is told.
 ///
 /// What was committed and lost is lost: no check asks for it any more, and what it stands on begins anew with the state
 /// that the database went back to. Until a client was welcomed after it, it may show what is lost, and nothing that it
@@ -13,6 +13,8 @@ final class Rewinds {
     /// How often it happens in this course.
     let planned: Int
     private(set) var count = 0
+    /// Epochs that began.
+    var epochs = 0
     /// The state after each of the last commits, the present one last.
     private var past: [(tables: MemoryTables, oracle: Oracle)] = []
     private static let commitsKept = 12
@@ -44,6 +46,12 @@ final class Rewinds {
         world.database.tables = present.tables
         world.goBack(to: present.oracle)
         for node in world.nodes { node.databaseWentBack() }
+        // All processes end with it, or one of them; or one notices late.
+        let fate = random.below(4)
+        for node in world.nodes {
+            if fate == 0 || (fate == 1 && node.number == 0) { node.crash() }
+            if fate == 2, node.number == 0 { node.deafUntil = world.now + random.within(2_000...8_000) }
+        }
         for device in world.devices { device.watch.databaseWentBack() }
     }
 }

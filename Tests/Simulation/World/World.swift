@@ -91,6 +91,9 @@ final class World {
         return position
     }
 
+    /// The epoch that a cursor names.
+    func epoch(of cursor: String) -> Epoch? { seal.open(cursor, workspace: Self.workspace.text)?.epoch }
+
     /// Tells the oracle what an app wrote.
     func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
         // A device that has not heard of a rewind has seen numbers that will be given again.
@@ -106,6 +109,14 @@ final class World {
             broke(error.invariant, error.message)
         }
         rewinds.committed()
+    }
+
+    /// An epoch has begun, with a batch of its own.
+    func epochBegan(_ start: EpochStart, _ head: Head) {
+        log("epoch \(start.epoch) begins at \(head.seq), \(start.reason.rawValue) \(start.lost)")
+        rewinds.epochs += 1
+        require(rewinds.count > 0, .epochs, "epoch \(start.epoch) begins, and nothing went back")
+        committed(CommittedBatch(low: head.seq, head: head), from: [])
     }
 
     /// What is behind the horizon is forgotten.

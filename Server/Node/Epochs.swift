@@ -1,0 +1,58 @@
+import Logging
+import Synchronization
+package import TidemarkModel
+import TidemarkSequencer
+package import TidemarkStore
+
+/// Begins epochs where a database is proved to have gone back, tells the other nodes, and counts them (R-21, LINEAGE.md). Any
+/// thread.
+package final class Epochs: Sendable {
+    private let parts: Node.Parts
+    private let counts = Mutex<[EpochReason: Int]>([:])
+
+    init(_ parts: Node.Parts) { self.parts = parts }
+
+    /// Those that this process has begun, by why.
+    package var begun: [EpochReason: Int] { counts.withLock { $0 } }
+
+    /// Begins an epoch if `condition` holds in what is stored.
+    ///
+    /// - Returns: the end of the order.
+    package func begin(
+        _ condition: EpochRaise.Condition, reason: EpochReason, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Head {
+        let environment = parts.environment
+        let raise = EpochRaise(condition, reason: reason, nonce: environment.nonce(), now: environment.now())
+        let outcome = try await parts.store.raiseEpoch(raise, in: workspace)
+        if case .raised(let start, let head) = outcome {
+            counts.withLock { $0[reason, default: 0] += 1 }
+            environment.logger.critical(
+                "The database went back: another epoch of a workspace's order begins",
+                metadata: [
+                    "workspace": "\(workspace)", "epoch": "\(start.epoch)", "first": "\(start.first)",
+                    "lost": "\(start.lost)", "reason": "\(reason.rawValue)",
+                ])
+            if parts.isStoreShared { parts.hints.announce(workspace, head.seq) }
+        }
+        return outcome.head
+    }
+}
+
+extension Node {
+    /// Head, grants and client of one user, and the batch that holds the number of `place`, from one snapshot: that of
+    /// after the epoch which `place` makes begin, where it does.
+    ///
+    /// - Parameter place: a place under the seal of this server. Others prove nothing.
+    package func session(
+        for user: UserID, client: ClientID?, at place: Head?, in workspace: WorkspaceID
+    ) async throws(StoreError) -> SessionSnapshot {
+        let snapshot = try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
+        guard let proof = snapshot.proof(by: place) else { return snapshot }
+        _ = try await epochs.begin(proof, reason: .cursor, in: workspace)
+        await feeds[workspace]?.readOn(from: reader)
+        return try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
+    }
+
+    /// For feeds that read on from the store.
+    var reader: TailReader { TailReader(parts, commits, epochs) }
+}
