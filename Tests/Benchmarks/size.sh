@@ -4,8 +4,9 @@
 #   Tests/Benchmarks/size.sh [records of the large one]      (default: 10000000; the small one has 100000)
 #   Tests/Benchmarks/size.sh --help
 #
-# STORES names one of 'embedded' and 'postgres', or both (default). TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
-# temporary folder, which takes about 10 GB for ten million records.
+# STORES names one of 'embedded' and 'postgres', or both (default). TIDE names a 'tide' with its 'tidemark' beside it; without
+# it the release binaries are built. Starts a private PostgreSQL in a temporary folder, which takes about 10 GB for ten
+# million records.
 #
 # The tables are filled by SQL, as a server would leave them: one conversation for each 1000 records (1000 at least), ten
 # records a batch, users with 1000 conversations each, 100 clients a user. What is asked does not grow with the database:
@@ -166,6 +167,8 @@ SQL
 # serve DATABASE NAME: starts a server, notes how long it takes until it is ready.
 serve() {
     local began
+    # That of the server before would be taken for this one's.
+    rm -f "$work/address"
     began=$(now_ms)
     "$tidemark" serve --database "$1" --schema "$schema" --secret-file "$work/secret" --listen 127.0.0.1:0 \
         --limit RATE=100000 --limit BURST=100000 >"$work/address" 2>"$work/server.log" &
