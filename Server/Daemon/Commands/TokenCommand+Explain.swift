@@ -24,6 +24,9 @@ extension TokenCommand {
                   tidemark token explain - --dev < token
                 """)
 
+        /// It takes the options that it shares with this command, wherever they stand.
+        @ParentCommand var parent: TokenCommand
+
         @Argument(help: "The token; - reads it from standard input, which no list of processes shows.")
         var token: String
 
@@ -46,8 +49,8 @@ extension TokenCommand {
         func run() async throws {
             var overrides: [Setting: String] = [:]
             if let issuers { overrides[.issuers] = issuers }
-            if let secretFile { overrides[.secretFile] = secretFile }
-            if dev { overrides[.development] = "1" }
+            if let secretFile = secretFile ?? parent.signing.secretFile { overrides[.secretFile] = secretFile }
+            if dev || parent.signing.dev { overrides[.development] = "1" }
             let accepted: [Issuer]
             do throws(ConfigurationError) {
                 accepted = try await ServerConfiguration.acceptedIssuers(

@@ -216,10 +216,12 @@ import TidemarkModel
         #expect(unknown.status == 2 && unknown.text.contains("the last fetch failed"), "\(unknown.text)")
 
         try #"{"issuers": [{"preset": "okta"}]}"#.write(toFile: file, atomically: true, encoding: .utf8)
-        for command in [["token", "explain", "--issuers", file, foreign], ["serve", "--issuers", file, "--dev"]] {
+        for (command, status) in [
+            (["token", "explain", "--issuers", file, foreign], 1), (["serve", "--issuers", file, "--dev"], 64),
+        ] as [([String], Int32)] {
             let wrong = try await Binary.run(command)
             #expect(
-                wrong.status == 1 && wrong.text.contains(#"line 1: issuers[0].preset: there is no "okta""#),
+                wrong.status == status && wrong.text.contains(#"line 1: issuers[0].preset: there is no "okta""#),
                 "\(wrong.text)")
         }
     }
