@@ -73,13 +73,7 @@ extension API {
     private func answer(to outcome: PushOutcome) throws(APIError) -> PushAnswer {
         switch outcome {
         case .settled(let through, let results):
-            return PushAnswer(
-                settledThrough: through,
-                outcomes: results.map {
-                    .init(
-                        number: $0.number, transaction: $0.transaction, seq: $0.seq, time: $0.time,
-                        rejection: $0.rejection)
-                })
+            return PushAnswer(settledThrough: through, outcomes: results)
         case .gap(let through):
             var error = APIError(.conflict, ErrorCode.gap.rawValue, "go on from \(through + 1)")
             error.settledThrough = through

@@ -53,12 +53,7 @@ private final class PostgresCommitHints: CommitHints, NodeRelay {
         channel = try PostgresHints(
             configuration: configuration, node: node, clock: ContinuousClock(), logger: logger,
             hear: { hearing.yield($0) }
-        ) { hint in
-            switch hint {
-            case .grown(let workspace, let seq): continuation.yield(.grown(workspace, seq))
-            case .poll: continuation.yield(.unknown)
-            }
-        }
+        ) { continuation.yield($0) }
     }
 
     func announce(_ workspace: WorkspaceID, _ seq: SequenceNumber) { channel.announce(workspace, seq) }

@@ -144,7 +144,7 @@ struct FrameParser {
             guard !payload.isEmpty else { return .close(code: nil, reason: []) }
             guard payload.count >= 2 else { throw .closePayload }
             let code = UInt16(payload[0]) << 8 | UInt16(payload[1])
-            guard CloseCode.isSendable(code) else { throw .closePayload }
+            guard EdgeCloseCode.isSendable(code) else { throw .closePayload }
             let reason = Array(payload[2...])
             guard isValidUTF8(reason) else { throw .notUTF8 }
             return .close(code: code, reason: reason)

@@ -89,8 +89,8 @@ final class SocketHandler: ChannelDuplexHandler {
         switch socket.liveness.sweep(at: now, loop.limits) {
         case .nothing: break
         case .ping: context.writeAndFlush(wrapOutboundOut(WebSocketFraming.ping), promise: nil)
-        case .closeSilent: socket.close(code: CloseCode.silent, reason: "nothing was heard for too long")
-        case .closeDrained: socket.close(code: CloseCode.goingAway, reason: "the server is going away")
+        case .closeSilent: socket.close(code: EdgeCloseCode.silent, reason: "nothing was heard for too long")
+        case .closeDrained: socket.close(code: EdgeCloseCode.goingAway, reason: "the server is going away")
         case .cut: context.close(promise: nil)
         }
     }

@@ -20,6 +20,6 @@ package protocol SocketOwner: AnyObject {
 extension SocketOwner {
     /// Without a word of the owner the connection is closed as going away.
     package func draining(_ socket: Socket) {
-        socket.close(code: CloseCode.goingAway, reason: "the server is going away")
+        socket.close(code: EdgeCloseCode.goingAway, reason: "the server is going away")
     }
 }

@@ -1,4 +1,5 @@
 package import TidemarkModel
+package import TidemarkStore
 
 /// Word from other nodes on the same store that a workspace's order has grown. Only ever a hint: what counts is read from
 /// the store, which is also asked from time to time without one.
@@ -8,14 +9,6 @@ package protocol CommitHints: Sendable {
 
     /// What the others tell, until the task is cancelled. Asked for once.
     func hints() -> AsyncStream<CommitHint>
-}
-
-/// One hint.
-package enum CommitHint: Hashable, Sendable {
-    /// The workspace's order reaches at least to this number.
-    case grown(WorkspaceID, SequenceNumber)
-    /// Any workspace may have grown: hints were lost.
-    case unknown
 }
 
 /// The hints of a store that no other node shares: none.

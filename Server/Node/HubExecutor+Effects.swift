@@ -17,8 +17,8 @@ extension HubExecutor {
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
             guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
-                let code = TidemarkWire.CloseCode.rateLimited
-                return connection.socket.close(code: code.rawValue, reason: "the user has too many connections")
+                return connection.socket.close(
+                    code: CloseCode.rateLimited.rawValue, reason: "the user has too many connections")
             }
             node.load(request, for: id, replyTo: inbox)
         case .readWindow(let id, let request): node.readWindow(request, for: id, replyTo: inbox)

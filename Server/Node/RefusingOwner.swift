@@ -4,7 +4,7 @@ import TidemarkEdge
 /// Owns the sockets of a loop whose node has stopped: closes them.
 final class RefusingOwner: SocketOwner {
     package func opened(_ socket: Socket) {
-        socket.close(code: CloseCode.goingAway, reason: "the server has stopped")
+        socket.close(code: EdgeCloseCode.goingAway, reason: "the server has stopped")
     }
 
     package func received(_ socket: Socket, text: [UInt8]) {}

@@ -9,14 +9,6 @@ package import TidemarkStore
 /// Hints only make things faster: they may be folded, late or lost. They are sent after the commit and over a connection
 /// of their own, since a notification inside a transaction would take a lock on the whole database.
 package final class PostgresHints: Sendable {
-    /// What another node told.
-    package enum Hint: Hashable, Sendable {
-        /// The workspace's order reaches at least to this number.
-        case grown(WorkspaceID, SequenceNumber)
-        /// Any workspace may have grown: hints were lost, or there were too many.
-        case poll
-    }
-
     private struct Pending {
         /// `nil` when there were too many.
         var heads: [WorkspaceID: SequenceNumber]? = [:]
@@ -31,7 +23,7 @@ package final class PostgresHints: Sendable {
     private let node: UInt64
     private let channel: String
     private let clock: any Clock<Duration>
-    private let deliver: @Sendable (Hint) -> Void
+    private let deliver: @Sendable (CommitHint) -> Void
     private let hear: @Sendable (String) -> Void
     private var relayChannel: String { channel + "_relay" }
     private let logger: Logger
@@ -55,7 +47,7 @@ package final class PostgresHints: Sendable {
     package init(
         configuration: PostgresConfiguration, node: UInt64, channel: String = "tidemark", clock: any Clock<Duration>,
         logger: Logger, hear: @escaping @Sendable (String) -> Void = { _ in },
-        deliver: @escaping @Sendable (Hint) -> Void
+        deliver: @escaping @Sendable (CommitHint) -> Void
     ) throws(StoreError) {
         self.node = node
         self.channel = channel
@@ -141,7 +133,7 @@ package final class PostgresHints: Sendable {
         for await event in listener.events {
             switch event {
             case .reconnected, .overflowed:
-                deliver(.poll)
+                deliver(.unknown)
             case .notification(let notification) where notification.channel == relayChannel:
                 guard let words = RelayQueue.words(of: notification.payload, toldBy: node) else { continue }
                 for word in words { hear(word) }
@@ -152,7 +144,7 @@ package final class PostgresHints: Sendable {
                 }
                 guard payload.node != node else { continue }
                 guard let heads = payload.heads else {
-                    deliver(.poll)
+                    deliver(.unknown)
                     continue
                 }
                 for (workspace, seq) in heads { deliver(.grown(workspace, seq)) }

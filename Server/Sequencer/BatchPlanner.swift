@@ -12,7 +12,7 @@ struct BatchPlanner {
     private var staged: StagedState
     /// As the batch leaves them so far.
     private var clients: [ClientID: ClientRow] = [:]
-    private var results: [ClientID: [ResultRow]] = [:]
+    private var results: [ClientID: [TransactionOutcome]] = [:]
     /// Clients with results of this batch, in the order of their first.
     private var settled: [ClientID] = []
 
@@ -54,8 +54,8 @@ struct BatchPlanner {
             client.user == submission.principal.user
         else { return .unknownClient }
         guard submission.connection >= client.connection else { return .stale }
-        var settlements: [PushOutcome.Settlement] = []
-        settlements.reserveCapacity(submission.entries.count)
+        var outcomes: [TransactionOutcome] = []
+        outcomes.reserveCapacity(submission.entries.count)
         defer { clients[client.id] = client }
         var number = submission.first
         var isRoomKnown = false
@@ -64,10 +64,10 @@ struct BatchPlanner {
                 guard let earlier = result(of: client.id, number), earlier.transaction == entry.id else {
                     return .forked
                 }
-                settlements.append(earlier.settlement)
+                outcomes.append(earlier)
             } else if number == client.settledThrough + 1 {
                 if isFull {
-                    left = submission.dropping(settlements.count)
+                    left = submission.dropping(outcomes.count)
                     break
                 }
                 guard isRoomKnown || hasRoom(for: submission, of: client) else { return .overloaded }
@@ -78,7 +78,7 @@ struct BatchPlanner {
                 let clientsBefore = results.count
                 results[client.id, default: []].append(result)
                 if results.count > clientsBefore { settled.append(client.id) }
-                settlements.append(result.settlement)
+                outcomes.append(result)
             } else {
                 return .gap(settledThrough: client.settledThrough)
             }
@@ -87,7 +87,7 @@ struct BatchPlanner {
         // the client cannot have seen more than is settled. Where it did, the database may have gone back; but anybody
         // can say so, and the tail finds out by itself.
         client.ackedThrough = max(client.ackedThrough, min(submission.ackedThrough, client.settledThrough))
-        return .settled(through: client.settledThrough, results: settlements)
+        return .settled(through: client.settledThrough, results: outcomes)
     }
 
     /// The batch, or `nil` when every entry was a repetition.
@@ -114,12 +114,13 @@ struct BatchPlanner {
         return left + (results[client.id] ?? []).map(\.keptBytes).reduce(0, +) < bounds.outcomeBytesMax
     }
 
-    private func result(of client: ClientID, _ number: Int64) -> ResultRow? {
+    private func result(of client: ClientID, _ number: Int64) -> TransactionOutcome? {
         results[client]?.first { $0.number == number } ?? base.clients[client]?.result(number)
     }
 
     /// One transaction: all of its steps are staged, or none.
-    private mutating func settle(_ entry: AdmittedEntry, number: Int64, of submission: Submission) -> ResultRow {
+    private mutating func settle(_ entry: AdmittedEntry, number: Int64, of submission: Submission) -> TransactionOutcome
+    {
         var rejection: Rejection?
         let mark = staged.mark(sharedScopes: entry.sharedScopes)
         do throws(Rejection) {
@@ -131,15 +132,9 @@ struct BatchPlanner {
             staged.rollBack(to: mark)
             rejection = error
         }
-        return ResultRow(
-            client: submission.client, number: number, transaction: entry.id,
+        return TransactionOutcome(
+            number: number, transaction: entry.id,
             seq: rejection == nil ? staged.lastEffect(since: mark) : staged.last, time: staged.time,
             rejection: rejection)
-    }
-}
-
-extension ResultRow {
-    fileprivate var settlement: PushOutcome.Settlement {
-        .init(number: number, transaction: transaction, seq: seq, time: time, rejection: rejection)
     }
 }

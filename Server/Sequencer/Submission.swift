@@ -98,7 +98,7 @@ package struct Step: Sendable {
 /// What became of one submission.
 package enum PushOutcome: Hashable, Sendable {
     /// Every entry is settled, now or earlier; the results are those of its entries.
-    case settled(through: Int64, results: [Settlement])
+    case settled(through: Int64, results: [TransactionOutcome])
     /// Entries are missing before it; nothing from the gap on was looked at.
     case gap(settledThrough: Int64)
     /// A ghost of a dead connection: dropped.
@@ -111,13 +111,4 @@ package enum PushOutcome: Hashable, Sendable {
     case unavailable
     /// The workspace's queue is full, or the client has left too many outcomes unacknowledged; nothing new was settled.
     case overloaded
-
-    /// The outcome of one entry.
-    package struct Settlement: Hashable, Sendable {
-        package var number: Int64
-        package var transaction: TransactionID
-        package var seq: SequenceNumber
-        package var time: Milliseconds
-        package var rejection: Rejection?
-    }
 }

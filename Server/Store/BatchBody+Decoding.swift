@@ -69,8 +69,8 @@ extension BatchBody {
             let client = ClientRow(
                 id: try row.id(0), user: UserID(try row.string(1)), settledThrough: try row.integer(2),
                 ackedThrough: try row.integer(3), connection: try row.integer(4))
-            var results: [ResultRow] = []
-            try reader.array { results.append(try ResultRow.read(&$0, client: client.id)) }
+            var results: [TransactionOutcome] = []
+            try reader.array { results.append(try TransactionOutcome.read(&$0)) }
             settlement = Settlement(client: client, results: results)
         }
         guard let settlement else { throw TupleReader.Mismatch() }

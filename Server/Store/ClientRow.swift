@@ -22,32 +22,7 @@ package struct ClientRow: Hashable, Sendable {
     }
 }
 
-/// The kept outcome of one settled transaction.
-package struct ResultRow: Hashable, Sendable {
-    package var client: ClientID
-    package var number: Int64
-    package var transaction: TransactionID
-    /// The sequence number of its last effect; for a refused one, where the order stood when it was judged.
-    package var seq: SequenceNumber
-    /// Server time of its batch.
-    package var time: Milliseconds
-    /// `nil` when it took effect.
-    package var rejection: Rejection?
-
-    package init(
-        client: ClientID, number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds,
-        rejection: Rejection?
-    ) {
-        self.client = client
-        self.number = number
-        self.transaction = transaction
-        self.seq = seq
-        self.time = time
-        self.rejection = rejection
-    }
-}
-
-extension ResultRow {
+extension TransactionOutcome {
     /// About what it takes to keep it.
     package var keptBytes: Int { 96 + (rejection.map { 64 + $0.message.utf8.count } ?? 0) }
 }

@@ -63,9 +63,9 @@ package struct Settlement: Hashable, Sendable {
     /// The row as it is to be stored.
     package var client: ClientRow
     /// Outcomes to keep, in order of their numbers.
-    package var results: [ResultRow]
+    package var results: [TransactionOutcome]
 
-    package init(client: ClientRow, results: [ResultRow]) {
+    package init(client: ClientRow, results: [TransactionOutcome]) {
         self.client = client
         self.results = results
     }

@@ -107,7 +107,7 @@ package struct SessionSnapshot: Hashable, Sendable {
     /// `nil` when the client is not registered.
     package var client: ClientRow?
     /// Outcomes, of both kinds, that the client has not acknowledged, in order of their numbers.
-    package var results: [ResultRow]
+    package var results: [TransactionOutcome]
     /// The user's memberships, newest first; shared scopes are not among them.
     package var grants: [Grant]
     /// The end of the batch that holds the number asked for; `nil` when the order does not reach it, and for 0.
@@ -116,7 +116,8 @@ package struct SessionSnapshot: Hashable, Sendable {
     package var horizon: SequenceNumber
 
     package init(
-        head: Head, client: ClientRow? = nil, results: [ResultRow] = [], grants: [Grant] = [], lineage: Head? = nil,
+        head: Head, client: ClientRow? = nil, results: [TransactionOutcome] = [], grants: [Grant] = [],
+        lineage: Head? = nil,
         horizon: SequenceNumber = 0
     ) {
         self.head = head

@@ -1,4 +1,4 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// A client as a store keeps it: its row, and beside it the outcomes that it has not acknowledged.
 ///
@@ -7,9 +7,9 @@ import TidemarkModel
 package struct StoredClient: Hashable, Sendable {
     package var row: ClientRow
     /// Outcomes behind `row.ackedThrough`, rising in number.
-    package var kept: [ResultRow]
+    package var kept: [TransactionOutcome]
 
-    package init(row: ClientRow, kept: [ResultRow] = []) {
+    package init(row: ClientRow, kept: [TransactionOutcome] = []) {
         self.row = row
         self.kept = kept
     }
@@ -18,7 +18,7 @@ package struct StoredClient: Hashable, Sendable {
     package static let keptFew = 256
 
     /// The kept outcome of one transaction.
-    package func result(_ number: Int64) -> ResultRow? {
+    package func result(_ number: Int64) -> TransactionOutcome? {
         // They rise in number, mostly without gaps.
         guard let first = kept.first, number >= first.number else { return nil }
         let guess = kept.index(0, offsetBy: Int(clamping: number - first.number), limitedBy: kept.count - 1)
@@ -57,10 +57,10 @@ package struct StoredClient: Hashable, Sendable {
         // Our own bytes: the wire's count of elements does not apply.
         var limits = JSONLimits()
         limits.elementsMax = .max
-        var kept: [ResultRow] = []
+        var kept: [TransactionOutcome] = []
         do {
             try JSONReader.read(keptBytes, limits: limits) { reader in
-                try reader.array { kept.append(try ResultRow.read(&$0, client: row.id)) }
+                try reader.array { kept.append(try TransactionOutcome.read(&$0)) }
             }
         } catch {
             throw StoreError(.invariant, "the kept outcomes of a client do not decode: \(error)")

@@ -66,8 +66,8 @@ import TidemarkStore
         for _ in 0..<Int.random(in: 0...4, using: &random) {
             let client = ClientRow(id: id(), user: UserID(name()), settledThrough: 9, ackedThrough: 4, connection: 2)
             let results = (0..<Int64.random(in: 0...3, using: &random)).map { number in
-                ResultRow(
-                    client: client.id, number: number, transaction: id(), seq: low, time: time,
+                TransactionOutcome(
+                    number: number, transaction: id(), seq: low, time: time,
                     rejection: RejectionCode.allCases.randomElement(using: &random).flatMap {
                         number.isMultiple(of: 2) ? Rejection($0, name()) : nil
                     })

@@ -58,8 +58,8 @@ struct BatchDraft {
         var client = row
         client.settledThrough = number
         let results = (row.settledThrough..<max(number, row.settledThrough)).map { before in
-            ResultRow(
-                client: row.id, number: before + 1, transaction: .numbered(9_000 + before), seq: next,
+            TransactionOutcome(
+                number: before + 1, transaction: .numbered(9_000 + before), seq: next,
                 time: batch.head.time,
                 rejection: refusing.contains(before + 1) ? Rejection(.forbidden, "not a \"member\"") : nil)
         }

@@ -65,8 +65,8 @@ import TidemarkStore
                             Settlement(
                                 client: ClientRow(id: .numbered(number), user: user, settledThrough: 1),
                                 results: [
-                                    ResultRow(
-                                        client: .numbered(number), number: 1, transaction: .numbered(8), seq: 1,
+                                    TransactionOutcome(
+                                        number: 1, transaction: .numbered(8), seq: 1,
                                         time: $0.head.time, rejection: Rejection(.invalid, name))
                                 ])
                         ]

@@ -5,9 +5,8 @@ import TidemarkStore
 @Suite struct StoredClientTests {
     private let client = ClientRow(id: .numbered(1), user: .ann)
 
-    private func result(_ number: Int64, _ rejection: Rejection? = nil) -> ResultRow {
-        ResultRow(
-            client: client.id, number: number, transaction: .numbered(number), seq: 6, time: 7, rejection: rejection)
+    private func result(_ number: Int64, _ rejection: Rejection? = nil) -> TransactionOutcome {
+        TransactionOutcome(number: number, transaction: .numbered(number), seq: 6, time: 7, rejection: rejection)
     }
 
     @Test func `kept outcomes survive as bytes, and garbage is an error`() throws {

@@ -79,12 +79,6 @@ extension RowCoding {
 extension Settlement {
     /// The form in which the client hears of it.
     var wire: Settled {
-        Settled(through: client.settledThrough, outcomes: results.map(\.wire))
-    }
-}
-
-extension ResultRow {
-    var wire: Settled.Outcome {
-        .init(number: number, transaction: transaction, seq: seq, time: time, rejection: rejection)
+        Settled(through: client.settledThrough, outcomes: results)
     }
 }

@@ -50,7 +50,7 @@ package struct PullFrames: Sendable {
         var splice = ChangesSplice(
             from: base, cursor: cursor, time: snapshot.head.time, isLive: false, isConsistent: isConsistent)
         let settled = snapshot.client.map {
-            Settled(through: $0.settledThrough, outcomes: snapshot.results.map(\.wire))
+            Settled(through: $0.settledThrough, outcomes: snapshot.results)
         }
         // Where it is not, a row of the client's own may be behind the end: the next pull brings it, and the settlement.
         append(splice.finish(settled: isConsistent ? settled : nil), cursor)

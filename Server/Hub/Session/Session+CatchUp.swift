@@ -44,7 +44,7 @@ extension Session {
         catchUp = CatchUp(
             target: snapshot.head, scopes: kept, grants: current, changes: changes,
             settled: Settled(
-                through: snapshot.client?.settledThrough ?? 0, outcomes: snapshot.results.map(\.wire)))
+                through: snapshot.client?.settledThrough ?? 0, outcomes: snapshot.results))
         pump(ring, now: now, into: &effects)
     }
 

@@ -129,7 +129,7 @@ extension Session {
                     schema: context.schema)), into: &effects)
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
-            settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))
+            settled: Settled(through: row.settledThrough, outcomes: snapshot.results))
         pump(ring, now: now, into: &effects)
     }
 

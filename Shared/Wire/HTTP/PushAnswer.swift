@@ -1,13 +1,13 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// The answer to `POST /v1/push` once every transaction of it is settled.
 package struct PushAnswer: Hashable, Sendable {
     /// The client's last settled transaction.
     package var settledThrough: Int64
     /// The outcomes of the pushed transactions, in their order.
-    package var outcomes: [Settled.Outcome]
+    package var outcomes: [TransactionOutcome]
 
-    package init(settledThrough: Int64, outcomes: [Settled.Outcome]) {
+    package init(settledThrough: Int64, outcomes: [TransactionOutcome]) {
         self.settledThrough = settledThrough
         self.outcomes = outcomes
     }

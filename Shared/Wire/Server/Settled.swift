@@ -2,30 +2,11 @@ package import TidemarkModel
 
 /// How far the client's own transactions are settled, as of the frame that carries it.
 package struct Settled: Hashable, Sendable {
-    /// The outcome of one transaction: `[n, id, seq, time]`, with code and message behind when it was refused.
-    package struct Outcome: Hashable, Sendable {
-        package var number: Int64
-        package var transaction: TransactionID
-        package var seq: SequenceNumber
-        package var time: Milliseconds
-        package var rejection: Rejection?
-
-        package init(
-            number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds, rejection: Rejection?
-        ) {
-            self.number = number
-            self.transaction = transaction
-            self.seq = seq
-            self.time = time
-            self.rejection = rejection
-        }
-    }
-
     /// Every transaction up to this number is settled.
     package var through: Int64
-    package var outcomes: [Outcome]
+    package var outcomes: [TransactionOutcome]
 
-    package init(through: Int64, outcomes: [Outcome]) {
+    package init(through: Int64, outcomes: [TransactionOutcome]) {
         self.through = through
         self.outcomes = outcomes
     }
@@ -58,8 +39,10 @@ package struct Settled: Hashable, Sendable {
         return settled
     }
 
-    static func outcome(_ reader: inout JSONReader) throws -> Outcome {
-        var outcome = Outcome(number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
+    /// Reads one outcome. A newer server may write more behind it.
+    static func outcome(_ reader: inout JSONReader) throws -> TransactionOutcome {
+        var outcome = TransactionOutcome(
+            number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
         var code: RejectionCode?
         var index = 0
         try reader.array { reader in
@@ -76,25 +59,5 @@ package struct Settled: Hashable, Sendable {
         }
         guard index >= 4, index != 5 else { throw reader.failure("an outcome has four or six elements") }
         return outcome
-    }
-}
-
-extension Settled.Outcome {
-    func write(to writer: inout JSONWriter) {
-        writer.byte(UInt8(ascii: "["))
-        writer.integer(number)
-        writer.byte(UInt8(ascii: ","))
-        writer.id(transaction)
-        writer.byte(UInt8(ascii: ","))
-        writer.integer(seq)
-        writer.byte(UInt8(ascii: ","))
-        writer.integer(time)
-        if let rejection {
-            writer.byte(UInt8(ascii: ","))
-            writer.string(rejection.code.rawValue)
-            writer.byte(UInt8(ascii: ","))
-            writer.string(rejection.message)
-        }
-        writer.byte(UInt8(ascii: "]"))
     }
 }

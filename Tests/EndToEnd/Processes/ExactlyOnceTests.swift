@@ -64,7 +64,7 @@ extension RawClient {
     }
 
     /// Sends the push on a new connection and reads what it is told; nothing when the HTTP call overtook it.
-    fileprivate func sendAgain(_ push: Push, connection: Int64) async throws -> [Settled.Outcome] {
+    fileprivate func sendAgain(_ push: Push, connection: Int64) async throws -> [TransactionOutcome] {
         do {
             let (socket, _) = try await connect(connection)
             try await socket.push(push)
@@ -76,7 +76,7 @@ extension RawClient {
     }
 
     /// Sends the push by HTTP until the server has judged it.
-    fileprivate func postUntilJudged(_ push: Push, connection: Int64) async throws -> [Settled.Outcome] {
+    fileprivate func postUntilJudged(_ push: Push, connection: Int64) async throws -> [TransactionOutcome] {
         let answer = try await post(push, connection: connection)
         guard answer.status == 200 else {
             throw BenchError("HTTP \(answer.status): \(String(decoding: answer.body, as: UTF8.self))")

@@ -108,8 +108,8 @@ struct RawConnection: Sendable {
     func push(_ push: Push) async throws { try await socket.send(ClientMessage.push(push).encode()) }
 
     /// Reads frames until the client's transactions are settled through `number`; the outcomes on the way.
-    func settled(through number: Int64) async throws -> [Settled.Outcome] {
-        var outcomes: [Settled.Outcome] = []
+    func settled(through number: Int64) async throws -> [TransactionOutcome] {
+        var outcomes: [TransactionOutcome] = []
         while true {
             switch try ServerMessage.decode(try await socket.receive()) {
             case .changes(let changes):

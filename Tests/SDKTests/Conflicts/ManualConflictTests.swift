@@ -123,7 +123,8 @@ import TidemarkWire
         try bench.apply(
             from: "c3", to: "c4", .note(1, seq: 8, born: 5, ["text": "mine", "done": true]),
             settled: .init(
-                through: 2, outcomes: [Settled.Outcome(number: 2, transaction: id, seq: 8, time: 7_000, rejection: nil)]
+                through: 2,
+                outcomes: [TransactionOutcome(number: 2, transaction: id, seq: 8, time: 7_000, rejection: nil)]
             ))
         #expect(try bench.state(.note(1)) == "synced")
     }

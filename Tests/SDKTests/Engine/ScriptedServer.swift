@@ -139,7 +139,7 @@ extension ScriptedServer.State {
     fileprivate mutating func frame() -> [UInt8] {
         frames += 1
         let outcomes = accepted.enumerated().map { index, id in
-            Settled.Outcome(number: Int64(index) + 1, transaction: id, seq: 1, time: 1, rejection: nil)
+            TransactionOutcome(number: Int64(index) + 1, transaction: id, seq: 1, time: 1, rejection: nil)
         }
         let from = spoilt > 0 ? "nowhere" : "c\(frames - 1)"
         spoilt = max(0, spoilt - 1)

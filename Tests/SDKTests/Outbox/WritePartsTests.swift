@@ -105,7 +105,7 @@ import TidemarkWire
         _ = try entries(store)
         #expect(try await steps.next() == .sending)
         func settle(_ number: Int64, _ rejection: Rejection?) throws {
-            let outcome = Settled.Outcome(
+            let outcome = TransactionOutcome(
                 number: number, transaction: UniqueID(receipt.parts[Int(number) - 1]), seq: 10 + number, time: 5,
                 rejection: rejection)
             try bench.apply(

@@ -76,7 +76,7 @@ import TidemarkWire
         #expect(try await steps.next() == .queued)
         _ = try store.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
         #expect(try await steps.next() == .sending)
-        let outcome = Settled.Outcome(number: 1, transaction: UniqueID(receipt.id), seq: 5, time: 6, rejection: nil)
+        let outcome = TransactionOutcome(number: 1, transaction: UniqueID(receipt.id), seq: 5, time: 6, rejection: nil)
         try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
         #expect(try await steps.next() == .committed(seq: 5, time: 6))
         #expect(try await steps.next() == nil)
@@ -104,7 +104,7 @@ import TidemarkWire
         let room = UUID()
         try bench.join(ScopeID(record: room))
         let receipt = try await store.repository(Note.self).create(Note(room: room, text: "too long"))
-        let outcome = Settled.Outcome(
+        let outcome = TransactionOutcome(
             number: 1, transaction: UniqueID(receipt.id), seq: 1, time: 2, rejection: Rejection(.quota, "full"))
         try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
         let parked = try #require(try await store.outbox.parked().first)
@@ -134,7 +134,7 @@ import TidemarkWire
         #expect(try await store.outbox.failed().map(\.id) == [one.id, two.id])
         #expect(try await store.outbox.failed().map(\.reason) == ["reset", nil])
         let outcomes = [one, two].enumerated().map { index, receipt in
-            Settled.Outcome(
+            TransactionOutcome(
                 number: Int64(index) + 1, transaction: UniqueID(receipt.id), seq: 1, time: 2,
                 rejection: Rejection(.invalid, "no mutations"))
         }
@@ -152,7 +152,7 @@ import TidemarkWire
         try bench.join(RecordKey.room(1).scope)
         let receipt = try await store.repository(Note.self).create(Note(room: UUID(RecordKey.room(1).id), text: "a"))
         func refuse(_ id: UUID, _ number: Int64, _ from: String, _ to: String) throws {
-            let outcome = Settled.Outcome(
+            let outcome = TransactionOutcome(
                 number: number, transaction: UniqueID(id), seq: 5, time: 6, rejection: Rejection(.quota, "full"))
             try bench.apply(from: from, to: to, settled: Settled(through: number, outcomes: [outcome]))
         }

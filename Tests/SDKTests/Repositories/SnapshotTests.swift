@@ -99,7 +99,7 @@ import TidemarkWire
         #expect(pending.count == 1)
         #expect(pending.values.first?.attempts == 0)
         #expect(pending.values.first?.isSending == false)
-        let outcome = Settled.Outcome(
+        let outcome = TransactionOutcome(
             number: 1, transaction: UniqueID(receipt.id), seq: 5, time: 6, rejection: Rejection(.quota, "full"))
         try bench.apply(settled: Settled(through: 1, outcomes: [outcome]))
         let refused = try await store.read { snapshot in

@@ -9,7 +9,7 @@ struct ModelServer {
     private(set) var head: SequenceNumber = 0
     private(set) var records: [RecordKey: LocalRecord] = [:]
     private(set) var settledThrough: Int64 = 0
-    private var outcomes: [Settled.Outcome] = []
+    private var outcomes: [TransactionOutcome] = []
     let room = RecordKey.room(1).scope
 
     init() throws { schema = try TestSchema.schema() }
@@ -49,7 +49,7 @@ struct ModelServer {
                 isRefused(entry.number) ? Rejection(.quota, "") : accept(transaction.mutations, from: "ann")
             settledThrough = entry.number
             outcomes.append(
-                Settled.Outcome(
+                TransactionOutcome(
                     number: entry.number, transaction: transaction.id, seq: head, time: 1_000 + head,
                     rejection: rejection))
         }

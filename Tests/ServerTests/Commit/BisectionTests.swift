@@ -33,7 +33,7 @@ private func submission(_ client: UInt64, from first: Int64, _ ids: UInt64...) -
 
 private func settled(_ submission: Submission, refused: Bool) -> PushOutcome {
     let results = submission.entries.enumerated().map { offset, entry in
-        PushOutcome.Settlement(
+        TransactionOutcome(
             number: submission.first + Int64(offset), transaction: entry.id, seq: 1, time: 1,
             rejection: refused ? Rejection(.internalRejected, "no") : nil)
     }

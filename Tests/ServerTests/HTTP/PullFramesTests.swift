@@ -76,8 +76,8 @@ import TidemarkWire
     /// A snapshot in which the client's third transaction is settled.
     private func settledSnapshot() -> SessionSnapshot {
         let client = UniqueID(high: 1, low: 1)
-        let result = ResultRow(
-            client: client, number: 3, transaction: UniqueID(high: 3, low: 3), seq: 8, time: 1, rejection: nil)
+        let result = TransactionOutcome(
+            number: 3, transaction: UniqueID(high: 3, low: 3), seq: 8, time: 1, rejection: nil)
         return SessionSnapshot(
             head: head(9), client: ClientRow(id: client, user: UserID("ann"), settledThrough: 3), results: [result])
     }

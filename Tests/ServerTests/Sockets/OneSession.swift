@@ -84,10 +84,10 @@ struct OneSession {
     }
 
     /// The client's transactions through a number are settled, the last of them by this number of the order.
-    static func results(_ number: Int64, at seq: SequenceNumber) -> [ResultRow] {
+    static func results(_ number: Int64, at seq: SequenceNumber) -> [TransactionOutcome] {
         [
-            ResultRow(
-                client: client, number: number, transaction: UniqueID(high: 3, low: UInt64(number)), seq: seq, time: 1,
+            TransactionOutcome(
+                number: number, transaction: UniqueID(high: 3, low: UInt64(number)), seq: seq, time: 1,
                 rejection: nil)
         ]
     }
@@ -98,7 +98,7 @@ struct OneSession {
     ///
     /// - Parameter end: the head of the snapshot, where it is of another history.
     mutating func connect(
-        from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [ResultRow] = [],
+        from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [TransactionOutcome] = [],
         end: Head? = nil
     ) {
         run(.opened(Self.id, headerToken: nil))
@@ -175,7 +175,7 @@ struct OneSession {
 
     /// The order moves on.
     mutating func commit(
-        _ records: [StoredRecord], to seq: SequenceNumber, settling results: [ResultRow] = [],
+        _ records: [StoredRecord], to seq: SequenceNumber, settling results: [TransactionOutcome] = [],
         removing removals: [ClientID] = []
     ) {
         let low = head.seq + 1

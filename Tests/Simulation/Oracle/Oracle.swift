@@ -43,7 +43,7 @@ struct Oracle {
         try check(
             batch.head.epoch == head.epoch || (batch.head.epoch > head.epoch && steps.isEmpty), .epochs,
             "\(batch.head.epoch) after \(head.epoch)")
-        var results: [ClientID: [Int64: ResultRow]] = [:]
+        var results: [ClientID: [Int64: TransactionOutcome]] = [:]
         var resultCount = 0
         for settlement in batch.settlements {
             for result in settlement.results {
@@ -101,7 +101,7 @@ struct Oracle {
     }
 
     private mutating func judge(
-        _ step: SubmittedStep, _ result: ResultRow, _ poison: Set<TransactionID>
+        _ step: SubmittedStep, _ result: TransactionOutcome, _ poison: Set<TransactionID>
     ) throws(Violation) {
         let id = step.transaction
         try check(result.transaction == id, .clientOrder, "\(step.client) \(step.number): another transaction")

@@ -1,5 +1,5 @@
-/// Close codes of RFC 6455 §7.4 that the edge itself sends; those of the application start at 4000.
-package enum CloseCode {
+/// Close codes that the edge itself sends: of RFC 6455 §7.4, and two of the sync protocol, for sockets that nobody owns yet.
+package enum EdgeCloseCode {
     /// The peer has what it came for.
     package static let normal: UInt16 = 1000
     /// The server, or the client's app, goes away.
