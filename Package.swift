@@ -127,8 +127,6 @@ let package = Package(
                 "CPostgres", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Postgres"),
-        .systemLibrary(
-            name: "CAllocator", path: "Server/CAllocator", providers: [.apt(["libjemalloc-dev"])]),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
         // A server put together, for the program and for tests.
         .target(
@@ -160,11 +158,11 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkStore", "TidemarkIdentity", "TidemarkAssembly",
                 "TidemarkCommandLine", "TidemarkChatSchema", "TidemarkOperations",
-                "CAllocator", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ], path: "Server/Daemon", exclude: ["ALLOCATOR.md"]),
+            ], path: "Server/Daemon"),
 
         // What apps link.
         .target(
@@ -346,7 +344,6 @@ let package = Package(
                 "StormWriter", "ChatExample", "RepairShopExample",
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport",
                 "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal",
-                "CAllocator",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

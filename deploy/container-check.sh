@@ -14,6 +14,7 @@ source "$top/deploy/lib/packages.sh"
 
 IMAGE_USER=10001                                     # as in deploy/Dockerfile
 IMAGE_PACKAGES=(libjemalloc2 libpq5 libsqlite3-0)    # as in deploy/Dockerfile: the ones that hold libraries
+ALLOCATOR=libjemalloc.so.2                           # as in deploy/Dockerfile: loaded before the binary
 SLIM_PACKAGES=(apt bash libc6 libgcc-s1 libstdc++6)  # what debian:bookworm-slim has before that, as far as it matters
 START_SECONDS=30
 STOP_SECONDS=30
@@ -42,7 +43,7 @@ release_binary() {
 
 # libraries BINARY: the paths of everything that the loader will open, the loader included.
 libraries() {
-    ldd "$1" | awk '/=> \// { print $3 } $1 ~ /^\// { print $1 }' | sort -u
+    LD_PRELOAD=$ALLOCATOR ldd "$1" 2>/dev/null | awk '/=> \// { print $3 } $1 ~ /^\// { print $1 }' | sort -u
 }
 
 check_libraries() {
@@ -117,8 +118,10 @@ start() {
     # shellcheck disable=SC2016  # the inner shell expands them
     env -i TIDEMARK_LISTEN="127.0.0.1:$port" TIDEMARK_DATABASE=/var/lib/tidemark/tidemark.sqlite \
         TIDEMARK_SECRET_FILE=/run/secrets/token_secret TIDEMARK_SCHEMA=/app.schema.json \
+        ALLOCATOR="$ALLOCATOR" \
         "$(command -v unshare)" --mount "$BASH" -c \
-        '/bin/mount -t proc proc "$0/proc" && exec "$1" --userspec="$2:$2" "$0" /usr/local/bin/tidemark serve' \
+        '/bin/mount -t proc proc "$0/proc" && export LD_PRELOAD="$ALLOCATOR" MALLOC_CONF=background_thread:true \
+            && exec "$1" --userspec="$2:$2" "$0" /usr/local/bin/tidemark serve' \
         "$tree" "$(command -v chroot)" "$IMAGE_USER" >"$tree/server.log" 2>&1 &
     server=$!
     for ((tries = 0; tries < START_SECONDS * 10; tries++)); do
@@ -129,6 +132,8 @@ start() {
     done
     [[ $answer == *" 200 "* ]] || refuse "/healthz said '${answer:-nothing}' for $START_SECONDS s: $(tail -n 20 "$tree/server.log")"
     say "proved: /healthz answers 200, with no file but those and as user $(awk '/^Uid/ { print $2 }' "/proc/$server/status")"
+    grep -q "/$ALLOCATOR" "/proc/$server/maps" || refuse "the server does not allocate with $ALLOCATOR, as the image says"
+    say "proved: it allocates with $ALLOCATOR"
 }
 
 stop() {

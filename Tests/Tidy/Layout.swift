@@ -28,7 +28,7 @@ enum Layout {
                 "Shared/SQLite/", "Server/EmbeddedStore/", "ClientSDK/SDK/", "ClientSDK/TestKit/",
                 "ClientSDK/Terminal/Bench/Local/", "Tests/",
             ]),
-        Home("CPostgres", ["Server/Postgres/"]), Home("CAllocator", ["Server/Daemon/", "Tests/"]),
+        Home("CPostgres", ["Server/Postgres/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
 
@@ -37,7 +37,7 @@ enum Layout {
         Direction("Shared/Model/", may: []),
         Direction("Shared/Wire/", may: ["TidemarkModel"]),
         Direction("Shared/SQLite/", may: []),
-        Direction("Server/CPostgres/", may: []), Direction("Server/CAllocator/", may: []),
+        Direction("Server/CPostgres/", may: []),
         Direction("Server/Postgres/", may: ["CPostgres"]),
         Direction("Server/Store/", may: shared),
         Direction("Server/EmbeddedStore/", may: shared + ["TidemarkSQLite", "TidemarkStore"]),

@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/say.sh"
 
 SWIFT_MAJOR_MIN=6
 SWIFT_MINOR_MIN=2
-BUILD_PACKAGES=(libjemalloc-dev libpq-dev libsqlite3-dev)
+BUILD_PACKAGES=(libpq-dev libsqlite3-dev)
 
 as_root() {
     if [[ $(id -u) -eq 0 ]]; then
@@ -44,7 +44,6 @@ ensure_build_packages() {
         return 0
     fi
     local libraries=(libpq sqlite3)
-    [[ $(uname -s) == Darwin ]] || libraries+=(jemalloc)
     if command -v pkg-config >/dev/null && pkg-config --exists "${libraries[@]}"; then
         return 0
     fi
@@ -54,8 +53,8 @@ ensure_build_packages() {
             "export PKG_CONFIG_PATH=\"\$(brew --prefix libpq)/lib/pkgconfig:\$(brew --prefix sqlite)/lib/pkgconfig\""
         ;;
     *)
-        refuse "this system has no apt. Install the development files of libpq, of SQLite 3 and of jemalloc" \
-            "(Fedora: 'dnf install libpq-devel sqlite-devel jemalloc-devel'; Arch: 'pacman -S postgresql-libs sqlite jemalloc')" \
+        refuse "this system has no apt. Install the development files of libpq and of SQLite 3" \
+            "(Fedora: 'dnf install libpq-devel sqlite-devel'; Arch: 'pacman -S postgresql-libs sqlite')" \
             "and pkg-config, then run this again"
         ;;
     esac

@@ -98,7 +98,6 @@ struct ServeCommand: AsyncParsableCommand {
     func run() async throws {
         let configuration = try configuration(ProcessInfo.processInfo.environment)
         do {
-            Allocator.start()
             try await runServer(configuration)
         } catch {
             throw CommandFailure("\(error)")
