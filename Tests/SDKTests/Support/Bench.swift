@@ -70,7 +70,7 @@ struct Bench {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
             "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_conflict",
-            "tidemark_history", "rooms", "notes", "people",
+            "tidemark_history", "tidemark_past", "tidemark_deletion", "tidemark_refetch", "rooms", "notes", "people",
         ]
         return try database.writer.read { db in
             try tables.flatMap { table in
