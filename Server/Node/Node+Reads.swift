@@ -133,15 +133,12 @@ extension Node {
         }
     }
 
-    /// Reads a page, when it is the caller's turn to read: of the ids that were asked for, as many as a page has rows.
+    /// Reads a page, when it is the caller's turn to read.
     package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
         try await readGate.pass { () async throws(StoreError) -> Page in
             if let ids = request.ids {
-                var page = try await store.page(
-                    scope: request.scope, collection: request.collection, ids: Array(ids.prefix(request.limit)),
-                    in: workspace)
-                page.isLast = page.answered == ids.count
-                return page
+                return try await store.page(
+                    scope: request.scope, collection: request.collection, ids: ids, limit: request.limit, in: workspace)
             }
             return try await store.page(
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,

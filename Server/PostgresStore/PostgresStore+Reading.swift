@@ -73,11 +73,11 @@ extension PostgresStore {
             isLast: count >= rows.count)
     }
 
-    /// See `Store.page(scope:collection:ids:in:)`: one round trip; bodies beyond the bytes are not read.
+    /// See `Store.page(scope:collection:ids:limit:in:)`: one round trip; bodies beyond the bytes are not read.
     package func page(
-        scope: ScopeID, collection: String, ids: [LocalID], in workspace: WorkspaceID
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
-        let asked = Array(ids.prefix(options.limits.pageRows(ids.count)))
+        let asked = Array(ids.prefix(options.limits.pageRows(limit)))
         let results = try await read([
             Statement(ReadingSQL.head, workspace),
             Statement(ReadingSQL.pageOfIDs, workspace) {

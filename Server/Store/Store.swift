@@ -62,9 +62,10 @@ package protocol Store: Sendable {
     ) async throws(StoreError) -> Page
 
     /// The living records among `ids` of one collection in a scope, in the order of `ids`, and how many of the ids that
-    /// answers: from the first, as many as a page's rows and `readBytesMax` hold, and always one. One snapshot.
+    /// answers: from the first, as many as `limit`, a page's rows and `readBytesMax` hold, and always one. One
+    /// snapshot.
     func page(
-        scope: ScopeID, collection: String, ids: [LocalID], in workspace: WorkspaceID
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page
 
     /// What was overwritten unseen in a record of that scope by writes with a number below `before`, newest first. What is

@@ -38,7 +38,7 @@ extension LocalDatabase {
             try step.finish()
             guard let last = frames.last else { return step.events }
             try Meta.cursor.set(last.cursor, db)
-            try note(last, of: frames.count, db)
+            try notePast(last, of: frames.count, db)
             if let time = frames.last(where: \.isConsistent)?.time {
                 try Meta.synced.set(time, db)
                 // SQLite tells of no change to a table without rowids.
@@ -48,18 +48,6 @@ extension LocalDatabase {
         }
         cutLog(isNeeded: frames.contains { $0.grants.contains { $0.role == nil } })
         for event in events { note(event) }
-    }
-
-    /// Keeps the cursor among the past ones, now and then: at the end of each catch-up, and of so many frames. Only where the
-    /// copy is a state that the server was in: what was granted with the welcome is behind it then.
-    private func note(_ last: Changes, of count: Int, _ db: Database) throws {
-        let unnoted = framesUnnoted.add(count, ordering: .relaxed).newValue
-        guard last.isConsistent else { return }
-        let past = PastCursors(db: db)
-        let isTime = try !last.isLive || unnoted >= PastCursors.framesEach || past.count() < PastCursors.framesEach
-        guard isTime else { return }
-        try past.note(last.cursor)
-        framesUnnoted.store(0, ordering: .relaxed)
     }
 }
 

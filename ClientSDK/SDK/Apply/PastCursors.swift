@@ -1,5 +1,7 @@
 import GRDB
+import Synchronization
 import TidemarkModel
+import TidemarkWire
 
 /// Cursors that the copy stood at, told to the server with each connection: where the present one lies in what a database
 /// lost, the newest that does not is where the copy goes back to.
@@ -52,5 +54,19 @@ struct PastCursors {
         return numbers.indices.dropFirst().dropLast()
             .min { distance($0 - 1) / distance($0 + 1) < distance($1 - 1) / distance($1 + 1) }
             .map { numbers[$0] }
+    }
+}
+
+extension LocalDatabase {
+    /// Keeps the cursor among the past ones, now and then: at the end of each catch-up, and of so many frames. Only where the
+    /// copy is a state that the server was in: what was granted with the welcome is behind it then.
+    func notePast(_ last: Changes, of count: Int, _ db: Database) throws {
+        let unnoted = framesUnnoted.add(count, ordering: .relaxed).newValue
+        guard last.isConsistent else { return }
+        let past = PastCursors(db: db)
+        let isTime = try !last.isLive || unnoted >= PastCursors.framesEach || past.count() < PastCursors.framesEach
+        guard isTime else { return }
+        try past.note(last.cursor)
+        framesUnnoted.store(0, ordering: .relaxed)
     }
 }

@@ -80,9 +80,9 @@ package final class InMemoryStore: Store {
     }
 
     package func page(
-        scope: ScopeID, collection: String, ids: [LocalID], in workspace: WorkspaceID
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
-        tables.withLock { $0.page(scope: scope, collection: collection, ids: ids, in: workspace) }
+        tables.withLock { $0.page(scope: scope, collection: collection, ids: ids, limit: limit, in: workspace) }
     }
 
     package func history(

@@ -143,9 +143,9 @@ final class FaultyStore: Store {
     }
 
     func page(
-        scope: ScopeID, collection: String, ids: [LocalID], in workspace: WorkspaceID
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page {
-        try await inner.page(scope: scope, collection: collection, ids: ids, in: workspace)
+        try await inner.page(scope: scope, collection: collection, ids: ids, limit: limit, in: workspace)
     }
 
     func history(

@@ -162,11 +162,9 @@ extension ServerNode {
             lease,
             { tables in
                 if let ids = request.ids {
-                    var page = tables.page(
-                        scope: request.scope, collection: request.collection, ids: Array(ids.prefix(request.limit)),
+                    return tables.page(
+                        scope: request.scope, collection: request.collection, ids: ids, limit: request.limit,
                         in: World.workspace)
-                    page.isLast = page.answered == ids.count
-                    return page
                 }
                 return tables.page(
                     scope: request.scope, collection: request.collection, before: request.before ?? .max,

@@ -57,7 +57,7 @@ final class Rewinds {
         guard let present = past.last else { return }
         count += 1
         world.log("the database loses \(lost) commits and stands at \(present.oracle.head.seq)")
-        lost.append(world.oracle.state)
+        self.lost.append(world.oracle.state)
         world.database.tables = present.tables
         world.goBack(to: present.oracle)
         for node in world.nodes { node.databaseWentBack() }
