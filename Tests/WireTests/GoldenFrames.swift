@@ -171,7 +171,9 @@ enum GoldenFrames {
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
-    static var allClient: [(ClientMessage, String)] { client + ephemeralClient + schemaClient + tailClient + ignoredClient }
+    static var allClient: [(ClientMessage, String)] {
+        client + ephemeralClient + schemaClient + tailClient + ignoredClient
+    }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + ignoredServer
     }

@@ -28,13 +28,14 @@ extension LocalDatabase {
                     p.scope, p.position
                 LIMIT ?3
                 """
-            return try byIDs + db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
+            let pages = try db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
                 let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
                 return PageRequest(
                     id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),
                     collection: names.stored(try row.text(2)),
                     before: try row.optionalInteger(3), limit: Int(rows))
             }
+            return byIDs + pages
         }
     }
 

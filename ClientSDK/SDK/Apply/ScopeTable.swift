@@ -13,7 +13,9 @@ struct ScopeTable {
     func held(_ scope: ScopeID) throws -> (since: SequenceNumber, isFilling: Bool)? {
         let sql = """
             SELECT since, is_complete = 0 AND (EXISTS (
-                SELECT 1 FROM tidemark_scope_page AS p WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
+                SELECT 1 FROM tidemark_scope_page AS p
+                WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0
+                    AND (p.remaining IS NULL OR p.remaining > 0)
             ) OR EXISTS (SELECT 1 FROM tidemark_refetch AS r WHERE r.scope = tidemark_scope.scope))
             FROM tidemark_scope WHERE scope = ?
             """
@@ -52,7 +54,9 @@ struct ScopeTable {
 
     /// Tells observers who read how far scopes are filled: SQLite reports no changes of tables without a rowid.
     func noteChange() throws {
-        for name in ["tidemark_scope", "tidemark_scope_page", "tidemark_refetch"] { try db.notifyChanges(in: Table(name)) }
+        for name in ["tidemark_scope", "tidemark_scope_page", "tidemark_refetch"] {
+            try db.notifyChanges(in: Table(name))
+        }
     }
 
     /// Once no page of the scope is to come, tombstones have done their work; and it is complete when nothing older was

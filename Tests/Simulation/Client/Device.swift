@@ -182,7 +182,8 @@ final class Device {
 
     /// The records that it asks for by their ids.
     var toFetch: Set<RecordKey> {
-        let keys = look { try Row.fetchAll($0, sql: "SELECT collection, local_id FROM tidemark_refetch").map { try $0.key(0) } }
+        let sql = "SELECT collection, local_id FROM tidemark_refetch"
+        let keys = look { try Row.fetchAll($0.cachedStatement(sql: sql)).map { try $0.key(0) } }
         return Set(keys ?? [])
     }
 

@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// the server's database has lost what came after a number, and the copy goes back as far.
-@Suite struct TailTests {
+@Suite struct TailReplacementTests {
     private let room = RecordKey.room(1).scope
     private var held: HeldScope { HeldScope(scope: room, since: 1) }
 
@@ -21,7 +21,8 @@ import TidemarkWire
         return bench
     }
 
-    @Test func `what was born beyond goes, what was changed or deleted beyond is fetched, and nothing else is`() throws {
+    @Test func `what was born beyond goes, what was changed or deleted beyond is fetched, and nothing else is`() throws
+    {
         let bench = try filled()
         try bench.apply(
             from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]), .note(5, seq: 7),
@@ -77,7 +78,8 @@ import TidemarkWire
         try bench.goBack(to: 5, end: "c1", kept: [held])
         let request = try #require(try bench.toFetch.first)
         try bench.apply(
-            from: "c1", to: "d2", grants: [.init(scope: room, since: 6, role: nil), .init(scope: room, since: 7, role: .member)])
+            from: "c1", to: "d2",
+            grants: [.init(scope: room, since: 6, role: nil), .init(scope: room, since: 7, role: .member)])
         let late = PageAnswer(
             id: 1, scope: room, since: 1, collection: "notes", changes: [.note(1, seq: 2)], next: nil)
         #expect(try !bench.database.apply(late, to: request))
@@ -130,9 +132,9 @@ import TidemarkWire
         try bench.database.welcomed(
             .make(state: .ok, cursor: "c1", kept: [held], added: [.init(scope: other, since: 1, role: .member)]))
         try bench.apply(from: "c1", to: "c2", .note(2, seq: 9))
-        for collection in ["rooms", "notes"] { try bench.page(other, collection, .note(7, in: 2, seq: 3)) }
+        for collection in ["rooms", "notes"] { try bench.page(other, collection, .note(7, in: 2, seq: 1)) }
         try bench.goBack(to: 2, end: "c1", kept: [held, HeldScope(scope: other, since: 1)])
-        #expect(Set(try bench.database.nextPages(limit: 9).map { "\($0.scope) \($0.collection)" }) == ["\(other) rooms"])
+        #expect(try bench.database.nextPages(limit: 9).map { "\($0.scope) \($0.collection)" } == ["\(other) rooms"])
         #expect(try bench.row(.note(7)) != nil)
         for collection in ["rooms", "notes"] { try bench.page(other, collection) }
         #expect(try bench.row(.note(7)) == nil && bench.row(.note(1)) != nil)
@@ -155,7 +157,8 @@ import TidemarkWire
         try bench.goBack(to: 5, end: "c1", kept: [held])
         // The next connection is to an older one.
         try bench.database.welcomed(.make(state: .ok, cursor: "c1", kept: [held], answersIDs: false))
-        #expect(try bench.database.nextPages(limit: 9).map { [$0.collection, $0.ids == nil ? "page" : "ids"] } == [["notes", "page"]])
+        let asked = try bench.database.nextPages(limit: 9)
+        #expect(asked.map(\.collection) == ["notes"] && asked[0].ids == nil)
         #expect(try bench.count("tidemark_refetch") == 0)
         try bench.page(room, "notes", .note(2, seq: 3, ["text": "b"]), .note(1, seq: 2))
         #expect(try bench.count("notes") == 2 && bench.fields(.note(2))?["text"] == "b")
@@ -173,8 +176,8 @@ import TidemarkWire
             try bench.page(room, "rooms")
             try bench.page(room, "notes")
             try bench.apply(
-                from: "c1", to: "c2", .note(11, seq: 6, born: 1, deleted: true), .note(12, seq: 7, born: 1, deleted: true),
-                .note(13, seq: 8, born: 1, deleted: true))
+                from: "c1", to: "c2", .note(11, seq: 6, born: 1, deleted: true),
+                .note(12, seq: 7, born: 1, deleted: true), .note(13, seq: 8, born: 1, deleted: true))
             try bench.goBack(to: 5, end: end, kept: [held])
             #expect(try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"])
             #expect(try bench.row(.note(1))?.seq == 0)
