@@ -82,13 +82,18 @@ package struct API: Sendable {
     }
 
     /// Who calls; a connection that proves it is no stranger any more.
-    private func authenticate(_ request: Request, _ context: APIContext) throws(APIError) -> Identity {
-        guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else {
-            throw .unauthenticated(hasToken: false)
+    private func authenticate(_ request: Request, _ context: APIContext) async throws(APIError) -> Identity {
+        guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else { throw .noToken }
+        switch await node.verdict(on: token) {
+        case .accepted(let identity):
+            markAuthenticated(context.channel)
+            return identity
+        case .refused(let reason): throw .unauthenticated(reason)
+        case .unavailable:
+            throw .busy(
+                .serviceUnavailable, .unavailable, "the token cannot be checked now",
+                retryAfter: node.context.timing.retry)
         }
-        guard let identity = node.context.verify(token, node.now()) else { throw .unauthenticated(hasToken: true) }
-        markAuthenticated(context.channel)
-        return identity
     }
 
     /// The whole body, up to the bound that is told to clients.
@@ -101,7 +106,7 @@ package struct API: Sendable {
     private func counted(
         _ request: Request, _ context: APIContext, _ call: (Identity) async throws -> Response
     ) async throws -> Response {
-        let identity = try authenticate(request, context)
+        let identity = try await authenticate(request, context)
         let user = Caller(workspace: identity.workspace, user: identity.principal.user)
         guard node.connectionCounts.beginCall(of: user) else {
             let message = "the user has \(node.context.limits.callsPerUserMax) calls in progress; wait for one"

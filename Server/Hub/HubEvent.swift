@@ -18,6 +18,8 @@ package enum HubEvent: Sendable {
 
     // What the hub asked for, and what became of it.
 
+    /// The answer to `verify`.
+    case verified(SessionID, TokenVerdict)
     /// The answer to `load`. The workspace must be followed by now.
     case loaded(SessionID, LoadAnswer)
     case loadFailed(SessionID)
@@ -77,6 +79,7 @@ extension Hub {
         case .writabilityChanged(let id, let isWritable):
             writabilityChanged(id, isWritable: isWritable, now: now, into: &effects)
         case .lost(let id): lost(id)
+        case .verified(let id, let verdict): verified(id, verdict, now: now, into: &effects)
         case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)
         case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
         case .erased(let id): erased(id, now: now, into: &effects)

@@ -13,6 +13,7 @@ extension HubExecutor {
         case .close(let id, let code, let reason):
             connections[id]?.socket.close(code: code.rawValue, reason: reason)
         case .awaitRoom(let id): connections[id]?.awaitsRoom = true
+        case .verify(let id, let token): node.verify(token, for: id, replyTo: inbox)
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()

@@ -27,6 +27,8 @@ package final class Node: Sendable {
         package var isStoreShared: Bool
         package var hints: any CommitHints
         package var relay: any NodeRelay
+        /// Judges a bearer token; may take as long as `SessionTiming.tokenCheckMax`.
+        package var verify: @Sendable (String) async -> TokenVerdict
         /// With the schema to begin with.
         package var context: SessionContext
         package var limits: NodeLimits
@@ -42,7 +44,8 @@ package final class Node: Sendable {
         package init(
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
             schemas: any SchemaStore = InMemorySchemaStore(), isStoreShared: Bool, hints: any CommitHints = NoHints(),
-            relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
+            relay: any NodeRelay = NoRelay(), verify: @escaping @Sendable (String) async -> TokenVerdict,
+            context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
             environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
@@ -54,6 +57,7 @@ package final class Node: Sendable {
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
+            self.verify = verify
             self.context = context
             self.limits = limits
             self.hubLimits = hubLimits
