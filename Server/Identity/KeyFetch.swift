@@ -27,15 +27,19 @@ package struct KeyFetch: Sendable {
         self.timeout = TimeAmount(timeout)
     }
 
-    /// The keys that stand there now.
+    /// The keys that stand there now. A set without any is no answer: an issuer has keys, and those that are known stay.
     package func callAsFunction(_ source: KeySource) async throws(KeyFetchError) -> KeyService.Fetched {
         let answer = try await answer(of: source)
+        let keys: KeySet
         do throws(KeyReadingError) {
-            return KeyService.Fetched(
-                keys: try await KeySet(jwks: answer.body), freshFor: Freshness.milliseconds(answer.fields))
+            keys = try await KeySet(jwks: answer.body)
         } catch {
             throw KeyFetchError("what stands there is no key set: \(error)")
         }
+        guard !keys.keys.isEmpty else {
+            throw KeyFetchError("no key for tokens stands there\(keys.skipped.first.map { ", but \($0)" } ?? "")")
+        }
+        return KeyService.Fetched(keys: keys, freshFor: Freshness.milliseconds(answer.fields))
     }
 
     private func answer(of source: KeySource) async throws(KeyFetchError) -> KeyAnswer {
@@ -77,6 +81,7 @@ package struct KeyFetch: Sendable {
         let pipeline = channel.pipeline.syncOperations
         if source.usesTLS {
             var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.minimumTLSVersion = .tlsv12
             if let roots = source.trustRoots {
                 configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(roots))
             }

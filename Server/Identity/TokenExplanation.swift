@@ -2,7 +2,7 @@ package import TidemarkModel
 
 /// What there is to say about one token, for whoever runs the server: it quotes the token's claims, and what was expected.
 ///
-/// Never its signature, and nothing of a secret.
+/// Never its signature, and nothing of a secret. Characters that steer a terminal are shown as `\u{1b}`.
 package struct TokenExplanation: Sendable {
     /// One line of it.
     package enum Line: Hashable, Sendable {
@@ -38,7 +38,21 @@ package struct TokenExplanation: Sendable {
                 fact("accepted", names.isEmpty ? "no issuer" : names)
             }
         }
-        lines.append(.verdict(Self.verdict(outcome)))
+        lines.append(.verdict(Self.plain(Self.verdict(outcome))))
+    }
+
+    /// Whoever made the token up wrote a part of this: no escape sequence of his reaches a terminal, and no line break makes
+    /// a verdict of his own.
+    private static func plain(_ text: String) -> String {
+        var plain = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                plain.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
+            default: plain.append(scalar)
+            }
+        }
+        return String(plain)
     }
 
     private static func verdict(_ outcome: TokenOutcome) -> String {
@@ -51,7 +65,7 @@ package struct TokenExplanation: Sendable {
         }
     }
 
-    private mutating func fact(_ name: String, _ text: String) { lines.append(.fact(name, text)) }
+    private mutating func fact(_ name: String, _ text: String) { lines.append(.fact(name, Self.plain(text))) }
 
     private mutating func describeClaims(
         _ claims: Fields, now: Milliseconds, day: (Milliseconds) -> String

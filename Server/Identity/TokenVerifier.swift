@@ -84,14 +84,17 @@ package struct TokenVerifier: Sendable {
             since: state.since, error: state.error)
     }
 
-    /// The issuer that a token says to be of; the server's own secret counts where none has that name.
+    /// The issuer that a token says to be of; the server's own secret counts where none has that name. A token that no secret
+    /// signs is somebody else's, whose name is what is wrong with it.
     func place(of token: CompactToken) throws(TokenRejection) -> Int {
         if let name = token.issuer,
             let named = issuers.firstIndex(where: { $0.issuer?.hasSameBytes(as: name) == true })
         {
             return named
         }
-        guard let own = issuers.firstIndex(where: { $0.issuer == nil }) else { throw .issuer }
+        guard let own = issuers.firstIndex(where: { $0.issuer == nil }),
+            issuers.count == 1 || token.issuer == nil || TokenAlgorithm(header: token.algorithm) == .hs256
+        else { throw .issuer }
         return own
     }
 

@@ -80,9 +80,16 @@ import TidemarkModel
             #expect(try await failure(source(site)).hasPrefix("what stands there is no key set: no JSON object"))
             site.answer(.ok, [:], String(repeating: " ", count: 256 * 1_024 + 1))
             #expect(try await failure(source(site)) == "more than 262144 bytes")
-            site.answer(.ok, [:], #"{"keys":[]}"# + String(repeating: " ", count: 256 * 1_024 - 11))
+            let good = TestKey.set(try TestKey.es256("a"))
+            site.answer(.ok, [:], good + String(repeating: " ", count: 256 * 1_024 - good.utf8.count))
             #expect(try await failure(source(site)).isEmpty)
-            #expect(site.requests.count == 5)
+            site.answer(.ok, [:], #"{"keys":[]}"#)
+            #expect(try await failure(source(site)) == "no key for tokens stands there")
+            site.answer(.ok, [:], TestKey.set(try TestKey.hs256([UInt8](repeating: 7, count: 40), "s")))
+            #expect(
+                try await failure(source(site))
+                    == #"no key for tokens stands there, but kid "s": a secret that everybody can read"#)
+            #expect(site.requests.count == 7)
         }
     }
 

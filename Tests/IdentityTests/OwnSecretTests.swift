@@ -61,6 +61,9 @@ import TidemarkModel
         #expect(try await both.label(issuer.issue(user: "ann", workspace: "w", lifetime: .seconds(60))) == "accepted")
         #expect(try await both.label(rsa.sign(claims())) == "accepted")
         #expect(try await both.label(TestKey.hs256(bytes).sign(claims(["ws": #""w""#]))) == "algorithm_not_allowed")
+        // What is wrong here is the name, not the algorithm.
+        let slash = try rsa.sign(claims(["iss": #""https://id.example/""#]))
+        #expect(await both.label(slash) == "unknown_issuer")
     }
 
     @Test func `a short secret is refused and no secret shows itself`() {

@@ -58,6 +58,25 @@ import TidemarkModel
             ])
     }
 
+    @Test func `what steers a terminal is shown and not done, wherever it stands in the token`() async throws {
+        let (escape, newline) = (#"\u001b[2J\u009b1mx"#, #"\naccepted: user \u202e"#)
+        let tokens = [
+            try key.sign(claims(), header: #"{"alg":"\#(escape)","kid":"\#(newline)"}"#),
+            try key.sign(claims(), header: #"{"alg":"RS256","kid":"\#(escape)\#(newline)"}"#),
+            try key.sign(
+                claims(["sub": #""\#(escape)""#, "org": #"{"id":"\#(newline)"}"#, escape: "1", "scope": #""sync""#])),
+            try key.sign(claims(["sub": #""a\u009b""#, "org": #"{"id":"\u2028"}"#, "scope": #""sync""#])),
+        ]
+        for token in tokens {
+            let lines = await lines(token)
+            let steering = lines.joined().unicodeScalars.filter {
+                [.control, .format, .lineSeparator].contains($0.properties.generalCategory)
+            }
+            #expect(steering.isEmpty, "\(lines)")
+        }
+        #expect(await lines(tokens[0]).contains(#"algorithm: \u{1b}[2J\u{9b}1mx"#))
+    }
+
     @Test func `times that are none do not end it`() async throws {
         for value in ["1e300", "-1", #""soon""#, "null", "9223372036854775807", "[]"] {
             let lines = await lines(try key.sign(claims(["exp": value, "nbf": value, "iat": value])))

@@ -27,6 +27,7 @@ extension Session {
         guard let token = hello.token ?? headerToken else {
             return close(.unauthenticated, "the token is missing", into: &effects)
         }
+        guard !endsTooLong(token, into: &effects) else { return }
         self.hello = hello
         headerToken = nil
         phase = .verifying(deadline: now + context.timing.tokenCheckMax)

@@ -8,13 +8,23 @@ import TidemarkWire
 extension Session {
     /// Tokens of one open connection that wait for their check; a client sends one when it has a fresh one.
     private static let renewalsMax = 4
+    /// Longer tokens are not kept while they wait: nobody's are.
+    private static let tokenBytesMax = 8 * 1_024
     static let uncheckedReason = "the token cannot be checked now; try again"
+
+    /// True for one that is not worth a check; it ends the session.
+    mutating func endsTooLong(_ token: String, into effects: inout [SessionEffect]) -> Bool {
+        guard token.utf8.count > Self.tokenBytesMax else { return false }
+        close(.unauthenticated, "the token is too long", into: &effects)
+        return true
+    }
 
     /// `auth`: another token for the same user.
     mutating func renew(_ auth: Auth, into effects: inout [SessionEffect]) {
         guard renewals.count < Self.renewalsMax else {
             return close(.rateLimited, "auth: more than \(Self.renewalsMax) tokens at once", into: &effects)
         }
+        guard !endsTooLong(auth.token, into: &effects) else { return }
         renewals.append(auth.token)
         if renewals.count == 1 { effects.append(.verify(id, auth.token)) }
     }

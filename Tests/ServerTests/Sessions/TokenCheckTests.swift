@@ -75,6 +75,14 @@ import TidemarkWire
         #expect(one.closed == .rateLimited)
     }
 
+    @Test func `a token that is longer than any is not kept for its check`() throws {
+        var one = try welcomed()
+        one.say(.auth(Auth(token: String(repeating: "a", count: 8_192))))
+        #expect(one.closed == nil && one.tokens.count == 1)
+        one.say(.auth(Auth(token: String(repeating: "a", count: 8_193))))
+        #expect(one.closed == .unauthenticated && one.tokens.count == 1)
+    }
+
     @Test func `a connection outlives its token while another is being checked, and not for ever`() throws {
         var renewed = try welcomed(expires: 10_000)
         renewed.pass(milliseconds: 9_000)
