@@ -74,7 +74,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Identity", exclude: ["ISSUERS.md"]),
+            ], path: "Server/Identity", exclude: ["ISSUERS.md", "REVOCATION.md"]),
         .target(
             name: "TidemarkAPI",
             dependencies: [

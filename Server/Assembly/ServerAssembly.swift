@@ -56,7 +56,7 @@ package struct ServerAssembly: Sendable {
         let node = Node(
             Node.Parts(
                 store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
-                isStoreShared: store.isShared, hints: store.hints,
+                revocations: store.revocations, isStoreShared: store.isShared, hints: store.hints,
                 relay: store.relay, verify: gate.verdict,
                 context: context,
                 limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,

@@ -38,7 +38,8 @@ extension Identity {
     init(_ verified: VerifiedToken) {
         self.init(
             principal: Principal(user: verified.user, isService: verified.isService), workspace: verified.workspace,
-            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil, isOperator: verified.isOperator)
+            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil, isOperator: verified.isOperator,
+            issuedAt: verified.issuedAt)
     }
 }
 

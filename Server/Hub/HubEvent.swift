@@ -56,6 +56,13 @@ package enum HubEvent: Sendable {
     /// The client of a connection is registered no more.
     case removed(SessionID)
 
+    // Tokens.
+
+    /// Tokens were revoked.
+    case revoked(Revocation)
+    /// The token of one connection turned out to be revoked.
+    case tokenRevoked(SessionID, RevokedToken)
+
     // Schema, time and end.
 
     /// Another schema is in force.
@@ -95,6 +102,8 @@ extension Hub {
         case .heard(let workspace, let message): heard(message, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
         case .removed(let id): removed(id, into: &effects)
+        case .revoked(let revocation): revoked(revocation, into: &effects)
+        case .tokenRevoked(let id, let revoked): self.revoked(id, revoked, into: &effects)
         case .adopted(let context): adopt(context)
         case .tick: tick(now: now, into: &effects)
         case .drain: drain(into: &effects)

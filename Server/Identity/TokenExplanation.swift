@@ -41,19 +41,8 @@ package struct TokenExplanation: Sendable {
         lines.append(.verdict(Self.plain(Self.verdict(outcome))))
     }
 
-    /// Whoever made the token up wrote a part of this: no escape sequence of his reaches a terminal, and no line break makes
-    /// a verdict of his own.
-    private static func plain(_ text: String) -> String {
-        var plain = String.UnicodeScalarView()
-        for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator:
-                plain.append(contentsOf: "\\u{\(String(scalar.value, radix: 16))}".unicodeScalars)
-            default: plain.append(scalar)
-            }
-        }
-        return String(plain)
-    }
+    /// Whoever made the token up wrote a part of this: no line break of his makes a verdict of his own.
+    private static func plain(_ text: String) -> String { text.withoutSteering }
 
     private static func verdict(_ outcome: TokenOutcome) -> String {
         switch outcome {

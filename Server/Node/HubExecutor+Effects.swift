@@ -17,6 +17,9 @@ extension HubExecutor {
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
+            if let session = hub.session(id), let revoked = revoked(session, isNew: request.registers) {
+                return apply(.tokenRevoked(id, revoked), flushes: false)
+            }
             guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
                 let code = TidemarkWire.CloseCode.rateLimited
                 return connection.socket.close(code: code.rawValue, reason: "the user has too many connections")
@@ -65,6 +68,19 @@ extension HubExecutor {
             connection.isTouched = true
             touched.append(connection)
         }
+    }
+
+    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read: what is revoked
+    /// later finds the session in the hub.
+    func judge(_ id: SessionID) {
+        guard let session = hub.session(id), session.isStreaming, let revoked = revoked(session, isNew: false) else {
+            return
+        }
+        apply(.tokenRevoked(id, revoked), flushes: false)
+    }
+
+    private func revoked(_ session: Session, isNew: Bool) -> RevokedToken? {
+        session.identity.flatMap { node.revocations.judge($0, isNew ? .unnamed : .named(session.client)) }
     }
 
     /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.

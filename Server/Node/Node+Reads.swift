@@ -1,5 +1,5 @@
 import Logging
-package import TidemarkHub
+import TidemarkHub
 package import TidemarkModel
 package import TidemarkStore
 package import TidemarkWire
@@ -13,13 +13,10 @@ extension Node {
     /// it is done beside the loops (Server/Identity/ISSUERS.md).
     func verify(_ token: String, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in
-            inbox.post(.verified(id, await parts.verify(token)))
+            inbox.post(.verified(id, await verdict(on: token)))
         }
         if !isStarted { inbox.post(.verified(id, .unavailable)) }
     }
-
-    /// Who speaks by this token, for calls over HTTP.
-    package func verdict(on token: String) async -> TokenVerdict { await parts.verify(token) }
 
     /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
     func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: HubInbox) {

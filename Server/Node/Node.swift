@@ -23,6 +23,7 @@ package final class Node: Sendable {
         /// The same store as what it forgets; `nil` forgets nothing.
         package var compaction: (any Compacting)?
         package var schemas: any SchemaStore
+        package var revocations: any RevocationStore
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
@@ -43,7 +44,8 @@ package final class Node: Sendable {
 
         package init(
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
-            schemas: any SchemaStore = InMemorySchemaStore(), isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            schemas: any SchemaStore = InMemorySchemaStore(), revocations: any RevocationStore = InMemoryStore(),
+            isStoreShared: Bool, hints: any CommitHints = NoHints(),
             relay: any NodeRelay = NoRelay(), verify: @escaping @Sendable (String) async -> TokenVerdict,
             context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
@@ -54,6 +56,7 @@ package final class Node: Sendable {
             self.blobs = blobs
             self.compaction = compaction
             self.schemas = schemas
+            self.revocations = revocations
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
@@ -77,6 +80,7 @@ package final class Node: Sendable {
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
+    package let revocations = Revocations()
     let registrationRates: RateBook<Caller>
     package let loadGate: ReadGate
     package let readGate: ReadGate

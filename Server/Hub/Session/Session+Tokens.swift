@@ -37,6 +37,7 @@ extension Session {
         }
         switch verdict {
         case .refused(let reason): close(.unauthenticated, reason, into: &effects)
+        case .revoked(let revoked): close(revoked, into: &effects)
         case .unavailable: close(.unavailable, Self.uncheckedReason, into: &effects)
         case .accepted(let fresh) where phase == .streaming: take(fresh, into: &effects)
         case .accepted(let identity): begin(as: identity, into: &effects)

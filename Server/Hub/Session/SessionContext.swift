@@ -13,13 +13,16 @@ package struct Identity: Hashable, Sendable {
     package var acceptedUntil: Milliseconds
     /// Whoever runs the server: may call what concerns all of it.
     package var isOperator: Bool
+    /// When the token was issued; `nil` where it does not say.
+    package var issuedAt: Milliseconds?
 
     /// - Parameter acceptedUntil: `nil` for the token's own end.
     package init(
         principal: Principal, workspace: WorkspaceID, expires: Milliseconds, acceptedUntil: Milliseconds? = nil,
-        isOperator: Bool = false
+        isOperator: Bool = false, issuedAt: Milliseconds? = nil
     ) {
         self.principal = principal
+        self.issuedAt = issuedAt
         self.workspace = workspace
         self.expires = expires
         self.isOperator = isOperator

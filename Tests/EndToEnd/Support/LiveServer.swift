@@ -55,6 +55,21 @@ struct LiveServer: Sendable {
             folder: folder, issuer: issuer, settings: settings, process: try await ServerProcess.start(settings))
     }
 
+    /// Another server on the same database, with the same secret.
+    func another() async throws -> LiveServer {
+        var settings = settings
+        settings.listen = "127.0.0.1:0"
+        let process = try await ServerProcess.start(settings)
+        return LiveServer(folder: folder, issuer: issuer, settings: settings, process: process)
+    }
+
+    /// A file with the secret, for commands.
+    func secretFile() throws -> String {
+        let path = "\(folder.path)/secret"
+        try settings.secret.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
+    }
+
     func token(_ user: String) throws -> String {
         try token(user, in: Self.workspace.text)
     }

@@ -174,6 +174,14 @@ struct OneSession {
         run(.verified(Self.id, given ?? verdict(token)))
     }
 
+    /// Tokens are revoked. Those of this machine do not say when they were issued.
+    mutating func revoke(_ subject: Revocation.Subject, in workspace: WorkspaceID = workspace) {
+        run(.revoked(Revocation(subject, in: workspace, notBefore: now, number: 1)))
+    }
+
+    /// What the executor finds about the token of a session that was just welcomed.
+    mutating func findRevoked(_ revoked: RevokedToken) { run(.tokenRevoked(Self.id, revoked)) }
+
     mutating func socket(isWritable: Bool) {
         if isWritable { awaitsRoom = false }
         run(.writabilityChanged(Self.id, isWritable: isWritable))
