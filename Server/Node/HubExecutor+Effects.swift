@@ -13,9 +13,14 @@ extension HubExecutor {
         case .close(let id, let code, let reason):
             connections[id]?.socket.close(code: code.rawValue, reason: reason)
         case .awaitRoom(let id): connections[id]?.awaitsRoom = true
+        case .verify(let id, let token): node.verify(token, for: id, replyTo: inbox)
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
+            connection.isNew = request.registers
+            if let session = hub.session(id), let revoked = revoked(session, connection) {
+                return apply(.tokenRevoked(id, revoked), flushes: false)
+            }
             guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
                 return connection.socket.close(
                     code: CloseCode.rateLimited.rawValue, reason: "the user has too many connections")
@@ -64,6 +69,20 @@ extension HubExecutor {
             connection.isTouched = true
             touched.append(connection)
         }
+    }
+
+    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read: what is revoked
+    /// later finds the session in the hub.
+    func judge(_ id: SessionID) {
+        guard let connection = connections[id], let session = hub.session(id), session.isStreaming,
+            let revoked = revoked(session, connection)
+        else { return }
+        apply(.tokenRevoked(id, revoked), flushes: false)
+    }
+
+    private func revoked(_ session: Session, _ connection: Connection) -> RevokedToken? {
+        let device = connection.isNew ? DeviceClaim.unnamed : .named(session.client)
+        return session.identity.flatMap { node.revocations.judge($0, device) }
     }
 
     /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.

@@ -51,6 +51,7 @@ struct TailService: Service {
                 group.addTask { await repeating(every: node.limits.renewEvery) { await node.writeSightings() } }
                 guard node.parts.isStoreShared else { return }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followSchema() } }
+                group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followRevocations() } }
                 group.addTask {
                     for await hint in node.parts.hints.hints() { await follow(hint) }
                 }
