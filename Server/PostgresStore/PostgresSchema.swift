@@ -63,7 +63,7 @@ package enum PostgresSchema {
                 .init("what is erased", .tables(ErasureSQL.tables)),
                 .init("blobs by digest", .index(ErasureSQL.blobIndex.name, ErasureSQL.blobIndex.statement)),
             ]),
-        PostgresBackupNote.generation,
+        PostgresBackupNote.generation, BlobCompactionSQL.generation,
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
