@@ -90,15 +90,23 @@ extension EmbeddedBlobStore: BlobCompacting {
 enum EmbeddedBlobCompactionSQL {
     static let index = "CREATE INDEX IF NOT EXISTS sync_blob_stage ON sync_blob (workspace, created)"
 
-    /// The longest due first, with their scopes.
+    private static func some(_ condition: String) -> String {
+        """
+        SELECT * FROM (
+            SELECT digest, created, octets FROM sync_blob WHERE workspace = ?1 AND \(condition) ORDER BY created LIMIT ?6
+        )
+        """
+    }
+
+    /// Those that are due, with their scopes.
     static let due = """
         SELECT b.digest, b.created, b.octets, s.scope
         FROM (
-            SELECT digest, created, octets
-            FROM sync_blob
-            WHERE workspace = ?1
-            AND (created > 0 AND created < ?2 OR created < 0 AND created > ?3 OR created < ?5 AND created > ?4)
-            ORDER BY created, digest
+            \(some("created > 0 AND created < ?2"))
+            UNION ALL
+            \(some("created < 0 AND created > ?3"))
+            UNION ALL
+            \(some("created < ?5 AND created > ?4"))
             LIMIT ?6
         ) b
         LEFT JOIN sync_blob_scope s ON s.workspace = ?1 AND s.digest = b.digest

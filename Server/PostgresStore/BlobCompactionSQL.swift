@@ -14,7 +14,7 @@ enum BlobCompactionSQL {
                 .index("sync_blob_stage", "CREATE INDEX CONCURRENTLY sync_blob_stage ON \(stages)"))
         ])
 
-    /// The longest due first, with their scopes.
+    /// Those that are due, with their scopes.
     static let due = PreparedStatement(
         name: "sync_due_blobs",
         sql: """
@@ -49,15 +49,25 @@ enum BlobCompactionSQL {
         """
     }
 
-    /// Those of $2 that are still as $3 says.
+    /// Those of $2 that are still as $3 says. They are locked before.
     static let move = PreparedStatement(
         name: "sync_move_blobs",
         sql: """
-            UPDATE sync_blob b
+            UPDATE sync_blob
             SET created = $4
-            FROM unnest($2, $3) AS x (digest, created)
-            WHERE b.workspace = $1 AND b.digest = x.digest AND b.created = x.created
+            WHERE workspace = $1 AND ctid = ANY (ARRAY(\(found)))
             """)
+
+    private static let found = """
+        SELECT b.ctid
+        FROM unnest($2, $3) AS x (digest, created)
+        CROSS JOIN LATERAL (
+            SELECT ctid
+            FROM sync_blob
+            WHERE workspace = $1 AND digest = x.digest AND created = x.created
+            LIMIT 1
+        ) b
+        """
 
     /// Those of $2 that are still as $3 says, with their parts and scopes, counted out. They are locked before.
     static let take = PreparedStatement(
@@ -65,16 +75,7 @@ enum BlobCompactionSQL {
         sql: """
             WITH gone AS (
                 DELETE FROM sync_blob
-                WHERE workspace = $1 AND ctid = ANY (ARRAY(
-                    SELECT b.ctid
-                    FROM unnest($2, $3) AS x (digest, created)
-                    CROSS JOIN LATERAL (
-                        SELECT ctid
-                        FROM sync_blob
-                        WHERE workspace = $1 AND digest = x.digest AND created = x.created
-                        LIMIT 1
-                    ) b
-                ))
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(\(found)))
                 RETURNING digest, octets
             ), parts AS (
                 DELETE FROM sync_blob_part

@@ -22,16 +22,20 @@ extension PostgresStore: BlobCompacting {
         return DueBlob.gathered(rows)
     }
 
-    /// One statement.
+    /// One transaction, as ``take(_:of:)``.
     package func move(
         _ blobs: [DueBlob], to stage: BlobStage, of workspace: WorkspaceID
     ) async throws(StoreError) -> Int {
+        let blobs = blobs.sorted { $0.digest < $1.digest }
         guard !blobs.isEmpty else { return 0 }
-        let move = Statement(BlobCompactionSQL.move, workspace) {
-            $0.add(blobs)
-            $0.add(stage.stored)
-        }
-        return try await changing([move])[0].affectedRows
+        let results = try await changing([
+            Statement(BlobSQL.lock, workspace) { $0.add(blobs.map(\.digest.text)) },
+            Statement(BlobCompactionSQL.move, workspace) {
+                $0.add(blobs)
+                $0.add(stage.stored)
+            },
+        ])
+        return results[1].affectedRows
     }
 
     /// One transaction: whoever puts one of them has done it, or begins after this.

@@ -111,6 +111,7 @@ package struct BlobCompactionStep: Hashable, Sendable {
 
     package init(isDone: Bool) { self.isDone = isDone }
 
+    /// More than that something is still named.
     package var didSomething: Bool { unnamed + withdrawn + taken.blobs > 0 }
 
     /// Both together; done when the later is.

@@ -25,6 +25,7 @@ package enum BlobStage: Hashable, Sendable {
         }
     }
 
+    /// The number that stands for it in the column.
     package var stored: Int64 {
         switch self {
         case .needed(let time): Self.bounded(time)
@@ -33,6 +34,7 @@ package enum BlobStage: Hashable, Sendable {
         }
     }
 
+    /// Whoever may read its scope gets it.
     package var isReadable: Bool {
         if case .withdrawn = self { false } else { true }
     }
@@ -88,6 +90,7 @@ package struct DueStages: Hashable, Sendable {
         self.withdrawnAbove = withdrawnAbove
     }
 
+    /// Whether a stored number is due.
     package func contains(_ stored: Int64) -> Bool {
         if stored < BlobStage.withdrawnBound { return stored > withdrawnAbove }
         return stored > 0 ? stored < neededBelow : stored < 0 && stored > unnamedAbove

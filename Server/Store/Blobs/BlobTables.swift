@@ -109,7 +109,7 @@ package struct BlobTables: Sendable {
         guard let holding = workspaces[workspace] else { return [] }
         let found = holding.stages.filter { due.contains($0.value.stored) }
             .sorted { ($0.value.stored, $0.key.text) < ($1.value.stored, $1.key.text) }
-        let rows = found.lazy.flatMap { digest, stage in
+        let rows = found.flatMap { digest, stage -> [(blob: DueBlob, scope: ScopeID?)] in
             let blob = DueBlob(
                 digest: digest, bytes: Int64(holding.blobs[digest]?.bytes.count ?? 0), stage: stage, scopes: [])
             let scopes = holding.scopes.filter { $0.value.contains(digest) }.keys.sorted()
