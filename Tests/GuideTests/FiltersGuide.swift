@@ -62,6 +62,26 @@ struct Heading: SyncModel {
             where: \.boardID == board, order: [.by(\.title)])
         #expect(headings.map(\.title) == ["Milk", "Wood"])
 
+        let listed = cards.joining(\.boardId, Board.self)
+        for row in try await listed.readAll(where: \.isDone != true, order: [.by(\.due)], limit: 50) {
+            print(row.title, row.joined?.members.count ?? 0)
+        }
+        for try await page in listed.observe(joined: .contains(\.members, "ann"), limit: 50) {
+            print(page.count); break
+        }
+
+        let shared = try await cards.readAll(
+            where: .refers(\.boardId, to: Board.self, where: .contains(\.members, "bob")))
+        #expect(shared.isEmpty)
+        #expect(try await listed.readAll(joined: .contains(\.members, "ann")).map(\.joined?.id) == [board, board])
+
+        struct Load: Decodable, Equatable { var phase: Card.Phase; var number: Int; var soonest: Date? }
+        let loads = store.observe { snapshot in
+            try snapshot.rows(
+                "SELECT phase, count(*) AS number, min(due) AS soonest FROM cards GROUP BY phase", as: Load.self)
+        }
+        for try await load in loads { print(load.map(\.number)); break }
+
         let models: [any SyncModel.Type] = [Board.self, Card.self, Heading.self]
         let checked = try await SyncStore.open(account: account, at: folder, schema: schema, models: models)
         try await checked.close()
