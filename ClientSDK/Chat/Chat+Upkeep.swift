@@ -20,17 +20,18 @@ extension Chat {
     /// Raises the delivery marks to what is here. What arrives during a pause is acknowledged with the next write.
     private func acknowledgeDeliveries(_ clock: any Clock<Duration>) async throws {
         let account = FieldValue.string(store.account.text)
-        let arrivals = store.observe { try $0.rows(Self.undeliveredSQL, [account]) }
+        let arrivals = store.observe { try $0.rows(Self.undeliveredSQL, [account], as: Undelivered.self) }
         for try await rows in arrivals {
-            var marks: [UUID: Int64] = [:]
-            for row in rows {
-                guard let id = row.uuid("id"), let newest = row.integer("newest") else { continue }
-                marks[id] = newest
-            }
+            let marks = Dictionary(rows.map { ($0.id, $0.newest) }, uniquingKeysWith: { first, _ in first })
             guard !marks.isEmpty else { continue }
             try await ReceiptWriter(store, limits).write(.delivered, marks)
             try await clock.sleep(for: limits.receiptPause)
         }
+    }
+
+    private struct Undelivered: Decodable, Equatable, Sendable {
+        let id: UUID
+        let newest: Int64
     }
 
     /// Writes what was noted as seen. What is noted during the pause goes with it.
@@ -86,7 +87,7 @@ extension ParkedTransaction {
     fileprivate var refusedDirect: (id: UUID, participants: Set<String>)? {
         guard rejection.code == .idConflict, mutations.count == 1, let mutation = mutations.first,
             mutation.key.collection == ConversationRecord.collection, case .create(let fields) = mutation.action,
-            fields.string("kind") == Conversation.Kind.direct.rawValue,
+            fields["kind"] == .string(Conversation.Kind.direct.rawValue),
             case .array(let members)? = fields["participantIds"]
         else { return nil }
         let users = members.compactMap { if case .string(let text) = $0 { text } else { nil } }

@@ -25,11 +25,15 @@ import Tidemark
         ),
     ]
 
+    private struct PlanStep: Decodable {
+        let detail: String
+    }
+
     @Test(arguments: queries.indices) func `messages and receipts are found by index`(_ index: Int) async throws {
         let query = Self.queries[index]
         let ann = try Messenger("ann")
         let plan = try await ann.chat.store.read {
-            try $0.rows("EXPLAIN QUERY PLAN \(query.sql)", query.arguments).compactMap { $0.string("detail") }
+            try $0.rows("EXPLAIN QUERY PLAN \(query.sql)", query.arguments, as: PlanStep.self).map(\.detail)
         }
         // Aliases of messages and receipts in these queries; `j` lists the members of one conversation.
         let scans = plan.filter { step in

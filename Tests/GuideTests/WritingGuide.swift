@@ -23,6 +23,25 @@ import TidemarkTestKit
             batch.delete(Task.self, task)
         }
 
+        let (number, _) = try await store.readAndWrite(.inParts) { snapshot, batch in
+            let open = try snapshot.models(Task.self, where: \.listId == list && \.isDone != true)
+            for task in open { batch.update(task, \.isDone, true) }
+            return open.count
+        }
+        #expect(number == 2)
+
+        let shown = try await tasks.readAll(where: \.title == "Bread")
+        do {
+            try await store.write { batch in
+                for bread in shown {
+                    batch.requireUnchanged(bread, \.title, \.isDone)  // without properties: all of them
+                    batch.update(bread, \.title, "Rye bread")
+                }
+            }
+        } catch let error as StoreError where error.code == .refused(.conflict) {
+            print("look again: \(error)")
+        }
+
         let many = try await store.write(.inParts) { batch in
             for number in 1...1_000 { batch.create(Task(listId: list, title: "\(number)")) }
         }
@@ -38,7 +57,7 @@ import TidemarkTestKit
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
-        #expect(try kit.rows(of: Task.self).map(\.title).prefix(2) == ["Buy milk", "Bread"])
+        #expect(try kit.rows(of: Task.self).map(\.title).prefix(2) == ["Buy milk", "Rye bread"])
         #expect(try kit.rows(of: Task.self).count == 1_002)
         for try await step in many.steps where step.isFinal {
             guard case .committed = step else { Issue.record("\(step)"); return }

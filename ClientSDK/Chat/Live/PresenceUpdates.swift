@@ -35,8 +35,8 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
     /// The direct conversation with the user, or else any with them.
     private static func shared(with user: UserID, _ snapshot: StoreSnapshot) throws -> ScopeID? {
         let direct = try DirectPair(account: snapshot.account, other: user).held(snapshot)
-        let rows = try snapshot.rows(sharedSQL, [.string(user.text), direct.map { FieldValue.id($0) } ?? .null])
-        return rows.first?.uuid("id").map { ScopeID(record: $0) }
+        let arguments = [.string(user.text), direct.map { FieldValue.id($0) } ?? .null]
+        return try snapshot.rows(sharedSQL, arguments, as: UUID.self).first.map { ScopeID(record: $0) }
     }
 
     private static let sharedSQL = """

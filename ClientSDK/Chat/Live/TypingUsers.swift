@@ -23,9 +23,8 @@ public struct TypingUsers: AsyncSequence, Sendable {
     public func makeAsyncIterator() -> Iterator {
         let scope = ScopeID(record: conversation)
         let messages = store.observe { [conversation] snapshot in
-            try snapshot.rows(Self.newestSQL, [.id(conversation)]).compactMap { row -> TypedMessage? in
-                guard let id = row.uuid("id"), let author = row.string("author") else { return nil }
-                return TypedMessage(id: id, author: UserID(author))
+            try snapshot.rows(Self.newestSQL, [.id(conversation)], as: Newest.self).map {
+                TypedMessage(id: $0.id, author: UserID($0.author))
             }
         }
         let events = merge(
@@ -34,6 +33,11 @@ public struct TypingUsers: AsyncSequence, Sendable {
         return Iterator(
             events: events.makeAsyncIterator(), board: TypingBoard(account: store.account),
             uptime: Uptime(clock))
+    }
+
+    private struct Newest: Decodable {
+        let id: UUID
+        let author: String
     }
 
     /// Throws as `LiveValues` does, when the messages cannot be read.

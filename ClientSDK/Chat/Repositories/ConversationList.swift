@@ -24,35 +24,44 @@ struct ConversationList: Sendable {
         let rows = try snapshot.rows(
             Self.sql(filter: id == nil ? "" : "AND c.local_id = ?4"),
             [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(Int64(limit))]
-                + (chosen.map { [$0] } ?? []))
-        let records = try snapshot.models(
-            ConversationRecord.self, Self.listedSQL, [.array(rows.compactMap { $0["id"] })])
+                + (chosen.map { [$0] } ?? []), as: Row.self)
+        let records = try snapshot.models(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
         let recordByID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let profiles = try profiles(of: Set(records.flatMap(\.participantIds)), snapshot)
         return rows.compactMap { row in
-            guard let id = row.uuid("id"), let record = recordByID[id] else { return nil }
-            return Conversation(
-                record, profiles: profiles, account: snapshot.account, lastMessage: MessageSummary(row),
-                unread: unread(row))
+            recordByID[row.id].map { record in
+                Conversation(
+                    record, profiles: profiles, account: snapshot.account, lastMessage: MessageSummary(row),
+                    unread: unread(row))
+            }
         }
     }
 
+    /// A conversation's last message and what is counted of it.
+    fileprivate struct Row: Decodable {
+        let id: UUID
+        let messageID: UUID?
+        let sender: String?
+        let senderName: String?
+        let text: String?
+        let sentAt: Date?
+        let isMarkUnknown: Bool
+        let isComplete: Bool
+        let unread: Int
+    }
+
     private func profiles(of users: Set<String>, _ snapshot: StoreSnapshot) throws -> [UserID: User] {
-        let ids = users.map { FieldValue.id(ChatID.profile(of: UserID($0))) }
-        let profiles = try snapshot.models(UserRecord.self, Self.listedSQL, [.array(ids)]).compactMap { User($0) }
+        let ids = users.map { ChatID.profile(of: UserID($0)) }
+        let profiles = try snapshot.models(UserRecord.self, where: .is(\.id, oneOf: ids)).compactMap { User($0) }
         return Dictionary(profiles.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    private static let listedSQL = "WHERE local_id IN (SELECT j.value FROM json_each(?) AS j)"
-
     /// What the user has not read: messages of others after the mark, and after the user came in. Until that mark is here
     /// nothing is said, since everything would look unread.
-    private func unread(_ row: Fields) -> Unread {
-        guard row.integer("isMarkUnknown") == 0 else { return Unread(count: 0, isExact: false) }
-        let count = Int(row.integer("unread") ?? 0)
-        let isBounded = count > limits.unreadMax
-        let isComplete = row.integer("isComplete") != 0
-        return Unread(count: min(count, limits.unreadMax), isExact: isComplete && !isBounded)
+    private func unread(_ row: Row) -> Unread {
+        guard !row.isMarkUnknown else { return Unread(count: 0, isExact: false) }
+        let isBounded = row.unread > limits.unreadMax
+        return Unread(count: min(row.unread, limits.unreadMax), isExact: row.isComplete && !isBounded)
     }
 
     /// `?1` the user, `?2` where counting ends, `?3` the number of conversations, then the filter's argument.
@@ -127,20 +136,12 @@ extension Conversation {
 }
 
 extension MessageSummary {
-    fileprivate init?(_ row: Fields) {
-        guard let id = row.uuid("messageID"), let sender = row.string("sender"), let sentAt = row.integer("sentAt")
-        else { return nil }
+    fileprivate init?(_ row: ConversationList.Row) {
+        guard let id = row.messageID, let sender = row.sender, let sentAt = row.sentAt else { return nil }
         self.id = id
         senderID = UserID(sender)
-        senderName = row.string("senderName")
-        text = row.string("text") ?? ""
-        self.sentAt = Date(timeIntervalSince1970: Double(sentAt) / 1_000)
+        senderName = row.senderName
+        text = row.text ?? ""
+        self.sentAt = sentAt
     }
-}
-
-extension Fields {
-    /// Columns of a row by their types; `nil` for `NULL` and for another type.
-    func string(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
-    func integer(_ name: String) -> Int64? { if case .integer(let number)? = self[name] { number } else { nil } }
-    func uuid(_ name: String) -> UUID? { string(name).flatMap { UniqueID($0) }.map { UUID($0) } }
 }

@@ -59,10 +59,7 @@ struct MessagePage: Sendable {
 
     /// The largest `sentAt` that is here; 0 when there is none.
     static func newestTime(in conversation: UUID, _ snapshot: StoreSnapshot) throws -> Milliseconds {
-        let sql = "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?"
-        guard case .integer(let newest)? = try snapshot.rows(sql, [.id(conversation)]).first?["newest"] else {
-            return 0
-        }
-        return newest
+        let sql = "SELECT coalesce(max(sentAt), 0) FROM messages WHERE scope = ?"
+        return try snapshot.rows(sql, [.id(conversation)], as: Milliseconds.self).first ?? 0
     }
 }

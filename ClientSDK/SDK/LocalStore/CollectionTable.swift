@@ -6,6 +6,8 @@ import TidemarkModel
 /// One object that everyone shares: as a value with many parts it would be copied with every read.
 final class CollectionTable: Sendable {
     let collection: CollectionSchema
+    /// Of the database that the table is in.
+    let schema: Schema
     let search: SearchIndex
     /// The table's name in SQL.
     let quotedName: String
@@ -36,8 +38,9 @@ final class CollectionTable: Sendable {
         "local_id", "server_id", "scope", "seq", "server_time", "created_time", "author", "state", "extra",
     ]
 
-    init(_ collection: CollectionSchema) {
+    init(_ collection: CollectionSchema, in schema: Schema) {
         self.collection = collection
+        self.schema = schema
         search = SearchIndex(collection)
         renames = collection.renames
         let table = Self.quoted(collection.name)

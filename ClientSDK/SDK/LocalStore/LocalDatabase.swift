@@ -62,7 +62,8 @@ package final class LocalDatabase: Sendable {
         searchUpkeep = SearchUpkeep(schema, rest: limits.searchRest)
         names = CollectionNames(schema)
         tables = Dictionary(
-            schema.collections.map { ($0.name, CollectionTable($0)) }, uniquingKeysWith: { first, _ in first })
+            schema.collections.map { ($0.name, CollectionTable($0, in: schema)) },
+            uniquingKeysWith: { first, _ in first })
         let known = try writer.write { db in
             try prepare(db, newClient: newClient)
             return try limits.model.remembered(db)

@@ -66,7 +66,7 @@ struct SchemaMigration {
             try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column) \(field.type.columnType)")
             try note(field, of: collection)
         }
-        let rows = CollectionTable(collection)
+        let rows = CollectionTable(collection, in: schema)
         for id in try db.all("SELECT local_id FROM \(table) WHERE extra IS NOT NULL") {
             guard let row = try db.first(rows.selectSQL, [try id.text(0)]) else { continue }
             var (record, state) = try rows.record(row)

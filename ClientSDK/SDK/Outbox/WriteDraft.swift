@@ -90,6 +90,9 @@ struct WriteDraft {
         return parts + [id]
     }
 
+    /// Writes what is held back, so that everybody may read it within the transaction until more is staged.
+    func show() throws { try rows.finish() }
+
     /// Keeps bytes to be sent, in the same SQLite transaction.
     func keep(_ bytes: Data, as key: BlobKey) throws {
         try BlobTable(db: records.db).keep(bytes, as: key, policy: database.limits.cache.blobs, now: time)

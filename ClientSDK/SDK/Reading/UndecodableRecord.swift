@@ -33,7 +33,7 @@ public struct UndecodableRecord: Hashable, Sendable {
         collection = key.collection
         id = UUID(key.id)
         self.model = "\(model)"
-        reason = ModelCoding<Model>.reason(error)
+        reason = StoreError.reason(error)
         (field, problem) =
             switch error {
             case DecodingError.keyNotFound(let key, let context):

@@ -85,6 +85,6 @@ struct Continuation: Sendable {
 
     /// A column of the record itself, as it is now; takes the record's id as argument.
     private func own(_ column: String, _ writer: RecordQuery.Writer) -> String {
-        "(SELECT \(column) FROM \(writer.table.quotedName) WHERE local_id = ?)"
+        "(SELECT \(column) FROM \(writer.quotedName) WHERE local_id = ?)"
     }
 }

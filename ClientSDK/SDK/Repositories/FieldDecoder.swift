@@ -2,8 +2,18 @@ import TidemarkModel
 
 /// Decodes a Swift value from a field value.
 struct FieldDecoder: Decoder {
+    /// What the value was read from.
+    enum Source {
+        case field
+        /// A row of a query: its members are columns.
+        case row
+        /// SQLite has no flags, and holds sets and objects as JSON text.
+        case column
+    }
+
     let value: FieldValue
     var codingPath: [any CodingKey] = []
+    var source = Source.field
     /// Of a record, and not of what is nested in it.
     var absent: AbsentValues?
     var userInfo: [CodingUserInfoKey: Any] { [:] }
@@ -16,21 +26,36 @@ struct FieldDecoder: Decoder {
 
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         guard let convertible = type as? any FieldConvertible.Type else { return try type.init(from: self) }
+        if source == .column, type == Bool.self, case .integer(let flag) = value, let flag = (flag != 0) as? Value {
+            return flag
+        }
         guard let decoded = convertible.from(value) as? Value else { throw mismatch("\(type)") }
         return decoded
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        guard case .object(let fields) = value else { throw mismatch("an object") }
-        return KeyedDecodingContainer(FieldDecodingMembers(fields: fields, codingPath: codingPath, absent: absent))
+        guard case .object(let fields) = try parsed() else { throw mismatch("an object") }
+        return KeyedDecodingContainer(
+            FieldDecodingMembers(
+                fields: fields, codingPath: codingPath, absent: absent, source: source == .row ? .column : .field))
     }
 
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
-        guard case .array(let elements) = value else { throw mismatch("an array") }
+        guard case .array(let elements) = try parsed() else { throw mismatch("an array") }
         return FieldDecodingElements(elements: elements, codingPath: codingPath)
     }
 
     func singleValueContainer() throws -> any SingleValueDecodingContainer { self }
+
+    /// The value, or what the text of a column says as JSON.
+    private func parsed() throws -> FieldValue {
+        guard source == .column, case .string(let text) = value else { return value }
+        do {
+            return try JSONReader.read(Array(text.utf8)) { try $0.value() }
+        } catch let error as JSONError {
+            throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "\(error)"))
+        }
+    }
 
     private func mismatch(_ expected: String) -> DecodingError {
         DecodingError.dataCorrupted(
@@ -47,6 +72,7 @@ private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProto
     let fields: Fields
     let codingPath: [any CodingKey]
     let absent: AbsentValues?
+    let source: FieldDecoder.Source
 
     var allKeys: [Key] { fields.entries.compactMap { Key(stringValue: $0.name) } }
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
@@ -71,7 +97,7 @@ private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProto
             throw DecodingError.keyNotFound(
                 key, .init(codingPath: codingPath, debugDescription: "the field is not set"))
         }
-        return FieldDecoder(value: value, codingPath: codingPath + [key])
+        return FieldDecoder(value: value, codingPath: codingPath + [key], source: source)
     }
 }
 

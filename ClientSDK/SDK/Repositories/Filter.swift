@@ -22,6 +22,8 @@ public struct Filter: Hashable, Sendable {
         /// Any of these values; `null` among them is a field that is not set.
         case among(String, [FieldValue])
         case prefix(String, String)
+        /// A reference names a record of this collection that is here and fits.
+        case refers(String, String, Node?)
         /// Cannot be asked; says why when it is used.
         case wrong(StoreError)
         case and(Node, Node)

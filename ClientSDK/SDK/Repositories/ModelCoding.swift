@@ -33,7 +33,7 @@ struct ModelCoding<Model: SyncModel> {
         do {
             value = try FieldEncoder.encode(model)
         } catch {
-            throw StoreError(.coding, "\(collection.name): \(Self.reason(error))")
+            throw StoreError(.coding, "\(collection.name): \(StoreError.reason(error))")
         }
         guard case .object(let encoded) = value else {
             throw StoreError(.coding, "\(collection.name): the model does not encode as an object")
@@ -52,11 +52,13 @@ struct ModelCoding<Model: SyncModel> {
     }
 
     func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
+}
 
+extension StoreError {
     /// What is wrong, for the message of an error that names the record or the collection.
     static func reason(_ error: any Error) -> String {
         switch error {
-        case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is not set, and the model requires it"
+        case DecodingError.keyNotFound(let key, _): "\(key.stringValue) is not set, and the type requires it"
         case DecodingError.dataCorrupted(let context), DecodingError.typeMismatch(_, let context),
             DecodingError.valueNotFound(_, let context):
             "\(context.codingPath.map(\.stringValue).joined(separator: ".")): \(context.debugDescription)"

@@ -21,6 +21,11 @@ enum PropertyNames {
         return name
     }
 
+    /// The field's name, or the error for when it is used.
+    static func result<Model: SyncModel>(of property: PartialKeyPath<Model>) -> Result<String, StoreError> {
+        Result { () throws(StoreError) in try field(of: property) }
+    }
+
     /// What the property is called in the program; `nil` for one that is computed, or part of another.
     static func storedName<Model: SyncModel>(of property: PartialKeyPath<Model>) -> String? {
         // `\Card.title`, as SE-0369 has it; a computed one has an address in brackets, a part of another one has dots.

@@ -43,18 +43,34 @@ struct RecordQuery: Sendable {
         filtered = []
     }
 
+    /// Records by their ids.
+    init(_ ids: some Sequence<UniqueID>) {
+        clause = "WHERE local_id IN (SELECT value FROM json_each(?))"
+        arguments = [FieldValue.array(ids.map { .string($0.description) }).json.databaseValue]
+        filtered = []
+    }
+
     /// Conditions and orders in SQL, with the values that go with them.
     struct Writer {
-        let table: CollectionTable
+        let collection: CollectionSchema
+        let schema: Schema
         /// What stands before each column, where tables are joined: `"cards".`.
         var qualifier = ""
         var values: [DatabaseValue] = []
         private(set) var filtered: Set<String> = []
 
         init(table: CollectionTable, qualifier: String = "") {
-            self.table = table
+            self.init(table.collection, table.schema, qualifier)
+        }
+
+        private init(_ collection: CollectionSchema, _ schema: Schema, _ qualifier: String = "") {
+            self.collection = collection
+            self.schema = schema
             self.qualifier = qualifier
         }
+
+        /// The table's name in SQL.
+        var quotedName: String { CollectionTable.quoted(collection.name) }
 
         /// The WHERE clause; empty where all records are meant.
         mutating func choice(
@@ -82,12 +98,13 @@ struct RecordQuery: Sendable {
             case .contains(let name, let element):
                 let (column, type) = try asked(name)
                 guard type == .set else {
-                    throw StoreError(.coding, "\(table.collection.name).\(name): is no set")
+                    throw StoreError(.coding, "\(collection.name).\(name): is no set")
                 }
                 values.append(element.databaseValue)
                 return "EXISTS (SELECT 1 FROM json_each(\(column)) WHERE json_each.value = ?)"
             case .among(let name, let options): return try among(name, options)
             case .prefix(let name, let prefix): return try begins(name, prefix)
+            case .refers(let name, let target, let inner): return try refers(name, target, inner)
             case .and(let left, let right): return "(\(try condition(left)) AND \(try condition(right)))"
             case .or(let left, let right): return "(\(try condition(left)) OR \(try condition(right)))"
             case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
@@ -104,11 +121,19 @@ struct RecordQuery: Sendable {
             return options.contains(.null) ? "(\(isListed) OR \(column) IS NULL)" : isListed
         }
 
+        private mutating func refers(_ name: String, _ target: String, _ inner: Filter.Node?) throws -> String {
+            let column = try asked(name).column
+            var other = Writer(try collection.target(of: name, as: target, in: schema), schema)
+            let condition = try inner.map { " WHERE \(try other.condition($0))" } ?? ""
+            values += other.values
+            return "\(column) IN (SELECT local_id FROM \(other.quotedName)\(condition))"
+        }
+
         /// As a range, which an index knows.
         private mutating func begins(_ name: String, _ prefix: String) throws -> String {
             let (column, type) = try asked(name)
             guard type == .string || type == .blob || type == .reference else {
-                throw StoreError(.coding, "\(table.collection.name).\(name): is no text")
+                throw StoreError(.coding, "\(collection.name).\(name): is no text")
             }
             values.append(prefix.databaseValue)
             guard let end = prefix.firstWithoutPrefix else { return "\(column) >= ?" }
@@ -120,7 +145,7 @@ struct RecordQuery: Sendable {
         func bound(_ value: FieldValue, _ type: FieldType, _ name: String) throws -> DatabaseValue {
             guard let bound = type.canonical(value).flatMap({ type.databaseValue($0) }) else {
                 throw StoreError(
-                    .coding, "\(table.collection.name).\(name): must be \(type.rawValue), not \(value.kind)")
+                    .coding, "\(collection.name).\(name): must be \(type.rawValue), not \(value.kind)")
             }
             return bound
         }
@@ -146,12 +171,30 @@ struct RecordQuery: Sendable {
         }
 
         func column(_ name: String) throws -> (column: String, type: FieldType) {
-            if let field = table.collection.field(name) {
+            if let field = collection.field(name) {
                 return (qualifier + CollectionTable.quoted(field.name), field.type)
             }
             if let envelope = EnvelopeColumn(rawValue: name) { return (qualifier + envelope.column, envelope.type) }
-            throw StoreError(.unknownName, "\(table.collection.name).\(name): no such field in the schema")
+            throw StoreError(.unknownName, "\(collection.name).\(name): no such field in the schema")
         }
+    }
+}
+
+extension CollectionSchema {
+    /// The collection whose records a reference names.
+    ///
+    /// - Throws: `StoreError` with `unknownName` when the field is no reference, or one to records of another collection.
+    func target(of name: String, as target: String, in schema: Schema) throws(StoreError) -> CollectionSchema {
+        guard field(name)?.type == .reference || field(name) == nil && name == EnvelopeColumn.id.rawValue else {
+            throw StoreError(.unknownName, "\(self.name).\(name): is no reference in the schema")
+        }
+        if let declared = field(name)?.target, declared != target {
+            throw StoreError(.unknownName, "\(self.name).\(name): refers to \(declared), and not to \(target)")
+        }
+        guard let collection = schema.collection(target) else {
+            throw StoreError(.unknownName, "\(self.name).\(name): the schema has no collection \(target)")
+        }
+        return collection
     }
 }
 

@@ -109,6 +109,9 @@ struct TypedQuery<Model: SyncModel>: Sendable {
         start = order.terms.contains { $0.key == .creation } ? UniqueID(model.id) : nil
     }
 
+    /// The models with what is needed to see later whether anything changed; of a query that goes on after no record.
+    func page(_ db: Database) throws -> ModelPage<Model> { try reader.page(query, db) }
+
     func models(_ db: Database) throws -> [Model] {
         if let start {
             let isHere = try db.exists("SELECT 1 FROM \(table.quotedName) WHERE local_id = ?", [start.description])

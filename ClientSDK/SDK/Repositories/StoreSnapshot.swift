@@ -9,8 +9,26 @@ public import TidemarkModel
 ///         try snapshot.rows("SELECT status, count(*) AS count FROM orders GROUP BY status")
 ///     }
 public struct StoreSnapshot {
-    let db: Database
+    private let connection: Database
     let store: SyncStore
+    /// The transaction that writes what is read, if there is one.
+    let underway: OpenDraft?
+
+    init(_ db: Database, _ store: SyncStore, writing underway: OpenDraft? = nil) {
+        connection = db
+        self.store = store
+        self.underway = underway
+    }
+
+    /// For a reading that begins now: what was written before is there.
+    ///
+    /// - Throws: what was wrong with it.
+    var db: Database {
+        get throws {
+            try underway?.catchUp()
+            return connection
+        }
+    }
 
     /// Whose records these are.
     public var account: UserID { store.account }
@@ -32,23 +50,6 @@ public struct StoreSnapshot {
         _ model: Model.Type, _ clause: String, _ arguments: [FieldValue] = []
     ) throws -> [Model] {
         try ModelReader<Model>(store.database).models(clause, arguments.map { $0.argument }, db)
-    }
-
-    /// The rows of a query, by the names of its columns; `NULL` is absent.
-    ///
-    /// Collections are tables and fields are columns, next to `local_id`, `server_id`, `scope`, `server_time`,
-    /// `created_time`, `author` and `state`. A set, a map and JSON are JSON text. `tidemark_scope (scope, since, role)`
-    /// names the scopes that are held, and `tidemark_scope_page (scope, collection, floor, is_complete)` how far back their
-    /// records are here: all from `floor` on, by `server_id`.
-    /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
-    public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
-        let statement = try db.reading(sql)
-        let columns = NamedColumns(statement.columnNames)
-        let cursor = try RowCursor(statement, arguments.map { $0.argument })
-        defer { cursor.close() }
-        var rows: [Fields] = []
-        while try cursor.step() { rows.append(columns.fields(cursor.statement)) }
-        return rows
     }
 
     /// The transactions that were refused, oldest first.
@@ -154,7 +155,7 @@ extension SyncStore {
     /// - Parameter body: runs once, or again where it searches and the full-text index has not all rows yet.
     public func read<Value: Sendable>(_ body: @escaping @Sendable (StoreSnapshot) throws -> Value) async throws -> Value
     {
-        try await database.readIndexed { [self] db in try body(StoreSnapshot(db: db, store: self)) }
+        try await database.readIndexed { [self] db in try body(StoreSnapshot(db, self)) }
     }
 
     /// What `body` reads, now and after each change of what it read.
@@ -163,13 +164,13 @@ extension SyncStore {
     public func observe<Value: Equatable & Sendable>(
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) -> LiveValues<Value> {
-        LiveValues(database, fetch: { [self] db in try body(StoreSnapshot(db: db, store: self)) }, map: { $0 })
+        LiveValues(database, fetch: { [self] db in try body(StoreSnapshot(db, self)) }, map: { $0 })
     }
 }
 
 extension FieldValue {
     /// As an argument of SQL.
-    fileprivate var argument: DatabaseValue {
+    var argument: DatabaseValue {
         switch self {
         case .null: .null
         case .boolean(let flag): (flag ? 1 : 0).databaseValue

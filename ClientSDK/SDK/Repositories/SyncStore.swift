@@ -153,7 +153,7 @@ public final class SyncStore: Sendable {
         let (id, time) = (environment.newID(), environment.now())
         let newID: @Sendable () -> TransactionID = { [environment] in environment.newID() }
         let parts = try await enqueue(isWritten: { (parts: [TransactionID]) in !parts.isEmpty }) {
-            [database, steps = batch.steps] db in
+            [database, steps = batch.noted.take()] db in
             var draft = try WriteDraft(database, db, time: time, cuttingWith: mode == .inParts ? newID : nil)
             for step in steps { try step(&draft, database) }
             return try draft.finish(id)

@@ -2,16 +2,17 @@ public import Foundation
 public import TidemarkModel
 
 /// The writes of one atomic transaction, noted in order and carried out together; what is wrong with one of them is
-/// thrown by `SyncStore.write(_:)`, and then none happens.
+/// thrown by `SyncStore.write(_:)`, and then none happens. In `SyncStore.readAndWrite(_:_:)` they are carried out before the
+/// next read.
 public struct WriteBatch: Sendable {
     typealias Step = @Sendable (inout WriteDraft, LocalDatabase) throws -> Void
-    private(set) var steps: [Step] = []
+    let noted = NotedSteps()
     /// Bytes are to be sent besides.
     private(set) var hasBlobs = false
 
     /// Creates the record under the model's id.
     public mutating func create<Model: SyncModel>(_ model: Model) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             let coding = try database.coding(Model.self)
             try draft.stage(Mutation(key: coding.key(model.id), action: .create(try coding.fields(model))))
         }
@@ -23,7 +24,7 @@ public struct WriteBatch: Sendable {
     /// Where two devices create it while they do not know of each other, the first creation at the server stands whole and
     /// the second has no effect. So create what is always the same, and write the rest with `update` in the same batch.
     public mutating func ensure<Model: SyncModel>(_ model: Model) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             let coding = try database.coding(Model.self)
             let key = coding.key(model.id)
             guard try draft.visible(key) == nil else { return }
@@ -42,7 +43,7 @@ public struct WriteBatch: Sendable {
 
     /// Changes what differs between two states of a model; others' changes of other fields stay.
     public mutating func update<Model: SyncModel>(_ model: Model, from original: Model) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             let coding = try database.coding(Model.self)
             let change = ModelChange(collection: coding.collection, key: coding.key(model.id))
             let mutations = try change.mutations(from: try coding.fields(original), to: try coding.fields(model))
@@ -60,7 +61,7 @@ public struct WriteBatch: Sendable {
     public mutating func update<Model: SyncModel>(
         _ type: Model.Type, _ id: UUID, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             let coding = try database.coding(Model.self)
             let key = coding.key(id)
             guard let record = try draft.visible(key) else {
@@ -80,16 +81,48 @@ public struct WriteBatch: Sendable {
 
     /// Deletes the record of that id.
     public mutating func delete<Model: SyncModel>(_ type: Model.Type, _ id: UUID) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             try draft.stage(Mutation(key: try database.coding(Model.self).key(id), action: .delete))
         }
     }
 
     /// Brings a deleted record back as the model has it.
     public mutating func undelete<Model: SyncModel>(_ model: Model) {
-        steps.append { draft, database in
+        noted.note { draft, database in
             let coding = try database.coding(Model.self)
             try draft.stage(Mutation(key: coding.key(model.id), action: .undelete(try coding.fields(model))))
+        }
+    }
+
+    /// Has the whole write refused unless the record still is as the model says, so that nothing is decided on what is no
+    /// longer so.
+    ///
+    ///     try await store.write { batch in
+    ///         batch.requireUnchanged(order, \.status)
+    ///         batch.update(order, \.status, .pickedUp)
+    ///     }
+    ///
+    /// What is compared are the values on this device when the write is made, pending writes of its own among them, and those
+    /// that the batch has noted before: so ask first. What others have written and has not arrived yet is not known; that is
+    /// merged by the rules of the fields, of which `manual` asks a person.
+    ///
+    /// `SyncStore.write(_:)` then throws `StoreError` with `refused(.conflict)`, and a message that names what has changed.
+    /// - Parameter properties: those that count; all that the model has when there are none.
+    public mutating func requireUnchanged<Model: SyncModel>(_ model: Model, _ properties: PartialKeyPath<Model>...) {
+        let asked = properties.map { PropertyNames.result(of: $0) }
+        noted.note { draft, database in
+            let coding = try database.coding(Model.self)
+            let key = coding.key(model.id)
+            guard let record = try draft.visible(key) else {
+                throw StoreError(Rejection(.conflict, "\(key): is no longer here"))
+            }
+            let (then, now) = (try coding.fields(model), try coding.fields(try coding.model(record, .pending)))
+            let names = asked.isEmpty ? (then.entries + now.entries).map(\.name) : try asked.map { try $0.get() }
+            let changed = Set(names.filter { then[$0] != now[$0] }).sorted()
+            guard changed.isEmpty else {
+                throw StoreError(
+                    Rejection(.conflict, "\(key): changed since it was read: \(changed.joined(separator: ", "))"))
+            }
         }
     }
 
@@ -102,12 +135,12 @@ public struct WriteBatch: Sendable {
     public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))
         hasBlobs = true
-        steps.append { draft, _ in try draft.keep(bytes, as: key) }
+        noted.note { draft, _ in try draft.keep(bytes, as: key) }
         return key.digest
     }
 
     /// Any mutation, for records without a model.
-    public mutating func apply(_ mutation: Mutation) { steps.append { draft, _ in try draft.stage(mutation) } }
+    public mutating func apply(_ mutation: Mutation) { noted.note { draft, _ in try draft.stage(mutation) } }
 }
 
 extension LocalDatabase {

@@ -64,7 +64,15 @@ extension StoreSnapshot {
         let query = try SearchQuery(
             try store.database.table(Model.collection), SearchTerms(text), where: filter, orderBy: order, limit: limit,
             in: scope)
-        return coding.hits(try query.fetch(db), store.database)
+        let found: [SearchQuery.Found]
+        do {
+            found = try query.fetch(db)
+        } catch is RowsWait where underway != nil {
+            // Nobody else can bring the index up while this transaction writes.
+            while try store.database.searchUpkeep.index(db) {}
+            found = try query.fetch(db)
+        }
+        return coding.hits(found, store.database)
     }
 }
 

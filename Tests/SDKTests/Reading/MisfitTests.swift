@@ -76,7 +76,7 @@ import TidemarkModel
                 let set = value as? Set<String>
                 outcomes.append("\(name): \(set.map { "\($0.sorted())" } ?? "\(value)")")
             } catch {
-                outcomes.append("\(name) as \(Value.self): \(ModelCoding<Misfit>.reason(error))")
+                outcomes.append("\(name) as \(Value.self): \(StoreError.reason(error))")
             }
         }
     }

@@ -77,7 +77,7 @@ import TidemarkWire
         #expect(aside.map(\.id) == [id(2), id(3)])
         #expect(aside.map(\.collection) == ["notes", "notes"] && aside.map(\.model) == ["Task", "Task"])
         #expect(aside.map(\.field) == ["text", "kind"] && aside.map(\.problem) == [.missing, .misfit])
-        #expect(aside.first?.reason == "text is not set, and the model requires it")
+        #expect(aside.first?.reason == "text is not set, and the type requires it")
         #expect(aside.last?.reason.contains("secret") == true)
         #expect(try await store.repository(HandTask.self).undecodable().map(\.field) == ["text", "kind"])
     }

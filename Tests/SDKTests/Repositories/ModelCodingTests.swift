@@ -64,7 +64,7 @@ import TidemarkModel
         try await store.repository(Note.self).create(note)
         let error = await #expect(throws: StoreError.self) { try await store.repository(Strict.self).read(note.id) }
         #expect(error?.code == .coding)
-        #expect(error?.message == "notes/\(UniqueID(note.id)): text is not set, and the model requires it")
+        #expect(error?.message == "notes/\(UniqueID(note.id)): text is not set, and the type requires it")
     }
 
     @Test func `what no field can hold is refused when it is written`() async throws {

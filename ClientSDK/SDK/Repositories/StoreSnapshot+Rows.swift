@@ -1,0 +1,51 @@
+import GRDB
+public import TidemarkModel
+
+extension StoreSnapshot {
+    /// The rows of a query, by the names of its columns; `NULL` is absent.
+    ///
+    /// Collections are tables and fields are columns, next to `local_id`, `server_id`, `scope`, `server_time`,
+    /// `created_time`, `author` and `state`. A set, a map and JSON are JSON text. `tidemark_scope (scope, since, role)`
+    /// names the scopes that are held, and `tidemark_scope_page (scope, collection, floor, is_complete)` how far back their
+    /// records are here: all from `floor` on, by `server_id`.
+    /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
+    public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
+        let statement = try db.reading(sql)
+        // Also where the connection could: a commit has no columns.
+        guard statement.isReadonly, statement.columnCount > 0 else {
+            throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a snapshot only reads", sql: sql)
+        }
+        let columns = NamedColumns(statement.columnNames)
+        let cursor = try RowCursor(statement, arguments.map { $0.argument })
+        defer { cursor.close() }
+        var rows: [Fields] = []
+        while try cursor.step() { rows.append(columns.fields(cursor.statement)) }
+        return rows
+    }
+
+    /// The rows of a query as values of the app's own type, whose properties are the columns' names.
+    ///
+    ///     struct Load: Decodable { var status: OrderStatus; var number: Int; var oldest: Date? }
+    ///     let loads = try snapshot.rows(
+    ///         "SELECT status, count(*) AS number, min(received) AS oldest FROM orders GROUP BY status", as: Load.self)
+    ///
+    /// Columns are read as fields are: a `Bool` from a number, a `Date` from milliseconds, a `UUID` from an id, a set or a
+    /// nested struct from its JSON, an optional from `NULL`. A type of one value, such as `Int`, reads rows of one column.
+    /// - Throws: `StoreError` with `coding` that names the column for a row that does not decode; GRDB's `DatabaseError` for
+    ///   SQL that is wrong or that writes.
+    public func rows<Value: Decodable>(
+        _ sql: String, _ arguments: [FieldValue] = [], as type: Value.Type
+    ) throws -> [Value] {
+        try rows(sql, arguments).map { row in
+            do {
+                if type is any FieldConvertible.Type, row.entries.count == 1, let only = row.entries.first {
+                    return try FieldDecoder(value: only.value, codingPath: [FieldName(only.name)], source: .column)
+                        .decode(type)
+                }
+                return try FieldDecoder(value: .object(row), source: .row).decode(type)
+            } catch let error as DecodingError {
+                throw StoreError(.coding, "\(type): \(StoreError.reason(error))")
+            }
+        }
+    }
+}
