@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import TidemarkModel
 import TidemarkPostgres
+import TidemarkStore
 
 @testable import TidemarkPostgresStore
 
