@@ -63,11 +63,11 @@ extension Chat {
     /// the first is here, the second has nothing to add: messages are transactions of their own.
     private func clearDoubledDirects() async throws {
         let doubled = store.observe { snapshot in
-            try snapshot.parked().filter { parked in
-                guard let pair = parked.refusedDirect else { return false }
-                let held = try snapshot.read(ConversationRecord.self, pair.id)
-                return held?.participantIds == pair.participants
+            try snapshot.parked(ConversationRecord.self).filter { edit in
+                guard edit.isRefusedDirect, let written = edit.written else { return false }
+                return try snapshot.read(ConversationRecord.self, written.id)?.participantIds == written.participantIds
             }
+            .map(\.transaction)
         }
         for try await parked in doubled {
             for transaction in parked {
@@ -82,19 +82,15 @@ extension Chat {
     }
 }
 
-extension ParkedTransaction {
-    /// The direct conversation that this transaction opens and nothing else, when its id was taken.
-    fileprivate var refusedDirect: (id: UUID, participants: Set<String>)? {
-        guard rejection.code == .idConflict, mutations.count == 1, let mutation = mutations.first,
-            mutation.key.collection == ConversationRecord.collection, case .create(let fields) = mutation.action,
-            fields["kind"] == .string(Conversation.Kind.direct.rawValue),
-            case .array(let members)? = fields["participantIds"]
-        else { return nil }
-        let users = members.compactMap { if case .string(let text) = $0 { text } else { nil } }
-        guard let first = users.first, let last = users.last, users.count <= 2 else { return nil }
-        let ids = (0..<ChatID.directCandidates).map {
-            ChatID.directConversation(UserID(first), UserID(last), candidate: $0)
+extension ParkedEdit<ConversationRecord> {
+    /// Whether it opens a direct conversation and nothing else, and the id was taken.
+    fileprivate var isRefusedDirect: Bool {
+        guard rejection.code == .idConflict, transaction.mutations.count == 1, kind == .created, let written,
+            written.kind == Conversation.Kind.direct.rawValue, written.participantIds.count <= 2,
+            let first = written.participantIds.min(), let last = written.participantIds.max()
+        else { return false }
+        return (0..<ChatID.directCandidates).contains { candidate in
+            ChatID.directConversation(UserID(first), UserID(last), candidate: candidate) == written.id
         }
-        return ids.first { UniqueID($0) == mutation.key.id }.map { ($0, Set(users)) }
     }
 }

@@ -68,17 +68,18 @@ public struct Mutation: Hashable, Sendable {
     }
 }
 
-/// An atomic list of mutations: all of them take effect at the server, or none.
-public struct Transaction: Hashable, Sendable {
+/// An atomic list of mutations: all of them take effect at the server, or none. An app meets it as a write, by its receipt:
+/// SwiftUI has a type of this name.
+package struct Transaction: Hashable, Sendable {
     /// Chosen once by the device; the same however often it is sent.
-    public var id: TransactionID
-    public var mutations: [Mutation]
+    package var id: TransactionID
+    package var mutations: [Mutation]
     /// The device's clock when the app wrote; shown, never used for order.
-    public var clientTime: Milliseconds
+    package var clientTime: Milliseconds
     /// When given, the transaction is refused with `conflict` if a record it touches is newer than this.
-    public var ifSeq: SequenceNumber?
+    package var ifSeq: SequenceNumber?
 
-    public init(id: TransactionID, mutations: [Mutation], clientTime: Milliseconds, ifSeq: SequenceNumber? = nil) {
+    package init(id: TransactionID, mutations: [Mutation], clientTime: Milliseconds, ifSeq: SequenceNumber? = nil) {
         self.id = id
         self.mutations = mutations
         self.clientTime = clientTime

@@ -4,7 +4,7 @@ import Tidemark
 // Compiled, not run: these sequences end with their task.
 
 func observe(store: SyncStore, list: UUID, task: UUID) async throws {
-    let tasks = store.repository(Task.self)
+    let tasks = store.repository(Todo.self)
     let open = tasks.observe(
         where: .differs("isDone", true), orderBy: .ascending("title"), limit: 50, in: ScopeID(record: list))
     for try await page in open { print(page.map(\.title)) }

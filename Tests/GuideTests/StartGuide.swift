@@ -15,7 +15,7 @@ func chat(as user: UserID, with friend: UserID, server: String, token: String, f
     }
 }
 
-struct Task: SyncModel {
+struct Todo: SyncModel {
     static let collection = "tasks"
     var id = UUID()
     var listId: UUID
@@ -28,7 +28,7 @@ struct Task: SyncModel {
 }
 
 func nameUndecodable(store: SyncStore) async throws {
-    for record in try await store.repository(Task.self).undecodable() {
+    for record in try await store.repository(Todo.self).undecodable() {
         print(record.collection, record.id, record.field ?? "", record.reason)
     }
 }
@@ -61,7 +61,8 @@ enum GuideSchema {
                 "members": {"type": "set", "required": true, "merge": "elements"}}},
               "tasks": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
-                "title": "\(titleType)", "isDone": "boolean"}},
+                "title": "\(titleType)", "isDone": "boolean",
+                "approved": {"type": "boolean", "change": ["server"]}}},
               "pictures": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
                 "file": {"type": "blob", "required": true}}},

@@ -19,22 +19,37 @@ import TidemarkTestKit
         kit.faults.duplicate(ann)  // then a push arrives twice
         kit.faults.kill(ann, at: .afterPush)  // then the process dies
         for title in ["one", "two", "three"] {
-            try await ann.store.repository(Task.self).create(Task(listId: list.id, title: title))
+            try await ann.store.repository(Todo.self).create(Todo(listId: list.id, title: title))
             try await kit.settle()
         }
         try await ann.relaunch()
         try await kit.settle()
-        #expect(try kit.rows(of: Task.self).map(\.title) == ["one", "two", "three"])  // the server's truth
+        #expect(try kit.rows(of: Todo.self).map(\.title) == ["one", "two", "three"])  // the server's truth
         try kit.expectConverged()
 
         bob.goOffline()
-        try await bob.store.repository(Task.self).create(Task(listId: list.id, title: "four"))
+        try await bob.store.repository(Todo.self).create(Todo(listId: list.id, title: "four"))
         await kit.advance(by: .seconds(3_600))  // takes milliseconds
         bob.goOnline()
         try await kit.settle()
 
         let status = try await kit.whileRunning { try await bob.store.syncNow() }
         #expect(status.phase == .live)
-        #expect(try kit.rows(of: Task.self).count == 4)
+        #expect(try kit.rows(of: Todo.self).count == 4)
+    }
+}
+
+protocol TodoRepository: Sendable {
+    func open(in list: UUID) -> LiveValues<[Todo]>
+    func add(_ todo: Todo) async throws -> WriteReceipt
+}
+
+struct PaintedTodos: TodoRepository {
+    func open(in list: UUID) -> LiveValues<[Todo]> {
+        LiveValues([[], [Todo(listId: list, title: "Buy milk", syncState: .pending)]])
+    }
+    func add(_ todo: Todo) async throws -> WriteReceipt {
+        guard !todo.title.isEmpty else { throw StoreError(.refused(.invalid), "tasks.title: is empty") }
+        return WriteReceipt(id: todo.id, steps: [.queued, .parked(Rejection(.quota, "the list is full"))])
     }
 }

@@ -11,10 +11,14 @@ struct Allowance: Sendable {
     /// Every exception in the repository. A test fails for an entry that nothing needs any more.
     static let all: [Allowance] = [
         Allowance(
+            rule: "public names", path: "Shared/Model/Schema/Schema.swift",
+            reason:
+                "the word that every document uses; beside SwiftData, which does the same task, it is Tidemark.Schema"),
+        Allowance(
             rule: "unstructured tasks", path: "ClientSDK/SDK/Engine/SyncStore+Connecting.swift",
             reason: "connect() returns at once and the connection outlives its caller; disconnect() ends and awaits it"),
         Allowance(
-            rule: "unstructured tasks", path: "ClientSDK/SDK/SwiftUI/SyncQuery.swift",
-            reason: "a property of a SwiftUI view has no task of its own; the view's state cancels it when it goes"),
+            rule: "unstructured tasks", path: "ClientSDK/SDK/SwiftUI/LiveRecords.swift",
+            reason: "a view asks while it is drawn and cannot await; the object that it asks cancels it when it goes"),
     ]
 }

@@ -29,7 +29,8 @@ import Testing
     @Test func `every allowance has a reason and is still needed`() {
         let witnesses = requirementNames(Repository.productFiles)
         let rules = [
-            fileSize, functionLength, pathNames, typeNames, verbs, calls, unstructuredTasks, purity, timeLimits,
+            fileSize, functionLength, pathNames, typeNames, publicNames, verbs, calls, unstructuredTasks, purity,
+            timeLimits,
             outsideImports,
             directions, reasons, unfinished, links, wording, scripts, documentation(witnesses: witnesses),
         ]

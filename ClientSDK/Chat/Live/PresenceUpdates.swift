@@ -4,29 +4,55 @@ public import Tidemark
 
 /// One user's presence, now and after each change. Ends with its task.
 public struct PresenceUpdates: AsyncSequence, Sendable {
-    fileprivate enum Event: Sendable {
+    private let start: @Sendable () -> Iterator
+
+    init(_ store: SyncStore, _ user: UserID) {
+        start = { Iterator(followed: FollowedPresence(PresenceQuestion(store: store, user: user)), given: nil) }
+    }
+
+    /// Values from elsewhere: for stand-ins of `UserRepository` in an app's tests and previews.
+    ///
+    ///     func observePresence(_ user: UserID) -> PresenceUpdates { PresenceUpdates(LiveValues([.online])) }
+    public init(_ values: LiveValues<Presence>) {
+        start = { Iterator(followed: nil, given: values.makeAsyncIterator()) }
+    }
+
+    /// Asks from here on.
+    public func makeAsyncIterator() -> Iterator { start() }
+
+    /// Throws as `LiveValues` does, when the conversations cannot be read.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var followed: FollowedPresence?
+        fileprivate var given: LiveValues<Presence>.Iterator?
+
+        @concurrent public mutating func next() async throws -> Presence? {
+            if let presence = try await followed?.next() { return presence }
+            return try await given?.next()
+        }
+    }
+}
+
+// An iterator belongs to the task that made it.
+@available(*, unavailable)
+extension PresenceUpdates.Iterator: Sendable {}
+
+/// Whose presence is asked for, and where.
+private struct PresenceQuestion: Sendable {
+    enum Event: Sendable {
         /// The conversation to ask in, if there is one.
         case shared(ScopeID?)
         case known([UserID: Presence])
     }
 
-    fileprivate typealias Events = AsyncMerge2Sequence<
+    typealias Events = AsyncMerge2Sequence<
         AsyncMapSequence<LiveValues<ScopeID?>, Event>, AsyncMapSequence<AsyncStream<[UserID: Presence]>, Event>
     >
 
-    private let store: SyncStore
-    private let user: UserID
-
-    init(_ store: SyncStore, _ user: UserID) {
-        self.store = store
-        self.user = user
-    }
-
-    /// Asks from here on.
-    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+    let store: SyncStore
+    let user: UserID
 
     /// The events of one conversation, and of which it is.
-    fileprivate func events(in scope: ScopeID?) -> Events {
+    func events(in scope: ScopeID?) -> Events {
         let shared = store.observe { [user] snapshot in try Self.shared(with: user, snapshot) }
         let known = scope.map { store.presence(in: $0) } ?? AsyncStream { $0.finish() }
         return merge(shared.map { Event.shared($0) }, known.map { Event.known($0) })
@@ -46,39 +72,35 @@ public struct PresenceUpdates: AsyncSequence, Sendable {
         ORDER BY c.local_id IS ?2 DESC, c.local_id DESC
         LIMIT 1
         """
-
-    /// Throws as `LiveValues` does, when the conversations cannot be read.
-    public struct Iterator: AsyncIteratorProtocol {
-        private let updates: PresenceUpdates
-        private var scope: ScopeID?
-        private var events: Events.Iterator
-        private var last: Presence?
-
-        fileprivate init(_ updates: PresenceUpdates) {
-            self.updates = updates
-            events = updates.events(in: nil).makeAsyncIterator()
-        }
-
-        @concurrent public mutating func next() async throws -> Presence? {
-            while let event = try await events.next() {
-                var presence = last ?? .unknown
-                switch event {
-                case .shared(let shared) where shared != scope:
-                    scope = shared
-                    events = updates.events(in: shared).makeAsyncIterator()
-                    presence = .unknown
-                case .shared: break
-                case .known(let users): presence = users[updates.user] ?? .unknown
-                }
-                guard presence != last else { continue }
-                last = presence
-                return presence
-            }
-            return nil
-        }
-    }
 }
 
-// An iterator belongs to the task that made it.
-@available(*, unavailable)
-extension PresenceUpdates.Iterator: Sendable {}
+/// Follows the answers, from one conversation to another one.
+private struct FollowedPresence {
+    private let question: PresenceQuestion
+    private var scope: ScopeID?
+    private var events: PresenceQuestion.Events.Iterator
+    private var last: Presence?
+
+    init(_ question: PresenceQuestion) {
+        self.question = question
+        events = question.events(in: nil).makeAsyncIterator()
+    }
+
+    @concurrent mutating func next() async throws -> Presence? {
+        while let event = try await events.next() {
+            var presence = last ?? .unknown
+            switch event {
+            case .shared(let shared) where shared != scope:
+                scope = shared
+                events = question.events(in: shared).makeAsyncIterator()
+                presence = .unknown
+            case .shared: break
+            case .known(let users): presence = users[question.user] ?? .unknown
+            }
+            guard presence != last else { continue }
+            last = presence
+            return presence
+        }
+        return nil
+    }
+}

@@ -28,6 +28,26 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     public let updated: Date?
     public let syncState: RecordState
 
+    public init(
+        id: UUID, kind: Kind, participants: [Participant], adminIDs: Set<UserID> = [], name: String? = nil,
+        imageURL: URL? = nil, creator: UserID, lastMessage: MessageSummary? = nil,
+        unread: Unread = Unread(count: 0, isExact: true), created: Date, updated: Date? = nil,
+        syncState: RecordState = .synced
+    ) {
+        self.id = id
+        self.kind = kind
+        self.participants = participants
+        self.adminIDs = adminIDs
+        self.name = name
+        self.imageURL = imageURL
+        self.creator = creator
+        self.lastMessage = lastMessage
+        self.unread = unread
+        self.created = created
+        self.updated = updated
+        self.syncState = syncState
+    }
+
     /// The group's name, or what the others are called.
     public func title(for user: UserID) -> String {
         if let name, kind == .group { return name }
@@ -42,6 +62,12 @@ public struct Participant: Hashable, Sendable, Identifiable {
     /// From the user's profile; before that is here, as the conversation's creator called them; else the user id.
     public let displayName: String
     public let imageURL: URL?
+
+    public init(id: UserID, displayName: String, imageURL: URL? = nil) {
+        self.id = id
+        self.displayName = displayName
+        self.imageURL = imageURL
+    }
 }
 
 /// The last message of a conversation, for a list.
@@ -51,6 +77,14 @@ public struct MessageSummary: Hashable, Sendable {
     public let senderName: String?
     public let text: String
     public let sentAt: Date
+
+    public init(id: UUID, senderID: UserID, senderName: String? = nil, text: String, sentAt: Date) {
+        self.id = id
+        self.senderID = senderID
+        self.senderName = senderName
+        self.text = text
+        self.sentAt = sentAt
+    }
 }
 
 /// How many messages of others the user has not read.

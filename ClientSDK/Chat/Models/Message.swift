@@ -33,6 +33,29 @@ public struct Message: Hashable, Sendable, Identifiable {
     /// Who of the others has read it, earliest first.
     public let readBy: [Receipt]
 
+    public init(
+        id: UUID, conversationID: UUID, senderID: UserID, senderName: String? = nil, text: String,
+        attachment: MessageAttachment? = nil, sentAt: Date, created: Date, serverTime: Date? = nil,
+        serverID: Int64? = nil, syncState: RecordState = .synced, sending: PendingWrite? = nil,
+        failure: Rejection? = nil, deliveredTo: [Receipt] = [], readBy: [Receipt] = []
+    ) {
+        self.id = id
+        self.conversationID = conversationID
+        self.senderID = senderID
+        self.senderName = senderName
+        self.text = text
+        self.attachment = attachment
+        self.sentAt = sentAt
+        self.created = created
+        self.serverTime = serverTime
+        self.serverID = serverID
+        self.syncState = syncState
+        self.sending = sending
+        self.failure = failure
+        self.deliveredTo = deliveredTo
+        self.readBy = readBy
+    }
+
     /// Computed from the rows that are here; in a group, one of the others is enough for `delivered` and `read`, so that
     /// the status never goes back when members come and go. `deliveredTo` and `readBy` tell more.
     public var status: MessageStatus {

@@ -15,6 +15,21 @@ public struct User: Hashable, Sendable, Identifiable {
     /// Server time of the last change; `nil` until it is committed.
     public let updated: Date?
     public let syncState: RecordState
+
+    public init(
+        id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, presence: String? = nil,
+        lastSeen: Date? = nil, created: Date, updated: Date? = nil, syncState: RecordState = .synced
+    ) {
+        self.id = id
+        self.displayName = displayName
+        self.email = email
+        self.imageURL = imageURL
+        self.presence = presence
+        self.lastSeen = lastSeen
+        self.created = created
+        self.updated = updated
+        self.syncState = syncState
+    }
 }
 
 /// What a user may change about themselves.

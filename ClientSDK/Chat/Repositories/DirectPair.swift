@@ -39,8 +39,7 @@ struct DirectPair: Hashable, Sendable {
     }
 
     private static func isHeld(_ id: UUID, _ snapshot: StoreSnapshot) throws -> Bool {
-        let sql = "SELECT 1 AS one FROM tidemark_scope WHERE scope = ?"
-        return try !snapshot.rows(sql, [.id(id)]).isEmpty
+        try !snapshot.rows("SELECT 1 AS one FROM tidemark_scope WHERE scope = ?", [.id(id)]).isEmpty
     }
 }
 

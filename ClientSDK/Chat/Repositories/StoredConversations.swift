@@ -32,14 +32,16 @@ struct StoredConversations: ConversationRepository {
 
     func createDirect(with user: UserID) async throws -> Conversation {
         let pair = DirectPair(account: store.account, other: user)
+        if let held = try await store.read({ try pair.held($0) }) { return try await found(held) }
         let names = try await names([store.account, user])
-        // What arrives meanwhile may take the id that was free.
-        for _ in 0...ChatID.directCandidates {
-            if let held = try await store.read({ try pair.held($0) }) { return try await found(held) }
-            guard let free = try await store.read({ try pair.free($0) }) else { break }
-            try await store.write { $0.ensure(pair.record(free, names: names)) }
+        // What arrives meanwhile may have taken the id that was free, or be the conversation.
+        let opened = try await store.readAndWrite { snapshot, batch in
+            if let held = try pair.held(snapshot) { return held }
+            guard let free = try pair.free(snapshot) else { throw ChatError.taken }
+            batch.ensure(pair.record(free, names: names))
+            return free
         }
-        throw ChatError.taken
+        return try await found(opened.value)
     }
 
     func createGroup(name: String, imageURL: URL?, members: Set<UserID>) async throws -> Conversation {

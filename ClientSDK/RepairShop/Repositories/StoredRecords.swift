@@ -31,30 +31,22 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
     public func update(
         _ id: UUID, _ change: @escaping @Sendable (inout Model) -> Void
     ) async throws -> WriteReceipt {
-        let error = notFound(id)
-        return try await translatingNotFound(id) {
-            try await store.repository(Model.self).update(id) { model in
-                guard model.shopId == shop else { throw error }
-                change(&model)
-            }
-        }
+        try await write(id) { batch in batch.update(Model.self, id, change) }
     }
 
     @discardableResult
     public func delete(_ id: UUID) async throws -> WriteReceipt {
-        _ = try await read(id)
-        return try await translatingNotFound(id) { try await store.repository(Model.self).delete(id) }
+        try await write(id) { batch in batch.delete(Model.self, id) }
     }
 
-    private func translatingNotFound(_ id: UUID, _ write: () async throws -> WriteReceipt) async throws -> WriteReceipt
+    /// Writes to a record if it is one of this shop's.
+    private func write(_ id: UUID, _ body: @escaping @Sendable (inout WriteBatch) -> Void) async throws -> WriteReceipt
     {
-        do {
-            return try await write()
-        } catch let error as StoreError
-            where error.code == .refused(.notFound) || error.code == .refused(.gone)
-        {
-            throw notFound(id)
+        try await store.readAndWrite { snapshot, batch in
+            guard try snapshot.read(Model.self, id)?.shopId == shop else { throw notFound(id) }
+            body(&batch)
         }
+        .receipt
     }
 
     private func notFound(_ id: UUID) -> RepairShopError { .notFound(collection: Model.collection, id: id) }

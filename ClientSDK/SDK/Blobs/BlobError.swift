@@ -35,7 +35,7 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence for logs and support.
     public let message: String
 
-    init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }

@@ -17,4 +17,17 @@ public struct UnsentBlob: Hashable, Sendable {
     public let failure: BlobFailure?
     /// What went wrong last, for support.
     public let lastError: String?
+
+    public init(
+        digest: BlobDigest, scope: ScopeID, byteCount: Int, since: Date, attempts: Int = 0,
+        failure: BlobFailure? = nil, lastError: String? = nil
+    ) {
+        self.digest = digest
+        self.scope = scope
+        self.byteCount = byteCount
+        self.since = since
+        self.attempts = attempts
+        self.failure = failure
+        self.lastError = lastError
+    }
 }

@@ -9,6 +9,11 @@ public struct History: Hashable, Sendable {
     /// Older ones are asked for and on their way, as soon as there is a connection.
     public var isLoading: Bool
 
+    public init(hasOlder: Bool, isLoading: Bool = false) {
+        self.hasOlder = hasOlder
+        self.isLoading = isLoading
+    }
+
     static func fetch(_ db: Database, _ collection: String, _ scope: ScopeID) throws -> History {
         let sql = """
             SELECT is_complete, remaining IS NULL OR remaining > 0 FROM tidemark_scope_page

@@ -10,6 +10,12 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
         public var pending: Int
         /// Of these, what was refused or got no answer.
         public var failed: Int
+
+        public init(all: Int, pending: Int = 0, failed: Int = 0) {
+            self.all = all
+            self.pending = pending
+            self.failed = failed
+        }
     }
 
     /// By the collection's name.
@@ -26,6 +32,19 @@ public struct StoreStatistics: Codable, Hashable, Sendable {
     public var parked: Int
     /// Records that were evicted since the file was made.
     public var evicted: Int
+
+    public init(
+        collections: [String: Rows] = [:], fileBytes: Int64 = 0, usedBytes: Int64 = 0, pending: Int = 0,
+        failed: Int = 0, parked: Int = 0, evicted: Int = 0
+    ) {
+        self.collections = collections
+        self.fileBytes = fileBytes
+        self.usedBytes = usedBytes
+        self.pending = pending
+        self.failed = failed
+        self.parked = parked
+        self.evicted = evicted
+    }
 
     /// Rows of all collections.
     public var rows: Int { collections.values.reduce(0) { $0 + $1.all } }

@@ -19,4 +19,10 @@ public struct ConflictNote: Hashable, Sendable {
     public var fields: [String]
     /// What became of the values that were written here.
     public var outcome: Outcome
+
+    public init(key: RecordKey, fields: [String], outcome: Outcome) {
+        self.key = key
+        self.fields = fields
+        self.outcome = outcome
+    }
 }

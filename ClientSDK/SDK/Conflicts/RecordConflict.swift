@@ -18,6 +18,12 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
         public let mine: FieldValue?
         /// What the server has now.
         public let theirs: FieldValue?
+
+        public init(name: String, mine: FieldValue? = nil, theirs: FieldValue? = nil) {
+            self.name = name
+            self.mine = mine
+            self.theirs = theirs
+        }
     }
 
     /// What shall stand.

@@ -15,6 +15,16 @@ public struct CollectionStatus: Hashable, Sendable {
     /// server's changes are one order.
     public var lastSync: Date?
 
+    public init(
+        pending: Int = 0, failed: Int = 0, filled: SyncProgress = SyncProgress(done: 0, total: 0),
+        lastSync: Date? = nil
+    ) {
+        self.pending = pending
+        self.failed = failed
+        self.filled = filled
+        self.lastSync = lastSync
+    }
+
     static func fetch(_ db: Database, _ collection: String) throws -> CollectionStatus {
         let counts = """
             SELECT count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('queued', 'sending')),

@@ -28,7 +28,7 @@ public struct SyncStatus: Hashable, Sendable {
     public var pushPause: PushPause?
     private var track = ActivityTrack()
 
-    init(phase: SyncPhase, lastSync: Date?) {
+    public init(phase: SyncPhase, lastSync: Date?) {
         self.phase = phase
         self.lastSync = lastSync
         track.follow(self)
@@ -105,7 +105,9 @@ public struct SyncProgress: Hashable, Sendable {
     /// What was shown already.
     private var floor: Double
 
-    init(done: Int, total: Int, floor: Double = 0) {
+    public init(done: Int, total: Int) { self.init(done: done, total: total, floor: 0) }
+
+    init(done: Int, total: Int, floor: Double) {
         self.done = done
         self.total = total
         self.floor = floor
@@ -131,6 +133,11 @@ public struct PushPause: Hashable, Sendable {
     public var reason: Reason
     /// When sending goes on, in milliseconds since 1970.
     public var until: Int64
+
+    public init(reason: Reason, until: Int64) {
+        self.reason = reason
+        self.until = until
+    }
 
     /// The same with a time that is so much later.
     func moved(by milliseconds: Int64) -> PushPause { PushPause(reason: reason, until: until + milliseconds) }

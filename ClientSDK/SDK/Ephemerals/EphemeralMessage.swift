@@ -14,6 +14,14 @@ public struct EphemeralMessage: Hashable, Sendable {
     /// For how long it means something, from its arrival.
     public let lifetime: Duration
 
+    public init(scope: ScopeID, user: UserID, kind: String, payload: Fields, lifetime: Duration) {
+        self.scope = scope
+        self.user = user
+        self.kind = kind
+        self.payload = payload
+        self.lifetime = lifetime
+    }
+
     /// `nil` when it does not say who said it.
     init?(_ message: Ephemeral) {
         guard let user = message.user else { return nil }

@@ -24,6 +24,13 @@ public struct MergeDecision: Hashable, Sendable {
     /// What came of it.
     public var resolution: Resolution
 
+    public init(collection: String, record: UUID, fields: [String], resolution: Resolution) {
+        self.collection = collection
+        self.record = record
+        self.fields = fields
+        self.resolution = resolution
+    }
+
     /// As `SyncLogEvent.details` has it.
     var details: [String: String] {
         [

@@ -43,12 +43,13 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence that names collection, field and reason.
     public let message: String
 
-    init(_ code: Code, _ message: String) {
+    public init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    init(_ rejection: Rejection) { self.init(.refused(rejection.code), rejection.message) }
+    /// What the store says of a write that breaks a rule.
+    public init(_ rejection: Rejection) { self.init(.refused(rejection.code), rejection.message) }
 
     public var description: String { message }
 }

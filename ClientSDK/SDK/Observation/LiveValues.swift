@@ -50,6 +50,18 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         start = { Iterator(GivenValues(values: source().makeAsyncIterator())) }
     }
 
+    /// These values, one after the other, and no more: for stand-ins and previews.
+    ///
+    ///     func observe() -> LiveValues<[Card]> { LiveValues([[milk], [milk, bread]]) }
+    public init(_ values: [Element]) {
+        self.init {
+            AsyncThrowingStream { stream in
+                for value in values { stream.yield(value) }
+                stream.finish()
+            }
+        }
+    }
+
     public func makeAsyncIterator() -> Iterator { start() }
 
     /// Throws `StoreError` or GRDB's `DatabaseError` when a value cannot be read; the sequence has then ended.

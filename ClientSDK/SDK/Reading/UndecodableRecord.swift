@@ -4,7 +4,7 @@ import TidemarkModel
 /// A record that is here and that a model cannot hold: a field that the model requires is not set, or has a value that the
 /// model does not know. Lists, searches and observations go on without it; nothing of it is lost.
 ///
-///     for record in try await store.repository(Task.self).undecodable() {
+///     for record in try await store.repository(Todo.self).undecodable() {
 ///         print(record.collection, record.id, record.reason)
 ///     }
 public struct UndecodableRecord: Hashable, Sendable {
@@ -28,6 +28,15 @@ public struct UndecodableRecord: Hashable, Sendable {
     public let problem: Problem
     /// The error of the decoding in words. It may quote the value.
     public let reason: String
+
+    public init(collection: String, id: UUID, model: String, field: String? = nil, problem: Problem, reason: String) {
+        self.collection = collection
+        self.id = id
+        self.model = model
+        self.field = field
+        self.problem = problem
+        self.reason = reason
+    }
 
     init<Model: SyncModel>(_ key: RecordKey, as model: Model.Type, _ error: any Error) {
         collection = key.collection

@@ -147,6 +147,18 @@ public struct PendingWrite: Hashable, Sendable {
     public var lastAttempt: Date?
     /// Why it did not arrive, for a person to read.
     public var lastError: String?
+
+    public init(
+        written: Date, attempts: Int = 0, isSending: Bool = false, isWithheld: Bool = false, lastAttempt: Date? = nil,
+        lastError: String? = nil
+    ) {
+        self.written = written
+        self.attempts = attempts
+        self.isSending = isSending
+        self.isWithheld = isWithheld
+        self.lastAttempt = lastAttempt
+        self.lastError = lastError
+    }
 }
 
 extension SyncStore {

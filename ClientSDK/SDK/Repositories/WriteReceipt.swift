@@ -9,7 +9,7 @@ public struct WriteReceipt: Sendable, Identifiable {
     public let id: UUID
     /// The ids of all transactions that the write was cut into, in their order; one for a write that was not.
     public let parts: [UUID]
-    private let database: LocalDatabase
+    private let become: @Sendable () -> WriteSteps
 
     init(_ id: TransactionID, _ database: LocalDatabase) { self.init([id], database) }
 
@@ -17,24 +17,41 @@ public struct WriteReceipt: Sendable, Identifiable {
     init(_ parts: [TransactionID], _ database: LocalDatabase) {
         self.parts = parts.map { UUID($0) }
         id = self.parts.last ?? UUID()
-        self.database = database
+        become = {
+            WriteSteps(
+                values: LiveValues(
+                    database, atMost: parts.count, fetch: { try ReceiptTable(db: $0).step(parts) }, map: { $0 }))
+        }
+    }
+
+    /// A receipt of a stand-in of a repository, in an app's tests and previews.
+    ///
+    ///     func create(_ card: Card) async throws -> WriteReceipt { WriteReceipt(id: card.id, steps: [.queued]) }
+    ///
+    /// - Parameter steps: what `steps` gives, each time.
+    public init(id: UUID, steps: [WriteStep]) {
+        self.id = id
+        parts = [id]
+        become = { WriteSteps(steps) }
     }
 
     /// The step that it is at and those that follow, ending with `committed` or `parked`. Steps that pass quickly may not
     /// be seen. A write in parts has its last step when all of them have: `parked` if one was refused, with the first
     /// refusal; the others stand.
-    public var steps: WriteSteps {
-        let parts = parts.map { UniqueID($0) }
-        return WriteSteps(
-            values: LiveValues(
-                database, atMost: parts.count, fetch: { try ReceiptTable(db: $0).step(parts) }, map: { $0 }))
-    }
+    public var steps: WriteSteps { become() }
 }
 
 /// The steps of a write; ends after the final one.
 public struct WriteSteps: AsyncSequence, Sendable {
     public typealias Element = WriteStep
     let values: LiveValues<WriteStep?>
+
+    init(values: LiveValues<WriteStep?>) { self.values = values }
+
+    /// These steps, one after the other: for stand-ins in an app's tests and previews.
+    public init(_ steps: [WriteStep]) {
+        values = LiveValues(steps)
+    }
 
     public func makeAsyncIterator() -> Iterator { Iterator(values: values.makeAsyncIterator()) }
 

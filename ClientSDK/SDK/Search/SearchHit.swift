@@ -5,6 +5,11 @@ public struct SearchHit<Model: SyncModel>: Sendable, Identifiable {
     /// The part of the text around the words that were found.
     public let snippet: SearchSnippet
 
+    public init(model: Model, snippet: SearchSnippet) {
+        self.model = model
+        self.snippet = snippet
+    }
+
     public var id: Model.ID { model.id }
 }
 
@@ -20,10 +25,19 @@ public struct SearchSnippet: Hashable, Sendable {
         public let text: String
         /// They are what was searched for.
         public let isMatch: Bool
+
+        public init(text: String, isMatch: Bool) {
+            self.text = text
+            self.isMatch = isMatch
+        }
     }
 
     /// In the order of the text; "…" stands for what is left out.
     public let pieces: [Piece]
+
+    public init(pieces: [Piece]) {
+        self.pieces = pieces
+    }
 
     /// The whole snippet without marks.
     public var text: String { pieces.map(\.text).joined() }

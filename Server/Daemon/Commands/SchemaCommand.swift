@@ -9,7 +9,7 @@ import TidemarkOperations
 struct SchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schema", abstract: "Work with schema documents.",
-        subcommands: [Check.self, Apply.self, Show.self, Sample.self])
+        subcommands: [Check.self, Diff.self, Swift.self, Apply.self, Show.self, Sample.self])
 
     /// `tidemark schema check`: reads a schema as the server would.
     struct Check: ParsableCommand {
@@ -54,7 +54,7 @@ struct SchemaCommand: ParsableCommand {
                     + " --accept")
         }
 
-        private static func schema(at file: String) throws -> Schema {
+        static func schema(at file: String) throws -> Schema {
             let bytes: Data
             do {
                 bytes = try Data(contentsOf: URL(fileURLWithPath: file))
@@ -67,6 +67,48 @@ struct SchemaCommand: ParsableCommand {
                 throw CommandFailure("\(file): \(error)")
             }
         }
+    }
+
+    /// `tidemark schema diff`: what apps in use meet.
+    struct Diff: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "diff",
+            abstract: "Print what changes between two schemas, and what apps meet that were made with the older one.",
+            discussion: """
+                'tidemark schema check NEW --against OLD' says the same, and fails where something is taken away.
+
+                EXAMPLES
+                  tidemark schema diff released.schema.json app.schema.json
+                """)
+
+        @Argument(help: "The document that apps in use were made with.")
+        var old: String
+
+        @Argument(help: "The document that is to follow it.")
+        var new: String
+
+        func run() throws {
+            print(SchemaComparison(from: try Check.schema(at: old), to: try Check.schema(at: new)).text)
+        }
+    }
+
+    /// `tidemark schema swift`: an app's models.
+    struct Swift: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "swift",
+            abstract: "Print a Swift model for each collection of a schema.",
+            discussion: """
+                What is printed compiles, with a property for each field. Fields of type map and json stand in a \
+                comment: their types are the app's.
+
+                EXAMPLES
+                  tidemark schema swift app.schema.json > Models.swift
+                """)
+
+        @Argument(help: "The schema document, JSON.")
+        var file: String
+
+        func run() throws { print(try Check.schema(at: file).swiftModels, terminator: "") }
     }
 
     /// `tidemark schema sample`: a document to begin with.

@@ -26,6 +26,8 @@ import TidemarkModel
         ],
         ["tidemark schema show", "--server", "--secret-file", "--dev"],
         ["tidemark schema check", "<file>"],
+        ["tidemark schema diff", "<old>", "<new>"],
+        ["tidemark schema swift", "<file>"],
         ["tidemark erase scope", "<scope>", "--workspace", "--plan", "--yes", "--database"],
         ["tidemark erase user", "<user>", "--workspace", "--plan", "--yes", "--database"],
         ["tidemark erase workspace", "--workspace", "--plan", "--yes", "--database"],

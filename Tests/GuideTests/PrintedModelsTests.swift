@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+import Tidemark
+
+@Suite(.timeLimit(.minutes(5))) struct PrintedModelsTests {
+    @Test func `models that were printed for a schema fit it, and go through a store`() async throws {
+        let document = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "printed.schema.json")
+        let schema = try Schema(json: Array(try Data(contentsOf: document)))
+        let store = try SyncStore.inMemory(account: UserID("ann"), schema: schema, models: BoxAppModels.all)
+        let box = Box(members: ["ann"], title: "attic")
+        let task = TaskRecord(
+            boxId: box.id, title: "tidy", case: "leather", due: Date(timeIntervalSince1970: 5), tags: ["now"], votes: 2)
+        try await store.write { batch in
+            batch.create(box)
+            batch.create(task)
+        }
+        let read = try #require(try await store.repository(TaskRecord.self).readAll(where: \.case == "leather").first)
+        #expect(read.title == "tidy" && read.due == task.due && read.tags == ["now"] && read.syncState == .pending)
+    }
+}
