@@ -183,10 +183,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/SDK",
-            exclude: [
-                "Joins/JOINS.md", "LocalStore/DURABLE.md", "Observation/PULL.md", "Outbox/ACCESS.md",
-                "Repositories/KEYPATHS.md", "Search/MERGING.md",
-            ]),
+            exclude: ["LocalStore/DURABLE.md", "Observation/PULL.md", "Repositories/KEYPATHS.md", "Search/MERGING.md"]),
         .target(
             name: "TidemarkNIOTransport",
             dependencies: [
@@ -400,7 +397,7 @@ let package = Package(
         .testTarget(
             name: "GuideTests",
             dependencies: ["Tidemark", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit"],
-            path: "Tests/GuideTests", exclude: ["printed.schema.json"]),
+            path: "Tests/GuideTests"),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],
     swiftLanguageModes: [.v6]

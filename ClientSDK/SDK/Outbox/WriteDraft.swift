@@ -13,8 +13,6 @@ struct WriteDraft {
     private let time: Milliseconds
     private let limits: ModelLimits
     private let newID: (@Sendable () -> TransactionID)?
-    /// `nil` for what was judged before, and what a person wants tried again.
-    private let access: AccessCheck?
     /// Without what is being written.
     private var counts: OutboxCounts
     private var mutations: [Mutation] = []
@@ -23,21 +21,17 @@ struct WriteDraft {
     /// The parts that are in the outbox already.
     private var parts: [TransactionID] = []
 
-    /// - Parameters:
-    ///   - newID: where it may be cut: the ids of the parts, the last one excepted.
-    ///   - isJudged: what the access rules of the schema forbid is refused.
+    /// - Parameter newID: where it may be cut: the ids of the parts, the last one excepted.
     init(
         _ database: LocalDatabase, _ db: Database, time: Milliseconds,
-        cuttingWith newID: (@Sendable () -> TransactionID)? = nil, isJudged: Bool = false
+        cuttingWith newID: (@Sendable () -> TransactionID)? = nil
     ) throws {
         self.database = database
         self.time = time
         self.newID = newID
         limits = database.modelLimits
         records = RecordTable(db, database)
-        let rows = try DraftRows(records)
-        self.rows = rows
-        access = isJudged ? AccessCheck(db: db, database: database, isStaged: { rows.staged($0) != nil }) : nil
+        rows = try DraftRows(records)
         counts = try OutboxCounts(db)
     }
 
@@ -59,8 +53,7 @@ struct WriteDraft {
         do {
             try next.apply(mutation, in: collection)
             try checkSize(next, collection)
-            try access?.check(mutation, from: current, to: next, in: collection)
-        } catch let error as Rejection {
+        } catch {
             throw StoreError(error)
         }
         if !hasBase {
