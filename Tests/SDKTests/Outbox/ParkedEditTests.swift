@@ -20,7 +20,7 @@ import TidemarkWire
         _ receipt: WriteReceipt, _ bench: Bench, from: String = "c0", to: String = "c1",
         _ changes: Change...
     ) throws {
-        let outcome = Settled.Outcome(
+        let outcome = TransactionOutcome(
             number: 1, transaction: UniqueID(receipt.id), seq: 50, time: 6, rejection: Rejection(.quota, "full"))
         try bench.database.apply(
             .make(from: from, to: to, changes, settled: Settled(through: 1, outcomes: [outcome])), now: 9_000)

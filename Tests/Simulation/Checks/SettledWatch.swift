@@ -79,15 +79,24 @@ struct SettledWatch {
         return vanished
     }
 
-    /// What the frame settled as committed, in scopes that are still held, waits from now on.
+    /// What the frame settled as committed, in scopes that are still held, waits from now on. What a refused write of the
+    /// same frame may have shown goes with it.
     private mutating func noteSettled(on device: Device) {
         let settled = shown
         shown = [:]
         guard !settled.isEmpty else { return }
         _ = device.look { db in
+            var committed: Set<Place> = []
+            var refused: Set<Place> = []
             for (id, places) in settled {
-                guard case .committed? = try ReceiptTable(db: db).step(id) else { continue }
-                for place in places { waiting[place] = try ScopeTable(db: db).held(place.scope)?.since }
+                if case .committed? = try ReceiptTable(db: db).step(id) {
+                    committed.formUnion(places)
+                } else {
+                    refused.formUnion(places)
+                }
+            }
+            for place in committed.subtracting(refused) {
+                waiting[place] = try ScopeTable(db: db).held(place.scope)?.since
             }
         }
     }
