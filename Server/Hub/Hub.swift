@@ -184,6 +184,17 @@ package struct Hub: Sendable {
         }
     }
 
+    /// The answer to `readComparison`; `isRead` is false when the store failed.
+    mutating func compared(
+        _ id: SessionID, _ comparison: Comparison, isRead: Bool, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, ring, effects in
+            guard isRead else { return session.compareFailed(comparison.request, into: &effects) }
+            session.compared(comparison, into: &effects)
+            session.releasePages(upTo: ring()?.tail.seq, into: &effects)
+        }
+    }
+
     /// The sequencer's word on one submission.
     mutating func settled(
         _ id: SessionID, _ outcome: PushOutcome, pushEnd: Int64?, into effects: inout [SessionEffect]

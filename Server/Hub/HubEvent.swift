@@ -31,6 +31,8 @@ package enum HubEvent: Sendable {
     case pageRead(SessionID, PageRequest, Page?)
     /// The answer to `readHistory`; `nil` when the store failed.
     case historyRead(SessionID, HistoryRequest, LedgerPage?)
+    /// The answer to `readComparison`; `isRead` is false when the store failed.
+    case compared(SessionID, Comparison, isRead: Bool)
     /// What the sequencer decided about one submission.
     case settled(SessionID, PushOutcome, pushEnd: Int64?)
 
@@ -93,6 +95,7 @@ extension Hub {
         case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
         case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
         case .historyRead(let id, let request, let page): historyRead(id, request, page, into: &effects)
+        case .compared(let id, let comparison, let isRead): compared(id, comparison, isRead: isRead, into: &effects)
         case .settled(let id, let outcome, let pushEnd): settled(id, outcome, pushEnd: pushEnd, into: &effects)
         case .follow(let workspace, let head): follow(workspace, from: head)
         case .unfollow(let workspace): unfollow(workspace, into: &effects)

@@ -31,6 +31,8 @@ extension HubExecutor {
             node.readPage(request, in: workspace, for: id, replyTo: inbox)
         case .readHistory(let id, let workspace, let request):
             node.readHistory(request, in: workspace, for: id, replyTo: inbox)
+        case .readComparison(let id, let workspace, let comparison):
+            node.read(comparison, in: workspace, for: id, replyTo: inbox)
         case .submit(let id, let workspace, let submission):
             submit(submission, in: workspace, for: id)
         case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)

@@ -133,6 +133,24 @@ extension Node {
         if !isStarted { inbox.post(.historyRead(id, request, nil)) }
     }
 
+    /// Each page waits for its turn anew, so that a comparison keeps nobody else from reading.
+    func read(
+        _ comparison: Comparison, in workspace: WorkspaceID, for id: SessionID, replyTo inbox: HubInbox
+    ) {
+        let isStarted = background.start { [self] in
+            var comparison = comparison
+            do throws(StoreError) {
+                while let request = comparison.next { comparison.read(try await page(request, in: workspace)) }
+                feeds[workspace]?.saw(comparison.at)
+                inbox.post(.compared(id, comparison, isRead: true))
+            } catch {
+                report(error, "Could not read what is compared", workspace)
+                inbox.post(.compared(id, comparison, isRead: false))
+            }
+        }
+        if !isStarted { inbox.post(.compared(id, comparison, isRead: false)) }
+    }
+
     /// Reads from the conflict ledger, when it is the caller's turn to read.
     package func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
         try await readGate.pass { () async throws(StoreError) -> LedgerPage in

@@ -35,21 +35,18 @@ package struct RecordDigest: Hashable, Sendable {
     }
 
     /// The sum as 32 lower-case hexadecimal digits.
-    package var text: String {
-        let digits = String(sum, radix: 16)
-        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
-    }
+    package var text: String { Self.text(of: sum) }
 
     /// Adds a record's state.
     ///
     /// - Parameter body: the canonical JSON of its fields.
     package mutating func insert(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
-        insert(Self.term(sha256: ContentHash.hash(Self.input(key, at: seq, body: body))))
+        insert(Self.term(of: key, at: seq, body: body))
     }
 
     /// Takes a record's state away again: the digest is as if it had never been added.
     package mutating func remove(_ key: RecordKey, at seq: SequenceNumber, body: [UInt8]) {
-        remove(Self.term(sha256: ContentHash.hash(Self.input(key, at: seq, body: body))))
+        remove(Self.term(of: key, at: seq, body: body))
     }
 
     /// Adds a record by its term.
@@ -85,6 +82,17 @@ package struct RecordDigest: Hashable, Sendable {
         writer.raw(body)
         writer.byte(UInt8(ascii: "]"))
         return writer.bytes
+    }
+
+    /// A record's part of the sum.
+    package static func term(of key: RecordKey, at seq: SequenceNumber, body: [UInt8]) -> UInt128 {
+        term(sha256: ContentHash.hash(input(key, at: seq, body: body)))
+    }
+
+    /// A sum, or a term, as 32 lower-case hexadecimal digits.
+    package static func text(of sum: UInt128) -> String {
+        let digits = String(sum, radix: 16)
+        return String(repeating: "0", count: 32 - digits.utf8.count) + digits
     }
 
     /// A record's part of the sum: the first 16 bytes of the SHA-256 of its ``input(_:at:body:)``, big-endian.

@@ -54,6 +54,26 @@ import TidemarkTestKit
             #expect(diagnostics.outbox.isEmpty)
         }
     }
+
+    @Test func `a copy is compared when the app asks, and tells what was wrong`() async throws {
+        let kit = try TestKit(schema: try GuideSchema.schema())
+        let store = try await kit.client("ann").store
+        try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
+        try await kit.settle()
+        try await kit.whileRunning {
+            store.compare()
+            for await event in store.events {
+                if case .diverged(let difference) = event { print("\(difference.records) records were wrong") }
+                if case .compared(let records) = event {
+                    print("compared with \(records) records of the server")
+                    #expect(records == 1)
+                    break
+                }
+            }
+        }
+        let wrong = try await store.diagnostics().comparison?.differences  // should stay 0
+        #expect(wrong == 0)
+    }
 }
 
 /// A scheduler that grants one task as soon as it is asked.

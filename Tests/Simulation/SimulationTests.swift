@@ -40,6 +40,10 @@ import TidemarkModel
         #expect(try (1...5).map { try course(of: $0).heard }.reduce(0, +) > 20)
     }
 
+    @Test func `copies are compared in the courses, and nothing is found`() throws {
+        #expect(try (1...20).map { try course(of: $0).compared }.reduce(0, +) > 100)
+    }
+
     @Test func `in some courses the database goes back, and nobody is stuck`() throws {
         let worlds = try (1...12).map { try course(of: $0) }.filter { $0.rewinds.count > 0 }
         #expect(!worlds.isEmpty)

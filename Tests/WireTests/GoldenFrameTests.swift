@@ -19,6 +19,7 @@ import TidemarkWire
         "user": 6_061_202_044_968_043_208,
         "revision": 1_489_274_146_546_142_696,
         "ends": 4_940_752_798_116_775_500,
+        "compare": 1_957_912_715_071_221_208,
     ]
 
     // MARK: What is frozen
@@ -64,10 +65,10 @@ import TidemarkWire
 
     /// A new kind of message does not compile until it stands here, and fails the test above until it has a line.
     private enum ClientKind: CaseIterable {
-        case hello, push, ack, page, history, auth, ephemeral, bye, unknownExtension
+        case hello, push, ack, page, history, compare, auth, ephemeral, bye, unknownExtension
     }
     private enum ServerKind: CaseIterable {
-        case welcome, changes, page, history, authOK, error, goAway, ephemeral, unknownExtension
+        case welcome, changes, page, history, compared, authOK, error, goAway, ephemeral, unknownExtension
     }
 
     private static func kind(of message: ClientMessage) -> ClientKind {
@@ -77,6 +78,7 @@ import TidemarkWire
         case .ack: .ack
         case .page: .page
         case .history: .history
+        case .compare: .compare
         case .auth: .auth
         case .ephemeral: .ephemeral
         case .bye: .bye
@@ -90,6 +92,7 @@ import TidemarkWire
         case .changes: .changes
         case .page: .page
         case .history: .history
+        case .compared: .compared
         case .authOK: .authOK
         case .error: .error
         case .goAway: .goAway

@@ -167,15 +167,62 @@ enum GoldenFrames {
         )
     ]
 
+    /// What is said by and to those who compare a copy.
+    static let comparingClient: [(ClientMessage, String)] = [
+        (
+            .compare(
+                CompareRequest(
+                    id: 3, scope: room, since: 2, collection: "notes", from: 4, before: 90, lists: false)),
+            "compare+compare"
+        ),
+        (
+            .compare(
+                CompareRequest(id: 4, scope: room, since: 2, collection: "notes", from: 0, lists: true)),
+            "compare.list+compare"
+        ),
+    ]
+
+    static let comparingServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    answersIDs: true, answersCompare: true)), "welcome+compare"
+        ),
+        (
+            .compared(
+                CompareAnswer(
+                    id: 3, scope: room, since: 2, collection: "notes",
+                    parts: [
+                        .init(low: 50, at: 120, digest: oneRecord), .init(low: 9, at: 121, digest: RecordDigest()),
+                    ], next: 9)), "compared+compare"
+        ),
+        (
+            .compared(
+                CompareAnswer(
+                    id: 4, scope: room, since: 2, collection: "notes",
+                    parts: [.init(low: 0, at: 120, digest: oneRecord)],
+                    marks: [.init(record: second, born: 5, seq: 7, term: oneRecord.sum)])), "compared.list+compare"
+        ),
+    ]
+
+    private static var oneRecord: RecordDigest {
+        var digest = RecordDigest()
+        digest.insert(RecordKey(collection: "notes", id: second), at: 7, body: Array("{}".utf8))
+        return digest
+    }
+
     /// What both sides ignore.
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
-        client + ephemeralClient + schemaClient + tailClient + ignoredClient
+        client + ephemeralClient + schemaClient + tailClient + comparingClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
-        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + ignoredServer
+        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
+            + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

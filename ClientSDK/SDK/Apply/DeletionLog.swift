@@ -29,6 +29,13 @@ struct DeletionLog {
     /// True when all deletions after a number are known.
     func isComplete(after seq: SequenceNumber) throws -> Bool { try seq >= Meta.deletionsThrough.integer(db) ?? 0 }
 
+    /// Whether the record was deleted after a number; `nil` when not all such deletions are known any more.
+    func isDeleted(_ key: RecordKey, after seq: SequenceNumber) throws -> Bool? {
+        let sql = "SELECT 1 FROM tidemark_deletion WHERE collection = ? AND local_id = ? AND seq > ?"
+        if try db.exists(sql, [key.collection, key.id.description, seq]) { return true }
+        return try isComplete(after: seq) ? false : nil
+    }
+
     /// Forgets all: what is filled from the start needs none.
     func clear() throws {
         try db.run("DELETE FROM tidemark_deletion")

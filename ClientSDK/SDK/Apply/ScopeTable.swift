@@ -46,7 +46,7 @@ struct ScopeTable {
     func delete(_ scope: ScopeID) throws {
         try db.run("DELETE FROM tidemark_scope WHERE scope = ?", [scope.text])
         try db.run("DELETE FROM tidemark_scope_page WHERE scope = ?", [scope.text])
-        for table in ["tidemark_tombstone", "tidemark_deletion", "tidemark_refetch"] {
+        for table in ["tidemark_tombstone", "tidemark_deletion", "tidemark_refetch", "tidemark_compare"] {
             try db.run("DELETE FROM \(table) WHERE scope = ?", [scope.text])
         }
         try noteChange()

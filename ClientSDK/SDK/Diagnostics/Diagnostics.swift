@@ -41,8 +41,22 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     /// Filters of this process that no index answers, by collection and fields: each such read goes through all records
     /// of a scope or of the collection. None in a file that is only looked into.
     public var unindexed: [UnindexedFilter]
+    /// How the copy compared with the server; `nil` before the first time.
+    public var comparison: Comparison?
     /// What happened when the file before this one was found damaged; `nil` when none was.
     public var damage: Damage?
+
+    /// The comparison of the copy with the server, which takes place once a day, and when it is asked for.
+    public struct Comparison: Codable, Hashable, Sendable {
+        /// When the last one began, by the device's clock.
+        public var began: Date
+        /// Ranges of records that are still to be compared; 0 when it is over.
+        public var ranges: Int64
+        /// The server's records that the last one has gone through.
+        public var records: Int64
+        /// Records that were otherwise here than at the server, in all comparisons so far. Should stay 0.
+        public var differences: Int64
+    }
 
     /// A damaged file, and what was saved of it.
     public struct Damage: Codable, Hashable, Sendable {

@@ -17,7 +17,17 @@ struct DiagnosticsReader {
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),
             collections: try collectionNames().map(collection), blobs: try blobs(), undecodable: [],
-            unindexed: [], damage: try damage())
+            unindexed: [], comparison: try comparison(), damage: try damage())
+    }
+
+    private func comparison() throws -> Diagnostics.Comparison? {
+        guard let records = try Meta.comparedRecords.integer(db), let began = try Meta.compared.integer(db) else {
+            return nil
+        }
+        return Diagnostics.Comparison(
+            began: Date(milliseconds: began),
+            ranges: try db.first("SELECT count(*) FROM tidemark_compare")?.integer(0) ?? 0, records: records,
+            differences: try Meta.differences.integer(db) ?? 0)
     }
 
     private func damage() throws -> Diagnostics.Damage? {

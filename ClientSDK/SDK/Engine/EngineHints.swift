@@ -14,6 +14,7 @@ final class EngineHints: Sendable {
         var said: [Ephemeral] = []
         var isWatchChanged = false
         var histories: [RecordKey] = []
+        var compares = false
     }
 
     /// Ephemeral messages that wait for the engine; of more, the oldest are dropped.
@@ -30,6 +31,7 @@ final class EngineHints: Sendable {
 
     func wrote() { note { $0.hasWritten = true } }
     func wantPages() { note { $0.wantsPages = true } }
+    func compare() { note { $0.compares = true } }
     func hurry() { note { $0.isHurried = true } }
     func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
     func sync(_ collection: String, _ round: Int64) {
@@ -71,6 +73,7 @@ final class EngineHints: Sendable {
         if taken.isWatchChanged { events.append(.watch(watched())) }
         events += taken.said.map { .say($0) }
         events += taken.histories.map { .history($0) }
+        if taken.compares { events.append(.compare) }
         return events
     }
 

@@ -55,6 +55,8 @@ package struct EngineTiming: Hashable, Sendable {
     package var tokenLifeMax: Int64 = 1 << 40
     /// How often the database is looked into for what nobody told of, when the machine is awake anyway.
     package var lookEvery: Int64 = 30_000
+    /// How often the database is looked into for whether it is time to compare the copy.
+    package var compareEvery: Int64 = 600_000
     /// Pages asked for at the same time.
     package var pagesAtOnce = 2
     /// Records whose history may be wanted without a connection; more are forgotten.

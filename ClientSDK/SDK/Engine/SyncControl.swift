@@ -21,6 +21,8 @@ final class SyncControl: Sendable {
         var isPaused = false
         var rounds: [Int64: Round] = [:]
         var lastRound: Int64 = 0
+        /// A comparison was asked for without an engine, for the next one.
+        var compares = false
         /// Histories that were asked for without an engine, for the next one.
         var histories: [RecordKey] = []
     }
@@ -82,13 +84,14 @@ final class SyncControl: Sendable {
 
     /// Takes the place of the running engine, whose task is returned, already cancelled.
     func replace(engine: SyncEngine?, task: Task<Void, Never>?) -> Task<Void, Never>? {
-        let (before, histories) = state.withLock { state in
+        let (before, histories, compares) = state.withLock { state in
             defer {
                 (state.engine, state.task) = (engine, task)
-                if engine != nil { state.histories = [] }
+                if engine != nil { (state.histories, state.compares) = ([], false) }
             }
-            return (state.task, engine == nil ? [] : state.histories)
+            return (state.task, engine == nil ? [] : state.histories, state.compares)
         }
+        if compares { engine?.compare() }
         for key in histories { engine?.history(of: key) }
         // What was watched a moment ago was told to the engine before.
         engine?.watchChanged()
@@ -115,6 +118,15 @@ final class SyncControl: Sendable {
             return state.engine
         }
         engine?.history(of: key)
+    }
+
+    /// Asks now, or with the next engine.
+    func compare() {
+        let engine = state.withLock { state in
+            state.compares = state.engine == nil
+            return state.engine
+        }
+        engine?.compare()
     }
 
     /// Older records are wanted; without an engine, the next one sees it by itself.

@@ -2,8 +2,9 @@ extension SyncEffect {
     /// A write of what came from the server, or its confirmation, on whose answer the machine waits.
     var isAnsweredWrite: Bool {
         switch self {
-        case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .confirm: true
-        case .open, .close, .send, .sendEphemeral, .loadHistory, .loadPush, .loadPages, .fork, .withhold,
+        case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .applyComparison, .dropComparison, .confirm: true
+        case .open, .close, .send, .sendEphemeral, .loadHistory, .loadComparison, .loadPush, .loadPages, .fork,
+            .withhold,
             .releaseWithheld, .refreshToken, .wake, .heard, .status, .pushPaused, .roundEnded, .collectionRoundEnded:
             false
         }
@@ -26,7 +27,8 @@ extension SyncEffect {
                 }
                 place = gathered.count
             case .confirm, .send, .sendEphemeral, .loadPush, .loadPages, .heard, .pushPaused, .wake: break
-            case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .fork, .withhold,
+            case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .loadComparison,
+                .applyComparison, .dropComparison, .fork, .withhold,
                 .releaseWithheld, .refreshToken, .status, .roundEnded, .collectionRoundEnded:
                 place = nil
             }

@@ -25,6 +25,12 @@ package enum SyncEffect: Sendable {
     case applyHistory(HistoryAnswer)
     /// Find out where a record's history is to be asked for; answers `historyLoaded`.
     case loadHistory(RecordKey)
+    /// Find out what is to be compared next; one that is asked for begins at once. Answers `comparisonLoaded`.
+    case loadComparison(isAsked: Bool)
+    /// Compare what the server told with the copy; answers `applied` or `applyFailed`.
+    case applyComparison(CompareAnswer, to: CompareRequest)
+    /// Leave something out of the comparison; answers `applied` or `applyFailed`.
+    case dropComparison(CompareRequest)
     /// Read transactions after the number; answers `pushLoaded`.
     case loadPush(after: Int64, limits: WireLimits)
     /// Read what to fill next, with one collection before all others if there is one; answers `pagesLoaded`.

@@ -39,6 +39,9 @@ package final class SyncEngine: Sendable {
     /// Asks the server for a record's history, if it is there; what comes is in the database.
     package func history(of key: RecordKey) { hints.history(of: key) }
 
+    /// Has the copy compared with the server as soon as it is live.
+    package func compare() { hints.compare() }
+
     /// Asks for a round; `EngineConfiguration.roundEnded` is told of its end.
     package func sync(round: Int64) { hints.sync(round) }
 
@@ -125,6 +128,16 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
             return await load { [database] in .historyLoaded(try database.historyRequest(key)) }
+        case .loadComparison(let isAsked):
+            return await load { [database, configuration] in
+                .comparisonLoaded(try database.nextComparison(isAsked: isAsked, now: configuration.now()))
+            }
+        case .applyComparison(let answer, let request):
+            return await apply { [database, configuration] in
+                try database.apply(answer, to: request, noting: configuration.note)
+            }
+        case .dropComparison(let request):
+            return await apply { [database] in try database.drop(request) }
         case .loadPush(let after, let limits):
             return await load { [database, configuration] in
                 .pushLoaded(

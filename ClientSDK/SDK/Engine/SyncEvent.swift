@@ -45,6 +45,10 @@ package enum SyncEvent: Sendable {
     case history(RecordKey)
     /// The answer to `loadHistory`; `nil` for a record that is not held.
     case historyLoaded(HistoryRequest?)
+    /// The app wants the copy to be compared with the server; as soon as it is live.
+    case compare
+    /// The answer to `loadComparison`; `nil` when nothing is to be compared now.
+    case comparisonLoaded(CompareRequest?)
     /// A frame, page or welcome is in the database.
     case applied
     /// The disk has confirmed what was applied, the outcomes up to this number among it.

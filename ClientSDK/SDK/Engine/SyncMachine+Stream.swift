@@ -26,6 +26,10 @@ extension SyncMachine {
         case (.history(let answer), .streaming):
             progressed(now: now)
             take(answer, &effects)
+        case (.compared(let answer), .streaming):
+            guard take(answer, now: now, &effects) else {
+                return violated("an answer that compares something else", now: now, &effects)
+            }
         case (.authOK(let answer), .streaming):
             watch.answered()
             noteToken(expires: answer.expires, now: now)
@@ -33,7 +37,7 @@ extension SyncMachine {
         case (.ephemeral(let message), .streaming): hear(message, &effects)
         case (.goAway(let message), _): notBefore = now + min(max(0, message.after), timing.pauseMax)
         case (.welcome, .streaming), (.changes, .greeting), (.page, .greeting), (.history, .greeting),
-            (.authOK, .greeting), (.error, .greeting), (.ephemeral, .greeting):
+            (.compared, .greeting), (.authOK, .greeting), (.error, .greeting), (.ephemeral, .greeting):
             violated("a message out of order", now: now, &effects)
         }
     }
@@ -52,6 +56,9 @@ extension SyncMachine {
         link = .streaming(since: now)
         limits = welcome.limits
         ephemeralLimits = welcome.ephemerals
+        comparing.isAnswered = welcome.answersCompare
+        // What goes back should end as what the server has.
+        if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
         appliedFrames = 0
@@ -131,6 +138,7 @@ extension SyncMachine {
         if let id = error.request {
             // The app that wants to know asks again.
             if histories.removeValue(forKey: id) != nil { return }
+            if refuseComparison(error, now: now, &effects) { return }
             guard let request = pages.removeValue(forKey: id) else { return }
             if error.code == .forbidden || error.code == .tooLarge {
                 refusedScopes.insert(request.scope)

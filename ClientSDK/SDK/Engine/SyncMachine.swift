@@ -70,6 +70,9 @@ package struct SyncMachine: Sendable {
     /// Records whose history is asked for as soon as there is a connection and room beside the pages.
     var wantedHistories: [RecordKey] = []
 
+    /// The comparison of the copy with the server.
+    var comparing = CompareLane()
+
     // The stream.
     var isConsistent = false
     var appliedFrames: Int64 = 0
@@ -132,6 +135,8 @@ package struct SyncMachine: Sendable {
         case .watch(let scopes): watch(scopes, &effects)
         case .history(let key): want(key, &effects)
         case .historyLoaded(let request): if let request { ask(request, &effects) }
+        case .compare: comparing.isAsked = true
+        case .comparisonLoaded(let request): ask(request, &effects)
         case .applied: unanswered = max(0, unanswered - 1)
         case .confirmed(let settled):
             unanswered = max(0, unanswered - 1)
@@ -162,6 +167,7 @@ package struct SyncMachine: Sendable {
         noteOwed(now: now)
         watchLink(now: now, &effects)
         askPresence(now: now, &effects)
+        compare(now: now, &effects)
         report(&effects)
         unanswered += effects.count(where: \.isAnsweredWrite)
         if unanswered == 0 {
@@ -315,6 +321,7 @@ package struct SyncMachine: Sendable {
         presence.restart()
         for request in histories.values.sorted(by: { $0.id < $1.id }) { remember(request.key) }
         histories = [:]
+        comparing.disconnected()
         refusedScopes = []
         isLoadingPush = false
         isLoadingPages = false

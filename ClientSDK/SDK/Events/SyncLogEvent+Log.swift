@@ -17,6 +17,8 @@ extension SyncLogEvent {
         case .blobRefused: "blob_refused"
         case .forked: "forked"
         case .undecodable: "undecodable"
+        case .diverged: "diverged"
+        case .compared: "compared"
         case .evicted: "evicted"
         case .trimFailed: "trim_failed"
         case .overdue: "overdue"
@@ -50,7 +52,13 @@ extension SyncLogEvent {
             ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
                 field.map { ["field": $0] } ?? [:]
             ) { first, _ in first }
-        case .evicted(let records): ["records": "\(records)"]
+        case .diverged(let difference):
+            [
+                "scope": difference.scope, "collection": difference.collection, "missing": "\(difference.missing)",
+                "extra": "\(difference.extra)", "outdated": "\(difference.outdated)",
+                "changed": "\(difference.changed)",
+            ]
+        case .evicted(let records), .compared(let records): ["records": "\(records)"]
         case .overdue(let transactions, let age):
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
         case .corrupted(let reason), .trimFailed(let reason): ["reason": reason]
@@ -79,6 +87,8 @@ extension SyncLogEvent {
         case .blobRefused: "the bytes of a record were refused"
         case .forked: "the client id was in use elsewhere"
         case .undecodable: "a record does not decode and is left out of lists"
+        case .diverged: "records were otherwise here than at the server, and are fetched anew"
+        case .compared: "the copy was compared with the server"
         case .evicted: "records were evicted"
         case .trimFailed: "no records could be evicted"
         case .overdue: "what was written waits for too long"
@@ -91,8 +101,9 @@ extension SyncLogEvent {
     public var isAlert: Bool {
         switch self {
         case .parked, .withheld, .blobRefused, .undecodable, .overdue, .corrupted: true
-        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .trimFailed,
-            .recovered:
+        case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
+            .evicted,
+            .trimFailed, .recovered:
             false
         }
     }
@@ -102,9 +113,9 @@ extension SyncLogEvent {
     var level: Logger.Level {
         switch self {
         case .corrupted: .error
-        case .overdue: .warning
+        case .overdue, .diverged: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .undecodable, .evicted, .trimFailed, .recovered:
+            .forked, .undecodable, .compared, .evicted, .trimFailed, .recovered:
             .info
         }
     }

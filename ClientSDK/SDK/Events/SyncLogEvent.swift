@@ -32,6 +32,10 @@ public enum SyncLogEvent: Hashable, Sendable {
     case forked
     /// A record is here that a model cannot hold; lists go on without it. `field` is `nil` where the model names none.
     case undecodable(collection: String, record: UUID, model: String, field: String?)
+    /// Records that were otherwise here than at the server were found, and are fetched anew.
+    case diverged(CopyDifference)
+    /// The copy was compared with the server: so many of the server's records.
+    case compared(records: Int)
     /// Records were removed to make room; the server has them.
     case evicted(records: Int)
     /// Nothing could be evicted; told once for each reason, and tried again.

@@ -21,6 +21,8 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var merged = 0
     /// Records of which values written here were overwritten unseen, or wait for a choice.
     public var conflicts = 0
+    /// Records that were otherwise here than at the server. Should stay 0.
+    public var diverged = 0
     /// Records that were removed to make room.
     public var evicted = 0
     /// Times that older records were asked for.
@@ -65,10 +67,11 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .withheld: withheld += 1
         case .merged: merged += 1
         case .conflict: conflicts += 1
+        case .diverged(let difference): diverged += difference.records
         case .evicted(let records): evicted += records
         case .started: started += 1
         case .blobRefused: blobsRefused += 1
-        case .stopped, .forked, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
+        case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
         }
     }
 }

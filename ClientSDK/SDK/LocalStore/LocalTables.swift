@@ -114,6 +114,14 @@ enum LocalTables {
             local_id TEXT NOT NULL,
             PRIMARY KEY (scope, collection, local_id)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_compare (
+            scope TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            high INTEGER NOT NULL,
+            low INTEGER NOT NULL,
+            is_listed INTEGER NOT NULL,
+            PRIMARY KEY (scope, collection, high)
+        ) WITHOUT ROWID;
         """
 
     /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is

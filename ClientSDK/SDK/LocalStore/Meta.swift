@@ -28,6 +28,12 @@ enum Meta: String {
     case withdrawn
     /// The highest number of a deletion that `tidemark_deletion` has forgotten.
     case deletionsThrough = "deletions_through"
+    /// When the last comparison with the server began, by the device's clock.
+    case compared
+    /// Records that the present comparison has gone through.
+    case comparedRecords = "compared_records"
+    /// Records that comparisons found to be another than the server's, so far.
+    case differences
     /// Records that were evicted so far.
     case evicted
     /// What the server said last that a write may hold.

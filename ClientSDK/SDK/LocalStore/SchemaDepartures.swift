@@ -44,6 +44,7 @@ struct SchemaDepartures {
             "DELETE FROM tidemark_field WHERE collection = ?", "DELETE FROM tidemark_scope_page WHERE collection = ?",
             "DELETE FROM tidemark_tombstone WHERE collection = ?",
             "DELETE FROM tidemark_deletion WHERE collection = ?", "DELETE FROM tidemark_refetch WHERE collection = ?",
+            "DELETE FROM tidemark_compare WHERE collection = ?",
             // Whatever the server says counts, should the collection ever come back.
             "UPDATE tidemark_base SET seq = 0 WHERE collection = ?",
         ] { try db.run(sql, [collection]) }

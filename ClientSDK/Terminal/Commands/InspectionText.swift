@@ -59,6 +59,14 @@ enum InspectionText {
         lines.append("writes     \(diagnostics.lastNumber) made, settled through \(diagnostics.acknowledgedThrough)")
         lines.append("schema     version \(diagnostics.schemaVersion), layout \(diagnostics.format)")
         lines.append("size       \(bytes(diagnostics.databaseBytes))")
+        if let comparison = diagnostics.comparison {
+            let rest = comparison.ranges > 0 ? ", \(comparison.ranges) ranges to go" : ""
+            lines.append(
+                """
+                compared   \(comparison.began.formatted(.iso8601)): \(comparison.records) records\(rest); \
+                \(comparison.differences) found to be another than the server's so far
+                """)
+        }
         if let damage = diagnostics.damage {
             lines.append(
                 """

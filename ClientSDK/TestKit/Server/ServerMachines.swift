@@ -174,6 +174,14 @@ struct ServerMachines: Sendable {
                         limit: request.limit, in: Self.workspace)
                 }
             hub.apply(.pageRead(id, request, page), now: now, into: &effects)
+        case .readComparison(let id, _, var comparison):
+            while let request = comparison.next {
+                comparison.read(
+                    tables.page(
+                        scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                        limit: request.limit, in: Self.workspace))
+            }
+            hub.apply(.compared(id, comparison, isRead: true), now: now, into: &effects)
         case .readHistory(let id, _, let request):
             let page = tables.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,

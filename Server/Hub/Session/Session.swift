@@ -128,6 +128,7 @@ package struct Session: Sendable {
         case (.push(let push), .streaming): take(push, bytes: bytes.count, now: now, into: &effects)
         case (.page(let request), .streaming): take(request, into: &effects)
         case (.history(let request), .streaming): take(request, into: &effects)
+        case (.compare(let request), .streaming): take(request, into: &effects)
         case (.auth(let auth), .streaming): renew(auth, into: &effects)
         case (.ack(let ack), .streaming):
             guard window.acknowledge(ack.frames, now: now) else {
@@ -136,7 +137,7 @@ package struct Session: Sendable {
             if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
         case (.ephemeral(let message), .streaming): say(message, now: now)
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
-        case (.push, _), (.page, _), (.history, _), (.auth, _), (.ack, _), (.ephemeral, _):
+        case (.push, _), (.page, _), (.history, _), (.compare, _), (.auth, _), (.ack, _), (.ephemeral, _):
             close(.protocolViolation, "the first message is hello", into: &effects)
         }
     }

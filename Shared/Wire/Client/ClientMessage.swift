@@ -7,6 +7,7 @@ package enum ClientMessage: Hashable, Sendable {
     case ack(Ack)
     case page(PageRequest)
     case history(HistoryRequest)
+    case compare(CompareRequest)
     case auth(Auth)
     case ephemeral(Ephemeral)
     case bye
@@ -27,6 +28,7 @@ package enum ClientMessage: Hashable, Sendable {
         case "ack": return .ack(try Ack.decode(bytes))
         case "page": return .page(try PageRequest.decode(bytes))
         case "history": return .history(try HistoryRequest.decode(bytes))
+        case "compare": return .compare(try CompareRequest.decode(bytes))
         case "auth": return .auth(try Auth.decode(bytes))
         case "eph": return .ephemeral(try Ephemeral.decode(bytes, isNamed: false))
         case "bye":
@@ -47,6 +49,7 @@ package enum ClientMessage: Hashable, Sendable {
         case .ack(let message): message.encode()
         case .page(let message): message.encode()
         case .history(let message): message.encode()
+        case .compare(let message): message.encode()
         case .auth(let message): message.encode()
         case .ephemeral(let message): message.encode()
         case .bye: Array("{\"t\":\"bye\"}".utf8)

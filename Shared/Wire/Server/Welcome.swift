@@ -60,12 +60,14 @@ package struct Welcome: Hashable, Sendable {
     package var rewind: Rewind?
     /// The server answers a `page` with `ids`. Said to who sent `ends`.
     package var answersIDs = false
+    /// The server answers a `compare`. Said to who sent `ends`.
+    package var answersCompare = false
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
-        schema: SchemaLabel? = nil, rewind: Rewind? = nil, answersIDs: Bool = false
+        schema: SchemaLabel? = nil, rewind: Rewind? = nil, answersIDs: Bool = false, answersCompare: Bool = false
     ) {
         version = WireVersion.current
         self.server = server
@@ -85,6 +87,7 @@ package struct Welcome: Hashable, Sendable {
         self.ephemerals = ephemerals
         self.rewind = rewind
         self.answersIDs = answersIDs
+        self.answersCompare = answersCompare
     }
 
     func encode() -> [UInt8] {
@@ -132,6 +135,7 @@ package struct Welcome: Hashable, Sendable {
             writer.string(rewind.end)
         }
         if answersIDs { writer.literal(",\"ids\":true") }
+        if answersCompare { writer.literal(",\"compare\":true") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -166,6 +170,7 @@ package struct Welcome: Hashable, Sendable {
             case "to": rewind.to = try MessageReader.count(&reader)
             case "end": rewind.end = try reader.string()
             case "ids": welcome.answersIDs = try reader.boolean()
+            case "compare": welcome.answersCompare = try reader.boolean()
             default: try reader.skip()
             }
         }

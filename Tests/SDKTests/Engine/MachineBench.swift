@@ -12,6 +12,11 @@ struct MachineBench {
     var outbox: [UInt64] = []
     /// Pages that the copy lacks; one that comes is lacking no more.
     var unfilled: [PageRequest] = []
+    /// What the copy is still to be compared by.
+    var uncompared: [CompareRequest] = []
+    /// Looks for what is to be compared: whether the app asked for it.
+    private(set) var comparisons: [Bool] = []
+    private(set) var dropped: [CompareRequest] = []
     /// Whether the server answers when it is asked for a sign of life.
     var isAlive = true
     private(set) var sent: [ClientMessage] = []
@@ -54,7 +59,13 @@ struct MachineBench {
                 case .confirm(let settled):
                     confirmed += 1
                     events.append(.confirmed(settled: settled))
-                case .applyWelcome, .applyChanges, .applyHistory, .fork:
+                case .loadComparison(let isAsked):
+                    comparisons.append(isAsked)
+                    events.append(.comparisonLoaded(uncompared.isEmpty ? nil : uncompared.removeFirst()))
+                case .dropComparison(let request):
+                    dropped.append(request)
+                    events.append(.applied)
+                case .applyWelcome, .applyChanges, .applyHistory, .applyComparison, .fork:
                     applied += 1
                     events.append(.applied)
                 case .loadPush(let after, let limits):
@@ -109,10 +120,13 @@ struct MachineBench {
 
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
-        ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil
+        ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil,
+        state: Welcome.CursorState = .none, answersCompare: Bool = false
     ) {
         on(.opened(token: "t", start: Self.start))
         var welcome = Welcome.make(settledThrough: settledThrough)
+        welcome.cursorState = state
+        welcome.answersCompare = answersCompare
         welcome.user = user
         welcome.schema = schema
         welcome.ephemerals = ephemerals

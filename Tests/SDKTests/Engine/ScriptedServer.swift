@@ -99,7 +99,7 @@ final class ScriptedServer: Transport {
                     changes: [], next: nil)
                 out.yield(ServerMessage.page(page).encode())
             case .auth: out.yield(ServerMessage.authOK(AuthOK(expires: Welcome.make().now + 3_600_000)).encode())
-            case .ack, .bye, .unknownExtension: break
+            case .ack, .bye, .compare, .unknownExtension: break
             }
         }
     }

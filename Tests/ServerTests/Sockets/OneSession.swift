@@ -255,7 +255,7 @@ struct OneSession {
             case .verify(_, let token): if holdsTokens { tokens.append(token) } else { judge(token) }
             case .load(_, let request): loads.append(request)
             case .submit(_, _, let submission): submitted.append(submission)
-            case .readHistory, .tell: break
+            case .readHistory, .readComparison, .tell: break
             }
         }
     }

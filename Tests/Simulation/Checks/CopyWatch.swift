@@ -108,7 +108,7 @@ struct CopyWatch {
                 var last: [ScopeID: Role?] = [:]
                 for grant in changes.grants { last[grant.scope] = .some(grant.role) }
                 try checkPurged(last.filter { $0.value == nil }.keys.sorted(), device)
-            case .page, .history, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break
+            case .page, .history, .compared, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break
             }
             try settled.applied(message, on: device, at: position)
             try checkSolo(device)

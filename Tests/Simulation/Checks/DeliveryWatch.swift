@@ -39,6 +39,7 @@ struct DeliveryWatch {
             case .page(let page): try judge(page, connection, world)
             case .ephemeral(let message): try judge(message, connection, world)
             case .history(let answer): try judge(answer, connection, world)
+            case .compared(let answer): try judge(answer, connection, world)
             case .authOK, .error, .goAway, .unknownExtension: break
             }
         } catch let violation as Violation {
@@ -160,6 +161,23 @@ struct DeliveryWatch {
                 lines.contains(.init(entry)) && entry.seq <= at, .stability,
                 "\(entry.key) at \(entry.seq): another ledger goes out")
         }
+    }
+
+    // MARK: Comparisons
+
+    /// What is compared is told to those who hold the scope where it was read.
+    private mutating func judge(
+        _ answer: CompareAnswer, _ connection: Connection, _ world: World
+    ) throws(Violation) {
+        guard let at = pageStates.removeValue(forKey: answer.id) else {
+            throw Violation(invariant: .contiguity, message: "a comparison that nobody read")
+        }
+        world.log(
+            "c\(connection.id) compared \(answer.scope) \(answer.collection) at \(at) parts \(answer.parts.count)")
+        let grant = grantNumber(answer.scope, connection.user, at, world)
+        try check(
+            grant == answer.since, .noLeak,
+            "\(answer.scope) compared at \(at) for the grant of \(answer.since), not \(grant ?? -1)")
     }
 
     // MARK: Both

@@ -21,6 +21,7 @@ enum Invariant: String {
     case rebase = "I-20 visible is base plus pending writes"
     case noFlicker = "I-21 a single writer never sees its own record go back"
     case purge = "I-22 nothing of a lost scope stays"
+    case digest = "I-25 a comparison finds what was damaged, and nothing else"
     case bounds = "I-26 queues stay within their limits"
     case convergence = "I-29 once faults stop, all copies become the server's state"
     case determinism = "I-30 the same seed takes the same course"

@@ -33,7 +33,7 @@ struct ReplayCheck {
                 } else {
                     for _ in 0..<(random.chance(300) ? 2 : 1) { try database.apply(page) }
                 }
-            case .history, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break
+            case .history, .compared, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break
             }
             if let first = late.first, random.chance(200) {
                 try database.apply(first)

@@ -21,6 +21,7 @@ extension ServerNode {
             case .readPage(let id, _, let request): readPage(id, request)
             case .tell(_, let word): tell(word)
             case .readHistory(let id, _, let request): readHistory(id, request)
+            case .readComparison(let id, _, let comparison): read(comparison, for: id)
             case .submit(let id, _, let submission):
                 if lane.append(submission, ticket: LaneTicket(.session(id), submission)) {
                     sequence()
@@ -189,6 +190,28 @@ extension ServerNode {
             self.advance(.pageRead(id, request, page))
         }
     }
+
+    /// A page a step, each in a state of its own.
+    private func read(_ comparison: Comparison, for id: SessionID) {
+        guard let request = comparison.next else {
+            connections[id]?.watch.pageRead(comparison.request.id, at: comparison.at)
+            tail?.saw(comparison.at)
+            return advance(.compared(id, comparison, isRead: true))
+        }
+        world.database.call(
+            lease,
+            {
+                $0.page(
+                    scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                    limit: request.limit, in: World.workspace)
+            }
+        ) { page in
+            guard let page else { return self.advance(.compared(id, comparison, isRead: false)) }
+            var comparison = comparison
+            comparison.read(page)
+            self.read(comparison, for: id)
+        }
+    }
 }
 
 extension SessionEffect {
@@ -198,6 +221,7 @@ extension SessionEffect {
             .verify(let id, _),
             .readPage(let id, _, _),
             .readHistory(let id, _, _),
+            .readComparison(let id, _, _),
             .submit(let id, _, _):
             id
         case .tell: .max

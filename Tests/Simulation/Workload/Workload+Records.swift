@@ -42,6 +42,7 @@ extension Workload {
             NamedPatch("detail", .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
         ]
         if random.chance(200) { device.feed(.history(RecordKey(collection: "notes", id: id))) }
+        if world.events.isMultiple(of: 3) { device.feed(.compare) }
         let patches = random.some(all)
         return patches.isEmpty ? nil : [update("notes", id, patches)]
     }

@@ -1,0 +1,80 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// What is still to be compared with the server: ranges of creation numbers of a collection in a scope (R-70).
+struct ComparisonTable {
+    struct Range {
+        var scope: ScopeID
+        var collection: String
+        var low: SequenceNumber
+        /// The first number that is not in it any more; `Int64.max` for the newest records as well.
+        var high: SequenceNumber
+        /// The records are to be told one by one, since their digests differ.
+        var isListed: Bool
+    }
+
+    let db: Database
+
+    var isEmpty: Bool { get throws { try !db.exists("SELECT 1 FROM tidemark_compare LIMIT 1") } }
+
+    /// All that is held is to be compared from now on.
+    func begin(now: Milliseconds) throws {
+        try db.run("DELETE FROM tidemark_compare")
+        try db.run(
+            """
+            INSERT INTO tidemark_compare (scope, collection, high, low, is_listed)
+            SELECT scope, collection, ?, 0, 0 FROM tidemark_scope_page WHERE is_complete = 1 OR floor IS NOT NULL
+            """, [SequenceNumber.max])
+        try Meta.compared.set(now, db)
+        try Meta.comparedRecords.set(0, db)
+    }
+
+    /// What to ask for next, in no scope that is being filled: what differs before all others.
+    func next() throws -> (range: Range, since: SequenceNumber)? {
+        let sql = """
+            SELECT c.scope, c.collection, c.low, c.high, c.is_listed, s.since
+            FROM tidemark_compare AS c
+            JOIN tidemark_scope AS s ON s.scope = c.scope
+            WHERE NOT EXISTS (SELECT 1 FROM tidemark_refetch AS r WHERE r.scope = c.scope)
+                AND NOT EXISTS (
+                    SELECT 1 FROM tidemark_scope_page AS p
+                    WHERE p.scope = c.scope AND p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
+                )
+            ORDER BY c.is_listed DESC, c.scope, c.collection, c.high DESC
+            LIMIT 1
+            """
+        return try db.first(sql).map { row in
+            let range = Range(
+                scope: ScopeID(try row.text(0)), collection: try row.text(1), low: try row.integer(2),
+                high: try row.integer(3), isListed: try row.integer(4) != 0)
+            return (range, try row.integer(5))
+        }
+    }
+
+    func add(_ range: Range) throws {
+        guard range.low < range.high else { return }
+        try db.run(
+            """
+            INSERT OR REPLACE INTO tidemark_compare (scope, collection, high, low, is_listed) VALUES (?, ?, ?, ?, ?)
+            """, [range.scope.text, range.collection, range.high, range.low, range.isListed ? 1 : 0])
+    }
+
+    /// - Returns: the range that ended so; `nil` when it is not to be compared any more.
+    func take(_ scope: ScopeID, _ collection: String, high: SequenceNumber) throws -> Range? {
+        let place: StatementArguments = [scope.text, collection, high]
+        let found = "SELECT low, is_listed FROM tidemark_compare WHERE scope = ? AND collection = ? AND high = ?"
+        guard let row = try db.first(found, place) else { return nil }
+        try db.run("DELETE FROM tidemark_compare WHERE scope = ? AND collection = ? AND high = ?", place)
+        return Range(
+            scope: scope, collection: collection, low: try row.integer(0), high: high,
+            isListed: try row.integer(1) != 0)
+    }
+
+    /// The creation number from which on all records are here; `nil` where nothing is claimed to be.
+    func floor(of collection: String, in scope: ScopeID) throws -> SequenceNumber? {
+        let sql = "SELECT is_complete, floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?"
+        guard let row = try db.first(sql, [scope.text, collection]) else { return nil }
+        return try row.integer(0) != 0 ? 0 : row.optionalInteger(1)
+    }
+}

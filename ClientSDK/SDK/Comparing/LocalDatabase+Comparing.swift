@@ -1,0 +1,157 @@
+import GRDB
+package import TidemarkModel
+package import TidemarkWire
+
+extension LocalDatabase {
+    /// What to ask for next to compare this copy with the server, whose answer is for ``apply(_:to:now:noting:)``; `nil` when
+    /// there is nothing to compare now. The sender numbers it.
+    ///
+    /// - Parameter isAsked: a comparison begins now, whatever was compared before; otherwise a day after the last one. A new
+    ///   copy has just been filled, and is compared a day later.
+    package func nextComparison(isAsked: Bool, now: Milliseconds) throws -> CompareRequest? {
+        let isDue = try writer.read { db in
+            let isUnderWay = try !ComparisonTable(db: db).isEmpty
+            return try isAsked || isUnderWay || Self.isDue(db, limits, now)
+        }
+        guard isDue else { return nil }
+        return try change { db in
+            let table = ComparisonTable(db: db)
+            if try isAsked || table.isEmpty {
+                let isFirst = try Meta.compared.integer(db) == nil
+                if isFirst, !isAsked {
+                    try Meta.compared.set(now, db)
+                } else {
+                    try table.begin(now: now)
+                }
+            }
+            while let (range, since) = try table.next() {
+                let floor = try table.floor(of: range.collection, in: range.scope)
+                guard let floor, max(range.low, floor) < range.high else {
+                    // It was evicted meanwhile.
+                    _ = try table.take(range.scope, range.collection, high: range.high)
+                    continue
+                }
+                return CompareRequest(
+                    id: 0, scope: range.scope, since: since, collection: names.stored(range.collection),
+                    from: max(range.low, floor), before: range.high == .max ? nil : range.high,
+                    lists: range.isListed)
+            }
+            return nil
+        }
+    }
+
+    private static func isDue(_ db: Database, _ limits: LocalLimits, _ now: Milliseconds) throws -> Bool {
+        guard let last = try Meta.compared.integer(db) else { return true }
+        // A clock that was set back must not keep a copy from being compared.
+        return now < last || now - last >= limits.comparedEvery
+    }
+
+    /// Compares what the server told with what is here, and has fetched anew what differs. The answer to a question of
+    /// another grant, or in a scope that is being filled again, is dropped, and asked for again.
+    package func apply(
+        _ answer: CompareAnswer, to request: CompareRequest, noting note: (SyncLogEvent) -> Void = { _ in }
+    ) throws {
+        let events: [SyncLogEvent] = try change { db in
+            let collection = names.local(answer.collection)
+            let (table, scopes) = (ComparisonTable(db: db), ScopeTable(db: db))
+            guard let held = try scopes.held(answer.scope), held.since == answer.since, !held.isFilling,
+                let columns = tables[collection],
+                let floor = try table.floor(of: collection, in: answer.scope),
+                let range = try table.take(answer.scope, collection, high: request.before ?? .max)
+            else { return [] }
+            let records = RecordTable(db, self)
+            let here = ComparedRange(records: records, table: columns, scope: answer.scope)
+            if let next = answer.next {
+                try table.add(
+                    .init(
+                        scope: answer.scope, collection: collection, low: range.low, high: next,
+                        isListed: range.isListed))
+            }
+            var events: [SyncLogEvent] = []
+            if let marks = answer.marks, let part = answer.parts.first {
+                let found = try differences(marks, at: part.at, from: max(part.low, floor), request, here)
+                if found.note.records > 0 { events.append(.diverged(found.note)) }
+                try mend(found.ids, records, answer.scope, collection)
+                try Meta.differences.set((Meta.differences.integer(db) ?? 0) + Int64(found.note.records), db)
+            } else {
+                var high = range.high
+                for part in answer.parts {
+                    let isSame = try here.digest(of: part.low..<high, at: part.at) == part.digest
+                    if !isSame {
+                        try table.add(
+                            .init(
+                                scope: answer.scope, collection: collection, low: part.low, high: high, isListed: true))
+                    }
+                    high = part.low
+                }
+                let count = answer.parts.reduce(0) { $0 + $1.digest.count }
+                try Meta.comparedRecords.set((Meta.comparedRecords.integer(db) ?? 0) + count, db)
+            }
+            if try table.isEmpty {
+                events.append(.compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0)))
+            }
+            return events
+        }
+        for event in events { note(event) }
+    }
+
+    /// The server answers no such question: it is not asked again in this comparison.
+    package func drop(_ request: CompareRequest) throws {
+        try change { db in
+            _ = try ComparisonTable(db: db).take(
+                request.scope, names.local(request.collection), high: request.before ?? .max)
+        }
+    }
+
+    /// The records that are otherwise here than the server has them, and those that may be.
+    private func differences(
+        _ marks: [CompareAnswer.Mark], at seq: SequenceNumber, from low: SequenceNumber, _ request: CompareRequest,
+        _ here: ComparedRange
+    ) throws -> (ids: [LocalID], note: CopyDifference) {
+        let (db, name) = (here.records.db, here.table.collection.name)
+        var note = CopyDifference(scope: request.scope.text, collection: name)
+        var ids: [LocalID] = []
+        let high = request.before ?? .max
+        guard low < high else { return (ids, note) }
+        var known = try here.known(in: low..<high, at: seq)
+        for mark in marks where mark.born >= low {
+            if let record = known.removeValue(forKey: mark.record) {
+                if record.seq == mark.seq, record.born == mark.born, record.term == mark.term { continue }
+                if record.seq < mark.seq { note.outdated += 1 } else { note.changed += 1 }
+            } else {
+                let key = RecordKey(collection: name, id: mark.record)
+                let state = try here.records.base(key) ?? here.records.visible(key)
+                // Changed since, or waiting for the server's word.
+                if let state, state.existence == .live, state.seq == 0 || state.seq > seq { continue }
+                switch try DeletionLog(db: db, keptMax: limits.deletionsKept).isDeleted(key, after: seq) {
+                case true?: continue
+                case false?: if state?.existence == .live { note.changed += 1 } else { note.missing += 1 }
+                // Too much was deleted since to be sure: what comes is the server's word.
+                case nil: break
+                }
+            }
+            ids.append(mark.record)
+        }
+        note.extra = known.count
+        ids += known.keys.sorted()
+        return (ids, note)
+    }
+
+    /// Gives the records the number 0, which any word of the server replaces, and asks for them by their ids.
+    private func mend(_ ids: [LocalID], _ records: RecordTable, _ scope: ScopeID, _ collection: String) throws {
+        guard !ids.isEmpty, let table = tables[collection] else { return }
+        let db = records.db
+        for id in ids {
+            let key = RecordKey(collection: collection, id: id)
+            if var base = try records.base(key) {
+                base.seq = 0
+                try records.saveBase(base)
+            } else {
+                try db.run("UPDATE \(table.quotedName) SET seq = 0 WHERE local_id = ?", [id.description])
+            }
+            try RefetchTable(db: db).add(key, scope: scope)
+        }
+        try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [scope.text])
+        try ScopeTable(db: db).noteChange()
+    }
+}

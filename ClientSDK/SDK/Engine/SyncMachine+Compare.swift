@@ -1,0 +1,67 @@
+import TidemarkModel
+import TidemarkWire
+
+/// Where the comparison of the copy with the server stands: one question at a time, while nothing else is asked for.
+struct CompareLane: Sendable {
+    /// The server answers.
+    var isAnswered = false
+    /// The app asks for one, or the copy has gone back.
+    var isAsked = false
+    var isLoading = false
+    var request: CompareRequest?
+    /// When the database is looked into again for whether it is time.
+    var due: Milliseconds = 0
+
+    /// What was asked for is not answered any more.
+    mutating func disconnected() {
+        (isAnswered, isLoading, request) = (false, false, nil)
+    }
+}
+
+extension SyncMachine {
+    /// Looks for something to compare, once nothing else is to come.
+    mutating func compare(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard isLive, comparing.isAnswered, !comparing.isLoading, comparing.request == nil, pages.isEmpty,
+            !isLoadingPages, pagesPausedUntil == 0
+        else { return }
+        guard now >= comparing.due || comparing.isAsked else { return }
+        effects.append(.loadComparison(isAsked: comparing.isAsked))
+        comparing.isAsked = false
+        comparing.isLoading = true
+        comparing.due = now + timing.compareEvery
+    }
+
+    mutating func ask(_ request: CompareRequest?, _ effects: inout [SyncEffect]) {
+        comparing.isLoading = false
+        guard isStreaming, var request else { return }
+        request.id = nextRequest
+        nextRequest += 1
+        comparing.request = request
+        effects.append(.send(ClientMessage.compare(request).encode()))
+    }
+
+    /// - Returns: false when it is no answer to what was asked.
+    mutating func take(_ answer: CompareAnswer, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
+        // One that was asked for on behalf of a grant that is gone.
+        guard let request = comparing.request, request.id == answer.id else { return true }
+        guard answer.answers(request) else { return false }
+        comparing.request = nil
+        comparing.due = now
+        effects.append(.applyComparison(answer, to: request))
+        if request.lists { fill(now: now, &effects) }
+        return true
+    }
+
+    /// - Returns: false when the error is not about what is compared.
+    mutating func refuseComparison(_ error: ErrorMessage, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
+        guard let request = comparing.request, request.id == error.request else { return false }
+        comparing.request = nil
+        if error.code == .forbidden || error.code == .tooLarge {
+            comparing.due = now
+            effects.append(.dropComparison(request))
+        } else {
+            comparing.due = now + min(max(timing.pauseMax / 10, error.retryAfter ?? 0), timing.pauseMax)
+        }
+        return true
+    }
+}

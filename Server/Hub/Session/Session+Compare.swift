@@ -1,0 +1,32 @@
+import TidemarkModel
+package import TidemarkWire
+
+extension Session {
+    /// `compare`: like `page`, access is judged now and when the answer is there, and both share one bound.
+    mutating func take(_ request: CompareRequest, into effects: inout [SessionEffect]) {
+        guard let identity else { return }
+        guard mayRead(request.held, request.collection, into: &effects) else { return }
+        pagesInFlight += 1
+        effects.append(
+            .readComparison(
+                id, identity.workspace,
+                Comparison(request, rowsMax: context.limits.pageRowsMax)))
+    }
+
+    /// All parts were read; the answer waits until the order has reached the last of their states.
+    package mutating func compared(_ comparison: Comparison, into effects: inout [SessionEffect]) {
+        guard phase == .streaming else { return }
+        heldAnswers.append(
+            HeldAnswer(request: comparison.request.held, at: comparison.at, bytes: comparison.bytes))
+        releasePages(into: &effects)
+    }
+
+    /// The store could not read it.
+    package mutating func compareFailed(_ request: CompareRequest, into effects: inout [SessionEffect]) {
+        readFailed(request.id, into: &effects)
+    }
+}
+
+extension CompareRequest {
+    var held: HeldAnswer.Request { .init(kind: "compare", id: id, scope: scope, since: since) }
+}

@@ -1,0 +1,124 @@
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// when a copy is compared, and what is asked for.
+@Suite struct CompareLaneTests {
+    private func request(before: SequenceNumber? = nil, lists: Bool = false) -> CompareRequest {
+        CompareRequest(
+            id: 0, scope: ScopeID("a"), since: 1, collection: "notes", from: 0, before: before, lists: lists)
+    }
+
+    private func live(_ requests: [CompareRequest], answersCompare: Bool = true, state: Welcome.CursorState = .none)
+        -> MachineBench
+    {
+        var bench = MachineBench()
+        bench.uncompared = requests
+        bench.on(.start)
+        bench.connect(state: state, answersCompare: answersCompare)
+        bench.settle(0)
+        return bench
+    }
+
+    private func asked(_ bench: MachineBench) -> [CompareRequest] {
+        bench.sent.compactMap { if case .compare(let request) = $0 { request } else { nil } }
+    }
+
+    private func answer(
+        to request: CompareRequest, low: SequenceNumber = 0, next: SequenceNumber? = nil
+    ) -> ServerMessage {
+        .compared(
+            CompareAnswer(
+                id: request.id, scope: request.scope, since: request.since, collection: request.collection,
+                parts: [.init(low: low, at: 5, digest: RecordDigest())],
+                marks: request.lists ? [] : nil, next: next))
+    }
+
+    @Test func `a copy that is live is looked into once, and again after ten minutes`() {
+        var bench = live([])
+        #expect(bench.comparisons == [false])
+        bench.pass(300_000)
+        #expect(bench.comparisons == [false])
+        bench.pass(400_000)
+        #expect(bench.comparisons == [false, false])
+    }
+
+    @Test func `one question is asked after the other, and the next with the answer`() throws {
+        var bench = live([request(), request(before: 40, lists: true)])
+        #expect(asked(bench).count == 1)
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(asked(bench).map(\.before) == [nil, 40])
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(asked(bench).count == 2)
+        #expect(bench.comparisons.count == 3)
+    }
+
+    @Test func `a server that does not know the question is not asked`() {
+        var bench = live([request()], answersCompare: false)
+        bench.on(.compare)
+        bench.pass(1_300_000)
+        #expect(bench.comparisons.isEmpty)
+        #expect(asked(bench).isEmpty)
+    }
+
+    @Test func `what the app asks for begins at once, and without a connection with the next one`() {
+        var bench = live([])
+        bench.on(.compare)
+        #expect(bench.comparisons == [false, true])
+        bench.on(.closed(code: 1006, reason: "cut"))
+        bench.on(.compare)
+        bench.pass(60_000)
+        bench.connect(answersCompare: true)
+        #expect(bench.comparisons == [false, true])
+        bench.settle(0)
+        #expect(bench.comparisons == [false, true, true])
+    }
+
+    @Test(arguments: [Welcome.CursorState.resync, .ok]) func `a copy that has gone back is compared`(
+        _ state: Welcome.CursorState
+    ) {
+        #expect(live([], state: state).comparisons == [state == .resync])
+    }
+
+    @Test func `pages come first`() {
+        var bench = MachineBench()
+        bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 5)]
+        bench.on(.start)
+        bench.connect(answersCompare: true)
+        bench.settle(0)
+        #expect(bench.comparisons.isEmpty)
+        bench.receive(
+            .page(PageAnswer(id: 1, scope: ScopeID("a"), since: 1, collection: "notes", changes: [], next: nil)))
+        #expect(bench.comparisons == [false])
+    }
+
+    @Test func `what the server refuses is left out, and what it is too busy for waits`() throws {
+        var bench = live([request(), request(before: 9)])
+        let first = try #require(asked(bench).last)
+        bench.receive(.error(ErrorMessage(.forbidden, "no", request: first.id)))
+        #expect(bench.dropped.map(\.id) == [first.id])
+        let second = try #require(asked(bench).last)
+        #expect(second.before == 9)
+        bench.receive(.error(ErrorMessage(.overloaded, "busy", request: second.id, retryAfter: 50)))
+        bench.pass(20_000)
+        #expect(bench.comparisons.count == 2)
+        bench.pass(60_000)
+        #expect(bench.comparisons.count == 3)
+        #expect(bench.dropped.count == 1)
+    }
+
+    @Test func `an answer that does not cover what was asked ends the connection`() throws {
+        for (low, next) in [(SequenceNumber(3), SequenceNumber?.none), (0, 7), (50, 50), (3, 4)] {
+            var bench = live([request(before: 50)])
+            let closings = bench.closings
+            bench.receive(answer(to: try #require(asked(bench).last), low: low, next: next))
+            #expect(bench.closings == closings + 1, "low \(low) next \(next ?? -1)")
+            #expect(bench.failures.last == .protocolViolation)
+        }
+        var bench = live([request(before: 50)])
+        bench.receive(answer(to: try #require(asked(bench).last), low: 3, next: 3))
+        #expect(bench.failures.isEmpty)
+    }
+}
