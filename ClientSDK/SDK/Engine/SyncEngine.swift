@@ -128,16 +128,7 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
             return await load { [database] in .historyLoaded(try database.historyRequest(key)) }
-        case .loadComparison(let isAsked):
-            return await load { [database, configuration] in
-                .comparisonLoaded(try database.nextComparison(isAsked: isAsked, now: configuration.now()))
-            }
-        case .applyComparison(let answer, let request):
-            return await apply { [database, configuration] in
-                try database.apply(answer, to: request, noting: configuration.note)
-            }
-        case .dropComparison(let request):
-            return await apply { [database] in try database.drop(request) }
+        case .loadComparison, .applyComparison, .dropComparison: return await compare(effect)
         case .loadPush(let after, let limits):
             return await load { [database, configuration] in
                 .pushLoaded(
@@ -174,6 +165,23 @@ package final class SyncEngine: Sendable {
             configuration.collectionRoundEnded(collection, round)
         }
         return nil
+    }
+
+    /// Carries out an effect of a comparison.
+    private func compare(_ effect: SyncEffect) async -> SyncEvent? {
+        switch effect {
+        case .loadComparison(let isAsked):
+            return await load { [database, configuration] in
+                .comparisonLoaded(try database.nextComparison(isAsked: isAsked, now: configuration.now()))
+            }
+        case .applyComparison(let answer, let request):
+            return await apply { [database, configuration] in
+                try database.apply(answer, to: request, noting: configuration.note)
+            }
+        case .dropComparison(let request):
+            return await apply { [database] in try database.drop(request) }
+        default: return nil
+        }
     }
 
     private func apply(_ frames: [Changes]) async -> SyncEvent {

@@ -62,18 +62,7 @@ extension Device {
             return try apply(.history(answer)) { [clock] in try $0.apply(answer, now: clock) }
         case .loadHistory(let key):
             return .historyLoaded(try database.historyRequest(key))
-        case .loadComparison(let isAsked):
-            return .comparisonLoaded(try transact { [clock] in try $0.nextComparison(isAsked: isAsked, now: clock) })
-        case .applyComparison(let answer, let request):
-            return try apply(.compared(answer)) { database in
-                try database.apply(answer, to: request) { event in
-                    if case .diverged(let difference) = event { self.noteDifference(difference) }
-                    if case .compared(let records) = event { self.world.compared += records }
-                }
-            }
-        case .dropComparison(let request):
-            try transact { try $0.drop(request) }
-            return .applied
+        case .loadComparison, .applyComparison, .dropComparison: return try compare(effect)
         case .loadPush(let after, let limits):
             attempts += 1
             return .pushLoaded(
@@ -130,6 +119,24 @@ extension Device {
         }
         noteApplied(message, frames ?? [message])
         return .applied
+    }
+
+    private func compare(_ effect: SyncEffect) throws -> SyncEvent? {
+        switch effect {
+        case .loadComparison(let isAsked):
+            return .comparisonLoaded(try transact { [clock] in try $0.nextComparison(isAsked: isAsked, now: clock) })
+        case .applyComparison(let answer, let request):
+            return try apply(.compared(answer)) { database in
+                try database.apply(answer, to: request) { event in
+                    if case .diverged(let difference) = event { self.noteDifference(difference) }
+                    if case .compared(let records) = event { self.world.compared += records }
+                }
+            }
+        case .dropComparison(let request):
+            try transact { try $0.drop(request) }
+            return .applied
+        default: return nil
+        }
     }
 
     /// No course damages a copy.
