@@ -1,5 +1,7 @@
+import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 

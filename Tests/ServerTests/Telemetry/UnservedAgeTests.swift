@@ -11,7 +11,7 @@ import TidemarkStore
 /// The age of what is committed and not served: it grows while nothing moves.
 @Suite(.timeLimit(.minutes(5))) struct UnservedAgeTests {
     private static func batch(_ seq: SequenceNumber, at time: Milliseconds) -> DeliveryBatch {
-        DeliveryBatch(CommittedBatch(low: seq, head: Head(seq: seq, nonce: 1, time: time)), cursor: "c")
+        DeliveryBatch(CommittedBatch(low: seq, head: Head(seq: seq, nonce: 1, time: time, epoch: 1)), cursor: "c")
     }
 
     @Test
@@ -34,7 +34,8 @@ import TidemarkStore
     }
 
     @Test func `where other nodes commit, the age grows while nobody can look for what they did`() async throws {
-        let (store, ahead) = (FaultyStore(), Mutex<Int64>(0))
+        let store = FaultyStore()
+        let ahead = Mutex<Int64>(0)
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }
