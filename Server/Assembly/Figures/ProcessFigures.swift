@@ -19,6 +19,7 @@ enum DiskSpace {
     /// Bytes that a file there may still take; `nil` where the system does not say.
     static func free(at path: String) -> Double? {
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        // A folder that is not there has no room to tell of: the figure is not a number then.
         guard let attributes = try? FileManager.default.attributesOfFileSystem(forPath: folder) else { return nil }
         return (attributes[.systemFreeSize] as? NSNumber)?.doubleValue
     }
