@@ -30,6 +30,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.7.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -75,11 +76,19 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/Identity", exclude: ["ISSUERS.md", "REVOCATION.md"]),
+        // What a running server tells its operator.
+        .target(
+            name: "TidemarkTelemetry",
+            dependencies: [
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Telemetry", exclude: ["TELEMETRY.md"]),
         .target(
             name: "TidemarkAPI",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
-                "TidemarkEdge", "TidemarkOperations",
+                "TidemarkEdge", "TidemarkOperations", "TidemarkTelemetry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -89,6 +98,7 @@ let package = Package(
             name: "TidemarkNode",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkEdge",
+                "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -143,7 +153,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
-                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
+                "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
                 "TidemarkChatSchema",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -328,14 +338,16 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
                 "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
-                "TidemarkEmbeddedStore", "TidemarkPostgresStore",
+                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkTelemetry",
                 "TidemarkNIOTransport", "TidemarkPostgres",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -417,7 +429,8 @@ for target in package.targets where target.type != .system {
 // Packages that a trait brings; all others are the store's own.
 let traits = [
     "hummingbird": "Server", "jwt-kit": "Server", "swift-argument-parser": "Server", "swift-http-types": "Server",
-    "swift-nio-extras": "Server", "swift-nio": "NIOTransport", "swift-nio-ssl": "NIOTransport",
+    "swift-nio-extras": "Server", "swift-metrics": "Server", "swift-nio": "NIOTransport",
+    "swift-nio-ssl": "NIOTransport",
     "swift-crypto": "TestKit", "swift-service-lifecycle": "TestKit",
 ]
 for target in package.targets {

@@ -4,6 +4,7 @@ import TidemarkModel
 import TidemarkNode
 import TidemarkSequencer
 import TidemarkStore
+import TidemarkTelemetry
 import TidemarkWire
 
 /// Who pushes over HTTP: each has a rate of its own.
@@ -47,7 +48,9 @@ extension API {
         let pieces = node.context.submissions(
             of: call.push, client: call.client, principal: identity.principal, connection: call.connection,
             bytes: bytes.count, app: call.app)
+        let begun = ContinuousClock.now
         let outcome = await node.settle(pieces, in: identity.workspace)
+        node.metrics.pushAnswer.record(begun.duration(to: .now))
         if case .settled = outcome {
             node.sightings.note(
                 .init(workspace: identity.workspace, client: call.client),

@@ -33,7 +33,7 @@ package struct API: Sendable {
     /// The routes; add more to it before it serves.
     package func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: ErrorAnswers(retryAfter: node.context.timing.retry))
+        router.add(middleware: ErrorAnswers(retryAfter: node.context.timing.retry, telemetry: node.parts.telemetry))
         router.get("/healthz") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/v1/info") { _, _ in Response(json: profile.encode()) }

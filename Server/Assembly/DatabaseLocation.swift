@@ -40,6 +40,14 @@ package enum DatabaseLocation: Hashable, Sendable {
         return keywords.contains { first == $0 }
     }
 
+    /// The file; `nil` for a server's database.
+    package var path: String? {
+        switch self {
+        case .sqlite(let path): path
+        case .postgres: nil
+        }
+    }
+
     /// For people: without user or password.
     package var summary: String {
         switch self {

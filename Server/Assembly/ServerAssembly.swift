@@ -10,6 +10,7 @@ package import TidemarkIdentity
 package import TidemarkModel
 package import TidemarkNode
 import TidemarkSequencer
+package import TidemarkTelemetry
 
 /// A server put together: the one place where its parts meet.
 package struct ServerAssembly: Sendable {
@@ -31,15 +32,19 @@ package struct ServerAssembly: Sendable {
 
     /// Tokens that were refused, by label.
     package let refusals = RefusalCounts()
+    /// Figures, and what is refused for reasons of security.
+    package let telemetry: Telemetry
 
     /// - Parameters:
     ///   - inForce: the schema to begin with, see ``OpenedStore/schema(for:now:)``.
     ///   - onListening: called once with the port.
+    ///   - onAdminListening: the same for operators, if they have a listener; before that one.
     /// - Throws: for an issuer's keys that are none, or a key for cursors that cannot be had.
     package init(
         _ configuration: ServerConfiguration, inForce: SchemaInForce, store: OpenedStore,
         eventLoops: any EventLoopGroup,
         surroundings: Surroundings = Surroundings(), logger: Logger,
+        onAdminListening: @escaping @Sendable (Int) async -> Void = { _ in },
         onListening: @escaping @Sendable (Int) async -> Void
     ) async throws(ConfigurationError) {
         let limits = configuration.limits
@@ -47,9 +52,10 @@ package struct ServerAssembly: Sendable {
         let keys = KeyService(
             for: issuers, now: surroundings.now, clock: surroundings.clock, logger: logger,
             fetch: KeyFetch(group: eventLoops).callAsFunction)
+        let telemetry = Telemetry(now: surroundings.now, clock: surroundings.clock, logger: logger)
         let gate = TokenGate(
             verifier: TokenVerifier(issuers, keys: keys, now: surroundings.now), counts: refusals,
-            now: surroundings.now, logger: logger)
+            telemetry: telemetry)
         let context = SessionContext(
             serverName: configuration.name, inForce: inForce, limits: limits.wire, sequencing: limits.lane,
             seal: try configuration.cursorSeal())
@@ -62,8 +68,10 @@ package struct ServerAssembly: Sendable {
                 limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
                 environment: .init(
                     now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
-                id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator())))
-        let edge = Edge(limits: limits.edge, allowedOrigins: configuration.origins) { node.owner(on: $0) }
+                id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator()), telemetry: telemetry))
+        let edge = Edge(
+            limits: limits.edge, allowedOrigins: configuration.origins, observe: telemetry.note
+        ) { node.owner(on: $0) }
         let api = API(node: node) { edge.markAuthenticated($0) }
         let application = Application(
             router: api.router(), server: edge.server,
@@ -73,6 +81,19 @@ package struct ServerAssembly: Sendable {
             eventLoopGroupProvider: .shared(eventLoops), logger: logger)
         self.node = node
         self.edge = edge
-        services = store.services + [keys] + node.services + [application, node.drain]
+        self.telemetry = telemetry
+        let backups = BackupWatch(store.backups, clock: surroundings.clock, logger: logger)
+        let scrape = Scrape(
+            node: node, edge: edge, keys: keys, backups: backups, store: store,
+            databasePath: configuration.database.path, telemetry: telemetry)
+        let admin = configuration.adminListen.map { address in
+            AdminListener.service(
+                at: address, router: api.adminRouter(figures: scrape.text), eventLoops: eventLoops, logger: logger,
+                onListening: onAdminListening)
+        }
+        // Operators can look on while the server stops.
+        services =
+            store.services + [keys, telemetry.security, backups] + node.services + (admin.map { [$0] } ?? [])
+            + [application, node.drain]
     }
 }

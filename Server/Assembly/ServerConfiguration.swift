@@ -9,6 +9,8 @@ package import TidemarkModel
 package struct ServerConfiguration: Sendable {
     package var database: DatabaseLocation
     package var listen: ListenAddress
+    /// Where operators and their Prometheus come; `nil` for nowhere.
+    package var adminListen: ListenAddress?
     /// For the first start on a database; `nil` leaves it to the schema that is in force there.
     package var schema: SchemaDocument?
     /// What tokens of the server's own are signed with; `nil` where issuers alone count.
@@ -39,6 +41,7 @@ package struct ServerConfiguration: Sendable {
         isDevelopment = try values.flag(.development)
         database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
+        adminListen = try values.adminListen(besides: listen)
         issuersPath = values[.issuers]
         issuers = try values.issuers()
         secret = try values.secret(isDevelopment: isDevelopment)
@@ -86,6 +89,15 @@ struct Values {
         case "1", "true", "yes": return true
         case .some: throw ConfigurationError(setting, "must be true or false")
         }
+    }
+
+    func adminListen(besides listen: ListenAddress) throws(ConfigurationError) -> ListenAddress? {
+        guard let text = self[.adminListen] else { return nil }
+        let address = try ListenAddress(text, of: .adminListen)
+        guard address != listen || address.port == 0 else {
+            throw ConfigurationError(.adminListen, "\(address) is where clients come: it needs a port of its own")
+        }
+        return address
     }
 
     func node() throws(ConfigurationError) -> UInt64 {

@@ -4,6 +4,8 @@ package enum Setting: String, Sendable, CaseIterable {
     case database = "TIDEMARK_DATABASE"
     /// `HOST:PORT`; port 0 lets the system choose. Default: `127.0.0.1:8080`.
     case listen = "TIDEMARK_LISTEN"
+    /// `HOST:PORT` of the listener for operators, which asks nobody who he is. Default: there is none.
+    case adminListen = "TIDEMARK_ADMIN_LISTEN"
     /// Path of the schema, in JSON. Needed for the first start on a database, except for trying things out: then a chat's is
     /// taken. Later ones are put in force by the operator's call.
     case schema = "TIDEMARK_SCHEMA"

@@ -24,7 +24,7 @@ extension OpenedStore {
         let progress = MigrationProgress.log(logger)
         try await store.migrate(report: progress.report)
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
-        return OpenedStore(
+        var opened = OpenedStore(
             store, blobs: store, compaction: store, erasure: store, schemas: store, revocations: store, isShared: true,
             hints: hints, relay: hints,
             services: [
@@ -32,6 +32,17 @@ extension OpenedStore {
                 MigrationService(logger: logger) { try await store.migrate(.all, report: progress.report) },
             ]
         )
+        opened.pools = {
+            let pools = store.connections
+            return StorePools(writers: .init(pools.sequencing), readers: .init(pools.reading))
+        }
+        return opened
+    }
+}
+
+extension StorePools.Pool {
+    init(_ snapshot: PostgresPool.Snapshot) {
+        self.init(idle: snapshot.idle, leased: snapshot.leased, waiting: snapshot.waiting)
     }
 }
 

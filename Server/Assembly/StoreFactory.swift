@@ -20,6 +20,10 @@ package struct OpenedStore: Sendable {
     package var isShared: Bool
     package var hints: any CommitHints
     package var relay: any NodeRelay
+    /// Where verified backups are written down; `nil` when nobody knows of any.
+    package var backups: (any BackupLog)?
+    /// Its pools of connections at this moment; `nil` where it has none.
+    var pools: (@Sendable () -> StorePools)?
     /// What has to run while the store is used.
     package var services: [any Service]
     /// Ends it, once nothing uses it any more. Blocks.
@@ -43,6 +47,7 @@ package struct OpenedStore: Sendable {
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
+        backups = store as? any BackupLog
         self.services = services
         self.close = close
     }
@@ -64,7 +69,7 @@ package struct OpenedStore: Sendable {
                 try? store.close()
                 throw error
             }
-            return OpenedStore(
+            var opened = OpenedStore(
                 store, blobs: blobs, compaction: store, erasure: store, schemas: store, revocations: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
@@ -73,6 +78,8 @@ package struct OpenedStore: Sendable {
                     try store.close()
                     try first.get()
                 })
+            opened.backups = EmbeddedBackupNote(beside: path)
+            return opened
         case .postgres(let uri):
             return try await postgres(uri, configuration, logger: logger)
         }

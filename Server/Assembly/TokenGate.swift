@@ -1,15 +1,14 @@
 import Logging
-import Synchronization
 import TidemarkHub
 package import TidemarkIdentity
 import TidemarkModel
+import TidemarkTelemetry
 
 /// Judges tokens for a node, and notes what it refuses: a line in the log and a count, by label. Nothing of a token is logged.
 struct TokenGate: Sendable {
     let verifier: TokenVerifier
     let counts: RefusalCounts
-    let now: @Sendable () -> Milliseconds
-    let logger: Logger
+    let telemetry: Telemetry
 
     /// Who a token speaks for.
     func verdict(on token: String) async -> TokenVerdict {
@@ -26,11 +25,9 @@ struct TokenGate: Sendable {
     }
 
     private func note(_ label: String, _ issuer: String?) {
-        guard let left = counts.note(label, now: now()) else { return }
-        var metadata: Logger.Metadata = ["label": "\(label)"]
-        if let issuer { metadata["issuer"] = "\(issuer)" }
-        if left > 0 { metadata["not_shown"] = "\(left)" }
-        logger.info("Refused a token; 'tidemark token explain' says more about one", metadata: metadata)
+        counts.note(label)
+        telemetry.metrics.tokensRefused.count(label)
+        telemetry.security.note(.token, label, issuer.map { ["issuer": "\($0)"] } ?? [:])
     }
 }
 

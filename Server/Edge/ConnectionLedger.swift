@@ -18,9 +18,14 @@ final class ConnectionLedger: Sendable {
     }
 
     private let limits: EdgeLimits
+    let observe: @Sendable (EdgeNote) -> Void
     private let state = Mutex(State())
 
-    init(_ limits: EdgeLimits) { self.limits = limits }
+    /// - Parameter observe: told of what is refused and closed.
+    init(_ limits: EdgeLimits, observe: @escaping @Sendable (EdgeNote) -> Void = { _ in }) {
+        self.limits = limits
+        self.observe = observe
+    }
 
     /// Admits a connection until it closes, or refuses it.
     func admit(_ channel: any Channel) -> Admission {
@@ -31,6 +36,7 @@ final class ConnectionLedger: Sendable {
             if admission == .probe { state.probes[key] = channel }
             return (admission, evicted.flatMap { state.probes[$0] })
         }
+        if admission != .everything { observe(.refused(channel.remoteAddress)) }
         guard admission != .nothing else { return .nothing }
         channel.closeFuture.whenComplete { _ in
             self.state.withLock { state in

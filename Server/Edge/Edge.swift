@@ -20,14 +20,16 @@ package struct Edge: Sendable {
     /// - Parameters:
     ///   - allowedOrigins: exact values of `Origin` (scheme, host and port) whose pages may open sockets; requests
     ///     without that header, which is what apps send, need none.
+    ///   - observe: told of what is refused and closed, for figures and logs; on the connection's loop, must not block.
     ///   - makeOwner: called once on each event loop, when its first socket opens.
     package init(
         limits: EdgeLimits,
         allowedOrigins: Set<String> = [],
+        observe: @escaping @Sendable (EdgeNote) -> Void = { _ in },
         makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner
     ) {
         self.limits = limits
-        ledger = ConnectionLedger(limits)
+        ledger = ConnectionLedger(limits, observe: observe)
         handshake = HandshakeCheck(allowedOrigins: allowedOrigins)
         loops = LoopDirectory(limits: limits, makeOwner: makeOwner)
     }

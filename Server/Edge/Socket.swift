@@ -56,6 +56,7 @@ package final class Socket {
     ///   - reason: at most 123 bytes of UTF-8; more is cut.
     package func close(code: UInt16, reason: String) {
         guard let context, liveness.close(at: eventLoop.now) else { return }
+        ledger.observe(.closing(code, context.remoteAddress))
         context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
     }
 

@@ -77,6 +77,9 @@ package final class KeyService: Service {
         desks.withLock { desks in desks[index]?.cache.keys(now: now()) }
     }
 
+    /// Of each issuer with a URL: since when its keys are known, in milliseconds since 1970; `nil` for never.
+    package var fetched: [Milliseconds?] { desks.withLock { desks in desks.values.map(\.cache.lastFetch) } }
+
     /// Since when they are known, and why the last fetch failed.
     func state(of index: Int) -> (since: Milliseconds?, error: KeyFetchError?) {
         desks.withLock { desks in (desks[index]?.cache.lastFetch, desks[index]?.lastError) }

@@ -3,6 +3,7 @@ import TidemarkEdge
 import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
+import TidemarkTelemetry
 import TidemarkWire
 
 extension HubExecutor {
@@ -45,9 +46,10 @@ extension HubExecutor {
         if submissions.isEmpty {
             inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
         }
-        let pushEnd = submission.pushEnd
+        let (pushEnd, begun, metrics) = (submission.pushEnd, ContinuousClock.now, node.metrics)
         submissions.append(
             GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
+                if pushEnd != nil { metrics.pushAnswer.record(begun.duration(to: .now)) }
                 inbox.post(.settled(id, outcome, pushEnd: pushEnd))
             })
     }
@@ -59,6 +61,8 @@ extension HubExecutor {
 
     private func send(_ frame: Frame, to id: SessionID) {
         guard let connection = connections[id] else { return }
+        if let refusal = frame.refusal { node.note(refusal, to: connection.socket) }
+        framesSent += 1
         let bytes: ByteBuffer
         if let framed, framed.frame === frame {
             bytes = framed.bytes

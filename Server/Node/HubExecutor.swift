@@ -1,8 +1,11 @@
 import NIOCore
+import Synchronization
 import TidemarkEdge
 import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
+import TidemarkStore
+import TidemarkTelemetry
 
 /// The connections of one event loop: turns what happens on their sockets into events of one `Hub`, and carries out
 /// what it decides. Touched only on its loop, so that a delivery costs no lock.
@@ -12,6 +15,8 @@ final class HubExecutor: SocketOwner {
         let socket: Socket
         var isTouched = false
         var awaitsRoom = false
+        /// It does not take what it is sent.
+        var isSlow = false
         var isWelcomed = false
         /// Its client id is being registered.
         var isNew = false
@@ -31,6 +36,10 @@ final class HubExecutor: SocketOwner {
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
     var frameBuffers = FrameBuffers()
+    /// Frames that were handed to sockets.
+    var framesSent = 0
+    /// The times of batches of which frames are on sockets, and not flushed.
+    private var sentBatches: [Milliseconds] = []
     private var effects: [SessionEffect] = []
     private var isCarryingOut = false
     private var isFlushing = false
@@ -65,6 +74,7 @@ final class HubExecutor: SocketOwner {
     }
 
     package func writabilityChanged(_ socket: Socket, isWritable: Bool) {
+        note(connections[socket.id], isSlow: !isWritable)
         apply(.writabilityChanged(socket.id, isWritable: isWritable))
     }
 
@@ -73,6 +83,7 @@ final class HubExecutor: SocketOwner {
     }
 
     package func closed(_ socket: Socket) {
+        note(connections[socket.id], isSlow: false)
         connections[socket.id] = nil
         node.connectionCounts.leave(socket.id)
         apply(.lost(socket.id))
@@ -94,6 +105,7 @@ final class HubExecutor: SocketOwner {
         hub.apply(event, now: node.now(), into: &effects)
         guard !isCarryingOut else { return }
         isCarryingOut = true
+        let framesBefore = framesSent
         var index = 0
         while index < effects.count {
             carryOut(effects[index])
@@ -101,6 +113,7 @@ final class HubExecutor: SocketOwner {
         }
         effects.removeAll(keepingCapacity: true)
         isCarryingOut = false
+        if case .committed(_, let batch) = event, framesSent != framesBefore { sentBatches.append(batch.head.time) }
         if case .loaded(let id, _) = event {
             noteWelcome(id)
             judge(id)
@@ -121,6 +134,21 @@ final class HubExecutor: SocketOwner {
         }
         isFlushing = false
         framed = nil
+        noteFlushed()
+    }
+
+    /// What was committed is on its way to whoever sees it.
+    private func noteFlushed() {
+        guard !sentBatches.isEmpty else { return }
+        let now = node.now()
+        for time in sentBatches { node.metrics.commitToSocket.record(.milliseconds(now - time)) }
+        sentBatches.removeAll(keepingCapacity: true)
+    }
+
+    private func note(_ connection: Connection?, isSlow: Bool) {
+        guard let connection, connection.isSlow != isSlow else { return }
+        connection.isSlow = isSlow
+        inbox.slow.wrappingAdd(isSlow ? 1 : -1, ordering: .relaxed)
     }
 
     /// The edge tells of room only where there was none before; who asked is told in any case.

@@ -16,6 +16,8 @@ final class HubInbox: Sendable {
         /// Workspaces whose batches no longer fit, with the end of the last that was left out.
         var overflow: [WorkspaceID: Head] = [:]
         var isScheduled = false
+        /// The time of the oldest batch in it, or left out.
+        var oldest: Milliseconds?
     }
 
     /// Messages of other hubs that one loop has not taken over yet.
@@ -26,6 +28,8 @@ final class HubInbox: Sendable {
     let number: Int
     private let bytesMax: Int
     private let state = Mutex(State())
+    /// Sockets of the loop that do not take what they are sent.
+    let slow = Atomic<Int>(0)
     /// The loop's executor; set and used on the loop.
     let executor: NIOLoopBoundBox<HubExecutor?>
 
@@ -54,6 +58,7 @@ final class HubInbox: Sendable {
         // What was left out is of no concern to a workspace that begins again.
         if case .rewound(let workspace, _) = event { state.overflow[workspace] = nil }
         guard case .committed(let workspace, let batch) = event else { return state.events.append(event) }
+        if state.oldest == nil { state.oldest = batch.head.time }
         // The loop lags behind the commits: its clients will read what is left out here from the store.
         guard state.overflow[workspace] == nil, state.bytes < bytesMax else {
             state.overflow[workspace] = batch.head
@@ -62,6 +67,9 @@ final class HubInbox: Sendable {
         state.bytes += batch.byteCount
         state.events.append(event)
     }
+
+    /// The time of the oldest batch that the loop has not taken over; `nil` when it has all of them. Any thread.
+    var oldest: Milliseconds? { state.withLock { $0.oldest } }
 
     private func deliver() {
         let events = state.withLock { state in

@@ -2,6 +2,7 @@ import Logging
 import TidemarkHub
 package import TidemarkModel
 package import TidemarkStore
+import TidemarkTelemetry
 package import TidemarkWire
 
 /// The reads that sessions ask for. Each answers by one event.
@@ -94,6 +95,8 @@ extension Node {
                         scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
                 }
                 feeds[request.workspace]?.saw(window.head.seq)
+                metrics.catchups.count()
+                metrics.catchupRows.count(window.records.count)
                 inbox.post(.windowRead(id, window))
             } catch {
                 report(error, "Could not read a catch-up window", request.workspace)

@@ -3,6 +3,7 @@ import Synchronization
 package import TidemarkHub
 package import TidemarkModel
 package import TidemarkStore
+import TidemarkTelemetry
 
 /// Whose tokens count no more, as far as this node knows. Any thread.
 package final class Revocations: Sendable {
@@ -75,6 +76,8 @@ extension Node {
             guard revocations.isRead else { return .unavailable }
         }
         guard let revoked = revocations.judge(identity, .later) else { return verdict }
+        metrics.tokensRefused.count("revoked")
+        parts.telemetry.security.note(.token, "revoked")
         return .revoked(revoked)
     }
 

@@ -7,6 +7,7 @@ package import TidemarkHub
 package import TidemarkModel
 package import TidemarkSequencer
 package import TidemarkStore
+package import TidemarkTelemetry
 import TidemarkWire
 
 /// One server process: binds store, sequencer and hubs to the event loops that serve the sockets.
@@ -41,6 +42,8 @@ package final class Node: Sendable {
         package var id: UInt64
         /// The loops that serve sockets; an edge on other loops would find no hub.
         package var eventLoops: [any EventLoop]
+        /// Where figures and refusals go.
+        package var telemetry: Telemetry
 
         package init(
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
@@ -50,7 +53,8 @@ package final class Node: Sendable {
             context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
-            environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
+            environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop],
+            telemetry: Telemetry? = nil
         ) {
             self.store = store
             self.blobs = blobs
@@ -69,6 +73,8 @@ package final class Node: Sendable {
             self.environment = environment
             self.id = id
             self.eventLoops = eventLoops
+            self.telemetry =
+                telemetry ?? Telemetry(now: environment.now, clock: environment.clock, logger: environment.logger)
         }
     }
 
@@ -111,13 +117,14 @@ package final class Node: Sendable {
         sightings = Sightings(period: parts.limits.sightingEvery.milliseconds)
         registrationRates = RateBook(
             perSecond: parts.limits.registrationsPerSecond, burst: parts.limits.registrationsBurst)
-        loadGate = ReadGate(permits: parts.limits.loadsMax)
-        readGate = ReadGate(permits: parts.limits.readsMax)
+        let metrics = parts.telemetry.metrics
+        loadGate = ReadGate(permits: parts.limits.loadsMax) { metrics.noteRead(.start, waited: $0, took: $1) }
+        readGate = ReadGate(permits: parts.limits.readsMax) { metrics.noteRead(.page, waited: $0, took: $1) }
         let sequencer = Sequencer(limits: parts.context.limits.model, bounds: parts.laneLimits.plan)
         let hints = parts.hints
         commits = GroupCommit(
             store: parts.store, sequencer: sequencer, limits: parts.laneLimits, timing: parts.timing,
-            environment: parts.environment
+            environment: parts.observed
         ) { commits, workspace, batch, isHeard in
             if let feed = feeds[workspace], feed.committed(batch) {
                 background.start { await feed.readOn(from: TailReader(parts, commits, epochs)) }
@@ -142,15 +149,20 @@ package final class Node: Sendable {
     /// Milliseconds since 1970.
     package func now() -> Milliseconds { parts.environment.now() }
 
+    /// What it counts with.
+    package var metrics: ServerMetrics { parts.telemetry.metrics }
+
     /// Every workspace's tail was known to be whole at this time.
     func tailConfirmed(at time: Milliseconds) { tailConfirmed.withLock { $0 = time } }
 
-    /// This node has not seen for long whether others have committed something.
-    package var isTailStale: Bool {
-        guard parts.isStoreShared else { return false }
-        let age = now() - tailConfirmed.withLock { $0 }
-        return Duration.milliseconds(age) > limits.tailAgeMax
+    /// Milliseconds since this node last saw that others have committed nothing that it does not know; 0 where there are none.
+    var tailAge: Milliseconds {
+        guard parts.isStoreShared else { return 0 }
+        return max(0, now() - tailConfirmed.withLock { $0 })
     }
+
+    /// This node has not seen for long whether others have committed something.
+    package var isTailStale: Bool { Duration.milliseconds(tailAge) > limits.tailAgeMax }
 
     /// True from the start of a graceful shutdown.
     package var isDraining: Bool { draining.load(ordering: .relaxed) }

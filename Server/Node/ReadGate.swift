@@ -10,15 +10,25 @@ package final class ReadGate: Sendable {
     }
 
     private let state: Mutex<State>
+    private let observe: @Sendable (_ waited: Duration, _ took: Duration) -> Void
 
-    init(permits: Int) { state = Mutex(State(free: max(1, permits))) }
+    /// - Parameter observe: told of each read once it is over.
+    init(permits: Int, observe: @escaping @Sendable (_ waited: Duration, _ took: Duration) -> Void = { _, _ in }) {
+        state = Mutex(State(free: max(1, permits)))
+        self.observe = observe
+    }
 
     /// Runs `body` when it is its turn. Waiting does not end with a cancellation: those before it are reads, and end.
     package func pass<Value, Failure: Error>(
         _ body: () async throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {
+        let asked = ContinuousClock.now
         await enter()
-        defer { leave() }
+        let begun = ContinuousClock.now
+        defer {
+            leave()
+            observe(asked.duration(to: begun), begun.duration(to: .now))
+        }
         return try await body()
     }
 

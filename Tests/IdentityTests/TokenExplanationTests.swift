@@ -94,13 +94,4 @@ import TidemarkModel
         let signature = try #require(token.split(separator: ".").last)
         #expect(!text.contains("forty") && !text.contains(signature))
     }
-
-    @Test func `refused tokens are counted all and shown twenty a second`() {
-        let counts = RefusalCounts()
-        var shown = 0
-        for number in 0..<1_000 { if counts.note("expired", now: 5_000 + Int64(number % 900)) != nil { shown += 1 } }
-        #expect(shown == 20 && counts.all == ["expired": 1_000])
-        #expect(counts.note("malformed", now: 6_000) == 980)
-        #expect(counts.note("malformed", now: 6_000) == 0)
-    }
 }

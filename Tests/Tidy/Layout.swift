@@ -21,6 +21,7 @@ enum Layout {
             ]),
         Home("Hummingbird", ["Server/Edge/", "Server/API/", "Server/Assembly/", "Tests/"]),
         Home("HTTPTypes", ["Server/API/", "Tests/"]),
+        Home("CoreMetrics", ["Server/Telemetry/", "Tests/"]),
         Home("JWTKit", ["Server/Identity/", "ClientSDK/TestKit/", "Tests/"]),
         Home(
             "GRDB",
@@ -47,13 +48,18 @@ enum Layout {
         // Knows no sync.
         Direction("Server/Edge/", may: []),
         Direction("Server/Identity/", may: ["TidemarkModel"]),
-        Direction("Server/Node/", may: pureServer + ["TidemarkEdge"]),
+        // Knows nothing of what it counts.
+        Direction("Server/Telemetry/", may: []),
+        Direction("Server/Node/", may: pureServer + ["TidemarkEdge", "TidemarkTelemetry"]),
         Direction("Server/Operations/", may: shared + ["TidemarkStore"]),
-        Direction("Server/API/", may: pureServer + ["TidemarkEdge", "TidemarkNode", "TidemarkOperations"]),
+        Direction(
+            "Server/API/",
+            may: pureServer + ["TidemarkEdge", "TidemarkNode", "TidemarkOperations", "TidemarkTelemetry"]),
         Direction(
             "Server/Assembly/",
             may: pureServer + [
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
+                "TidemarkTelemetry",
                 "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
             ]),
         Direction("Server/CommandLine/", may: shared + ["TidemarkIdentity", "TidemarkAssembly"]),

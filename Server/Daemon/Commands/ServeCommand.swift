@@ -45,6 +45,15 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
+            Where operators come: /metrics for Prometheus, /livez and /readyz. Nobody is asked who he is there, so that it \
+            belongs on an address that clients do not reach, such as 127.0.0.1:8081. (environment: \
+            TIDEMARK_ADMIN_LISTEN; default: there is none)
+            """, valueName: "host:port"))
+    var adminListen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
             The schema of what apps store, JSON; 'tidemark schema sample' prints one. For the first start on a database: \
             later ones are put in force by 'tidemark schema apply'. Not needed with --dev. \
             (environment: TIDEMARK_SCHEMA)
@@ -146,7 +155,8 @@ struct ServeCommand: AsyncParsableCommand {
         }
         var overrides: [Setting: String] = [:]
         for (setting, option, value) in [
-            (Setting.database, "--database", database), (.listen, "--listen", listen), (.schema, "--schema", schema),
+            (Setting.database, "--database", database), (.listen, "--listen", listen),
+            (.adminListen, "--admin-listen", adminListen), (.schema, "--schema", schema),
             (.secretFile, "--secret-file", secretFile), (.issuers, "--issuers", issuers),
             (.cursorKeyFile, "--cursor-key-file", cursorKeyFile),
             (.logLevel, "--log-level", logLevel),

@@ -223,7 +223,9 @@ package struct Session: Sendable {
     }
 
     mutating func send(_ message: ServerMessage, into effects: inout [SessionEffect]) {
-        give(Frame(message.encode()), into: &effects)
+        var refusal: ErrorCode?
+        if case .error(let error) = message { refusal = error.code }
+        give(Frame(message.encode(), refusal: refusal), into: &effects)
     }
 
     /// Gives a frame to the socket. Everything that is sent goes this way, and counts.

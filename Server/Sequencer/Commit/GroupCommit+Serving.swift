@@ -21,6 +21,7 @@ extension GroupCommit {
                 case .end(let turn): await turn.end()
                 case .deliver(let batch, let isHeard, let answers):
                     if let batch { publish(self, lane.workspace, batch, isHeard) }
+                    environment.observer.answered(answers.map(\.1), batch != nil)
                     for (ticket, outcome) in answers { ticket.answer(outcome) }
                 case .pause(let failures):
                     machine.resumed(goesOn: await pause(afterFailures: failures, of: lane))
@@ -47,14 +48,21 @@ extension GroupCommit {
     }
 
     private func commit(_ planned: PlannedBatch, in workspace: WorkspaceID) async -> Result<Commitment, StoreError> {
-        do throws(StoreError) {
-            let commitment = try await store.commit(planned, in: workspace)
-            if case .written = commitment { succeeded() }
-            return .success(commitment)
-        } catch {
-            failed(error, workspace)
-            return .failure(error)
+        let (result, took) = await environment.clock.timed { () async -> Result<Commitment, StoreError> in
+            do throws(StoreError) {
+                return .success(try await store.commit(planned, in: workspace))
+            } catch {
+                return .failure(error)
+            }
         }
+        switch result {
+        case .success(.written):
+            succeeded()
+            environment.observer.written(took)
+        case .success: break
+        case .failure(let error): failed(error, workspace)
+        }
+        return result
     }
 
     /// False when there is no sense in another try: the service stops.

@@ -23,6 +23,7 @@ package final class GroupCommit: Service {
         package var nonce: @Sendable () -> UInt64
         package var clock: any Clock<Duration>
         package var logger: Logger
+        package var observer = CommitObserver()
 
         package init(
             now: @escaping @Sendable () -> Milliseconds, nonce: @escaping @Sendable () -> UInt64,
@@ -196,6 +197,13 @@ package final class GroupCommit: Service {
                     "unnoted": "\(unnoted)",
                 ])
         }
+    }
+
+    /// How many lanes there are, and how many transactions wait in all of them, and in the longest. Takes each lane's lock
+    /// for a moment.
+    package var depths: (lanes: Int, all: Int, longest: Int) {
+        let waiting = lanes.withLock { Array($0.open.values) }.map(\.waiting)
+        return (waiting.count, waiting.reduce(0, +), waiting.max() ?? 0)
     }
 
     /// Whether submissions of the workspace wait, are being committed, or are committed and not yet published. Where the

@@ -26,6 +26,8 @@ struct TestServer: Sendable {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
     let port: Int
+    /// Of the listener for operators; `nil` unless the environment asks for one.
+    let adminPort: Int?
     let node: Node
     /// Tokens that were refused, by label.
     let refusals: RefusalCounts
@@ -63,14 +65,13 @@ struct TestServer: Sendable {
             return StreamLogHandler.standardError(label: label)
         }
         if log == nil { logger.logLevel = .critical }
-        let (ports, listening) = AsyncStream.makeStream(of: Int.self)
+        let (ports, listening) = AsyncStream.makeStream(of: (isAdmin: Bool, port: Int).self)
         let given = try await store.schema(for: configuration, now: 1, logger: Logger(label: "test"))
         let inForce = schema.map { SchemaInForce($0, revision: given.revision) } ?? given
         let server = try await ServerAssembly(
-            configuration, inForce: inForce, store: store, eventLoops: loops, surroundings: surroundings, logger: logger
-        ) { port in
-            listening.yield(port)
-        }
+            configuration, inForce: inForce, store: store, eventLoops: loops, surroundings: surroundings,
+            logger: logger,
+            onAdminListening: { listening.yield((true, $0)) }, onListening: { listening.yield((false, $0)) })
         let tokens = try #require(configuration.secret).tokens
         let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -78,11 +79,16 @@ struct TestServer: Sendable {
                 defer { listening.finish() }
                 try await services.run()
             }
-            for await port in ports {
+            let hasAdmin = configuration.adminListen != nil
+            var open: [Bool: Int] = [:]
+            for await listener in ports {
+                open[listener.isAdmin] = listener.port
+                guard let port = open[false], !hasAdmin || open[true] != nil else { continue }
                 let issuer = await TokenIssuer(secret: tokens, now: ServerAssembly.Surroundings().now)
                 try await body(
                     TestServer(
-                        port: port, node: server.node, refusals: server.refusals, services: services, issuer: issuer,
+                        port: port, adminPort: open[true], node: server.node, refusals: server.refusals,
+                        services: services, issuer: issuer,
                         tokens: tokens))
                 break
             }

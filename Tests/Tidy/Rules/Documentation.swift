@@ -52,6 +52,8 @@ private let foreignRequirements: Set<String> = [
     "count", "now", "sleep", "minimumResolution", "advanced", "duration", "stringValue", "intValue", "handle",
     "AsyncIterator", "Iterator",
     "Element", "RawValue", "configuration", "body",
+    "makeCounter", "makeMeter", "makeRecorder", "makeTimer", "destroyCounter", "destroyMeter", "destroyRecorder",
+    "destroyTimer",
 ]
 
 /// The names of every protocol requirement in these files, and of the foreign ones.

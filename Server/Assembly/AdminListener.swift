@@ -1,0 +1,64 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import ServiceLifecycle
+import TidemarkAPI
+import TidemarkEdge
+import TidemarkTelemetry
+
+/// The listener for operators: a socket of its own, so that what it tells is never where clients come.
+enum AdminListener {
+    /// A scraper and a few probes need no more.
+    private static let connectionsMax = 64
+    /// A connection on which nothing is said goes after so long.
+    private static let idleMax = Duration.seconds(60)
+
+    /// Serves until a graceful shutdown.
+    static func service(
+        at address: ListenAddress, router: Router<APIContext>, eventLoops: any EventLoopGroup, logger: Logger,
+        onListening: @escaping @Sendable (Int) async -> Void
+    ) -> any Service {
+        var logger = logger
+        logger[metadataKey: "listener"] = "admin"
+        return Application(
+            router: router, server: .http1(configuration: .init(idleTimeout: TimeAmount(idleMax))),
+            configuration: .init(
+                address: .hostname(address.host, port: address.port),
+                availableConnectionsDelegate: MaximumAvailableConnections(connectionsMax)),
+            onServerRunning: { [logger] channel in
+                let port = channel.localAddress?.port ?? address.port
+                logger.info(
+                    "Operators are listened to",
+                    metadata: ["address": "\(ListenAddress(host: address.host, port: port))"])
+                if !address.isLoopback {
+                    logger.warning("Whoever reaches the listener for operators may read its figures: keep clients away")
+                }
+                await onListening(port)
+            },
+            eventLoopGroupProvider: .shared(eventLoops), logger: logger)
+    }
+}
+
+extension ListenAddress {
+    /// Only programs on this machine reach it.
+    var isLoopback: Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+}
+
+extension Telemetry {
+    /// Closes that say something of who is at the other end: a protocol that was broken, a token that does not count, a limit.
+    private static let notedCodes: Set<UInt16> = [1002, 1003, 1007, 1008, 1009, 4400, 4401, 4403, 4411, 4429]
+
+    /// Counts what the edge refuses and closes.
+    @Sendable func note(_ note: EdgeNote) {
+        switch note {
+        case .refused(let peer):
+            metrics.connectionsRefused.count()
+            security.note(.connection, "no_room", peer: peer?.ipAddress)
+        case .closing(let code, let peer):
+            metrics.closes.count("\(code)")
+            guard Self.notedCodes.contains(code) else { return }
+            security.note(.close, "\(code)", peer: peer?.ipAddress)
+        }
+    }
+}

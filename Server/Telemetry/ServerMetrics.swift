@@ -1,0 +1,45 @@
+/// The instruments that a server counts with, each made once. Any thread; counting costs an atomic addition or two.
+package struct ServerMetrics: Sendable {
+    package let commitToSocket: Durations
+    package let pushAnswer: Durations
+    package let batchSeconds: Durations
+    package let batchTransactions: Sizes
+    package let transactions: CounterFamily
+    package let refusals: CounterFamily
+    package let closes: CounterFamily
+    package let tokensRefused: CounterFamily
+    package let connectionsRefused: Tally
+    package let securityLinesLeftOut: Tally
+    package let catchups: Tally
+    package let catchupRows: Tally
+    private let waits: [Metric.StoreRead: Durations]
+    private let uses: [Metric.StoreRead: Durations]
+
+    package init(_ registry: MetricRegistry) {
+        func durations(_ metric: Metric) -> [Metric.StoreRead: Durations] {
+            var durations: [Metric.StoreRead: Durations] = [:]
+            for read in Metric.StoreRead.allCases { durations[read] = Durations(metric, read.rawValue, registry) }
+            return durations
+        }
+        commitToSocket = Durations(.commitToSocket, nil, registry)
+        pushAnswer = Durations(.pushAnswer, nil, registry)
+        batchSeconds = Durations(.batchSeconds, nil, registry)
+        batchTransactions = Sizes(.batchTransactions, registry)
+        transactions = CounterFamily(.transactions, registry)
+        refusals = CounterFamily(.refusals, registry)
+        closes = CounterFamily(.closes, registry)
+        tokensRefused = CounterFamily(.tokensRefused, registry)
+        connectionsRefused = Tally(.connectionsRefused, nil, registry)
+        securityLinesLeftOut = Tally(.securityLinesLeftOut, nil, registry)
+        catchups = Tally(.catchups, nil, registry)
+        catchupRows = Tally(.catchupRows, nil, registry)
+        waits = durations(.storeWait)
+        uses = durations(.storeUse)
+    }
+
+    /// A read waited for its turn, and then took so long.
+    package func noteRead(_ read: Metric.StoreRead, waited: Duration, took: Duration) {
+        waits[read]?.record(waited)
+        uses[read]?.record(took)
+    }
+}
