@@ -138,8 +138,7 @@ package final class SyncEngine: Sendable {
             }
         case .loadPages(let count, let first):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count, first: first)) }
-        case .fork(let isCopy):
-            return await fork(isCopy: isCopy)
+        case .fork(let isCopy): return await fork(isCopy: isCopy)
         case .withhold(let number, let reason):
             logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
             return await apply { [database, configuration] in
