@@ -76,6 +76,29 @@ extension EmbeddedStore {
         }
     }
 
+    /// One read transaction, one search in the primary key an id.
+    package func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        try await onReader { [limits] db in
+            var page = Page(records: [], at: try FeedQuery(db: db, workspace: workspace).head(), isLast: true)
+            var bytes = 0
+            let select = try Prepared(EmbeddedSQL.record, db)
+            for id in ids.prefix(limits.pageRows(limit)) {
+                let key = RecordKey(collection: collection, id: id)
+                let record = try select.first({ $0.key(workspace, key) }, { try $0.record() })
+                if let record, record.scope == scope, !record.isDeleted {
+                    bytes += record.body.count
+                    guard page.records.isEmpty || bytes <= limits.readBytesMax else { break }
+                    page.records.append(record)
+                }
+                page.answered += 1
+            }
+            page.isLast = page.answered == ids.count
+            return page
+        }
+    }
+
     /// Bodies are decoded here, off the writer.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID

@@ -52,6 +52,7 @@ extension Node {
         }
         let snapshot = try await session(
             for: request.user, client: request.client, at: request.place, in: request.workspace)
+        let common = try await commonEnd(of: request, in: snapshot)
         let feed = feeds[request.workspace]
         if let head, snapshot.head.seq <= head.seq, snapshot.head.nonce != head.nonce {
             // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.
@@ -63,7 +64,17 @@ extension Node {
             await feed?.readOn(from: reader)
         }
         feed?.saw(snapshot.head.seq)
-        return LoadAnswer(snapshot: snapshot, registration: registration)
+        return LoadAnswer(snapshot: snapshot, registration: registration, common: common)
+    }
+
+    /// Where a client goes on from whose cursor lies in what was lost; `nil` for all others. A read a step: what is found is
+    /// looked up again with the first window that begins there.
+    private func commonEnd(
+        of request: LoadRequest, in snapshot: SessionSnapshot
+    ) async throws(StoreError) -> Head? {
+        guard var search = request.search(in: snapshot, context) else { return nil }
+        while let seq = search.lookup { search.found(try await store.batch(holding: seq, in: request.workspace)) }
+        return search.end
     }
 
     func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: HubInbox) {
@@ -125,7 +136,11 @@ extension Node {
     /// Reads a page, when it is the caller's turn to read.
     package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
         try await readGate.pass { () async throws(StoreError) -> Page in
-            try await store.page(
+            if let ids = request.ids {
+                return try await store.page(
+                    scope: request.scope, collection: request.collection, ids: ids, limit: request.limit, in: workspace)
+            }
+            return try await store.page(
                 scope: request.scope, collection: request.collection, before: request.before ?? .max,
                 limit: request.limit, in: workspace)
         }

@@ -73,6 +73,28 @@ extension PostgresStore {
             isLast: count >= rows.count)
     }
 
+    /// See `Store.page(scope:collection:ids:limit:in:)`: one round trip; bodies beyond the bytes are not read.
+    package func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        let asked = Array(ids.prefix(options.limits.pageRows(limit)))
+        let results = try await read([
+            Statement(ReadingSQL.head, workspace),
+            Statement(ReadingSQL.pageOfIDs, workspace) {
+                $0.add(text: scope.text)
+                $0.add(text: collection)
+                $0.add(asked)
+                $0.add(Int64(options.limits.readBytesMax))
+            },
+        ])
+        let rows = try results[1].all { (record: try $0.record(), isBeyond: try $0.bool(), nth: try $0.integer()) }
+        let fitting = rows.prefix { !$0.isBeyond }
+        let answered = fitting.count < rows.count ? Int(rows[fitting.count].nth) - 1 : asked.count
+        return Page(
+            records: fitting.map(\.record), at: try results[0].first { try $0.head() } ?? .start,
+            isLast: answered == ids.count, answered: answered)
+    }
+
     /// See `Store.tail`.
     package func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID

@@ -145,6 +145,30 @@ enum ReadingSQL {
             ORDER BY s.born DESC
             """)
 
+    /// Living rows of scope $2 and collection $3 with the ids $4, in their order and with their places among them, no further
+    /// than the first that goes beyond $5 bytes.
+    static let pageOfIDs = PreparedStatement(
+        name: "sync_page_of_ids",
+        sql: """
+            SELECT \(RowReader.recordColumns), s.before + s.octets > $5 AND s.rank > 1 AS is_beyond, s.nth
+            FROM (
+                SELECT f.*, sum(f.octets) OVER w - f.octets AS before, row_number() OVER w AS rank
+                FROM (
+                    SELECT r.*, x.nth
+                    FROM unnest($4) WITH ORDINALITY AS x (id, nth)
+                    CROSS JOIN LATERAL (
+                        SELECT *
+                        FROM sync_record
+                        WHERE workspace = $1 AND collection = $3 AND id = x.id AND scope = $2 AND NOT deleted
+                        LIMIT 1
+                    ) r
+                ) f
+                WINDOW w AS (ORDER BY f.nth)
+            ) s
+            WHERE s.before <= $5 OR s.rank = 2
+            ORDER BY s.nth
+            """)
+
     static let client = PreparedStatement(
         name: "sync_client",
         sql: """

@@ -61,6 +61,13 @@ package protocol Store: Sendable {
         scope: ScopeID, collection: String, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> Page
 
+    /// The living records among `ids` of one collection in a scope, in the order of `ids`, and how many of the ids that
+    /// answers: from the first, as many as `limit`, a page's rows and `readBytesMax` hold, and always one. One
+    /// snapshot.
+    func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page
+
     /// What was overwritten unseen in a record of that scope by writes with a number below `before`, newest first. What is
     /// older than `ledgerLifetime` before the head is not given out.
     func history(
@@ -148,18 +155,21 @@ package struct Window: Hashable, Sendable {
     }
 }
 
-/// One page of a scope's existing records.
+/// One page of a scope's existing records, or those with certain ids.
 package struct Page: Hashable, Sendable {
     package var records: [StoredRecord]
     /// The head of the snapshot that it was read in.
     package var at: Head
-    /// No older record exists.
+    /// No older record exists; where ids were asked for, all of them are answered.
     package var isLast: Bool
+    /// Of the ids that were asked for, so many from the first are answered; 0 where none were.
+    package var answered: Int
 
-    package init(records: [StoredRecord], at: Head, isLast: Bool) {
+    package init(records: [StoredRecord], at: Head, isLast: Bool, answered: Int = 0) {
         self.records = records
         self.at = at
         self.isLast = isLast
+        self.answered = answered
     }
 }
 

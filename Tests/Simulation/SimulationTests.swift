@@ -47,6 +47,13 @@ import TidemarkModel
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
+    @Test func `in some courses copies go back as far as the database, and fetch single records`() throws {
+        let worlds = try (1...60).map { try course(of: $0) }
+        #expect(worlds.map(\.rewinds.tails).reduce(0, +) > 10)
+        #expect(worlds.map(\.rewinds.fetched).reduce(0, +) > 10)
+        for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
+    }
+
     @Test func `in some courses devices come back from below the horizon, and are filled anew`() throws {
         let worlds = try (1...40).map { try course(of: $0) }
         #expect(worlds.map(\.compactions.tombstones).reduce(0, +) > 20)

@@ -33,6 +33,7 @@ struct PostgresPlanTests {
         (ReadingSQL.changedScopes, ["text", "text[]", "bigint"]),
         (ReadingSQL.window, ["text", "text[]", "bigint", "bigint", "bigint", "bigint"]),
         (ReadingSQL.page, ["text", "text", "text", "bigint", "bigint", "bigint"]),
+        (ReadingSQL.pageOfIDs, ["text", "text", "text", "uuid[]", "bigint"]),
         (ReadingSQL.client, ["text", "uuid"]),
         (ReadingSQL.sawClients, ["text", "uuid[]", "bigint[]"]),
         (ReadingSQL.grants, ["text", "text"]),

@@ -18,6 +18,7 @@ import TidemarkWire
         "blob_bytes": 1_404_919_559_162_343_043,
         "user": 6_061_202_044_968_043_208,
         "revision": 1_489_274_146_546_142_696,
+        "ends": 4_940_752_798_116_775_500,
     ]
 
     // MARK: What is frozen
@@ -224,15 +225,16 @@ import TidemarkWire
     @Test func `who does not say that it knows something neither says nor hears of it`() throws {
         let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)
         let text = String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self)
-        #expect(!text.contains("eph") && !text.contains("upd"))
+        #expect(!text.contains("eph") && !text.contains("upd") && !text.contains("ends"))
         guard case .hello(let read) = try ClientMessage.decode(Array(text.utf8)) else {
             Issue.record("no hello")
             return
         }
-        #expect(!read.takesEphemerals && !read.knowsAppTooOld)
+        #expect(!read.takesEphemerals && !read.knowsAppTooOld && read.ends == nil)
         let welcome = try welcome("welcome")
         #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
         #expect(welcome.user == nil && welcome.schema == nil)
+        #expect(welcome.rewind == nil && !welcome.answersIDs)
     }
 
     @Test func `a welcome that tells more is read with what it tells`() throws {

@@ -141,13 +141,41 @@ enum GoldenFrames {
         )
     ]
 
+    /// What is said by and to those who can go back as far as a database did.
+    static let tailClient: [(ClientMessage, String)] = [
+        (
+            .hello(
+                Hello(
+                    client: first, isNewClient: false, connection: 3, cursor: "c9",
+                    scopes: [HeldScope(scope: room, since: 2)], ends: ["c8", "c1"])), "hello+ends"
+        ),
+        (
+            .page(
+                PageRequest(id: 1, scope: room, since: 2, collection: "notes", limit: 50, ids: [second, first])),
+            "page+ends"
+        ),
+    ]
+
+    static let tailServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 2, cursorState: .rewound, cursor: "c8",
+                    kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
+                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), rewind: .init(to: 8, end: "c8"),
+                    answersIDs: true)), "welcome+ends"
+        )
+    ]
+
     /// What both sides ignore.
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
-    static var allClient: [(ClientMessage, String)] { client + ephemeralClient + schemaClient + ignoredClient }
+    static var allClient: [(ClientMessage, String)] {
+        client + ephemeralClient + schemaClient + tailClient + ignoredClient
+    }
     static var allServer: [(ServerMessage, String)] {
-        server + ephemeralServer + blobServer + tellingServer + schemaServer + ignoredServer
+        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

@@ -38,6 +38,7 @@ extension LocalDatabase {
             try step.finish()
             guard let last = frames.last else { return step.events }
             try Meta.cursor.set(last.cursor, db)
+            try notePast(last, of: frames.count, db)
             if let time = frames.last(where: \.isConsistent)?.time {
                 try Meta.synced.set(time, db)
                 // SQLite tells of no change to a table without rowids.
@@ -83,7 +84,7 @@ private struct FrameStep {
         if !changes.grants.isEmpty { try apply(changes.grants) }
         for group in database.names.local(changes.groups) {
             guard let held = try held(group.scope) else { continue }
-            var applier = try rows ?? RowApplier(records)
+            var applier = try rows ?? RowApplier(records, deletionsKept: database.limits.deletionsKept)
             // Alone, so that writing to it copies nothing.
             rows = nil
             try applier.apply(group.changes, isFilling: held.isFilling, rebase: &rebase)

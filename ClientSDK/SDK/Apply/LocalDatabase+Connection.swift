@@ -15,7 +15,7 @@ extension LocalDatabase {
                 client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
                 cursor: try Meta.cursor.text(db), scopes: try ScopeTable(db: db).all(),
                 ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
-                owner: StoreOwner(account: account, schema: schema.name))
+                owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst())
         }
     }
 
@@ -49,11 +49,14 @@ extension LocalDatabase {
             }
             let scopes = ScopeChange(self, db, now: welcome.now)
             var rebase = Rebase(records: RecordTable(db, self))
-            if welcome.cursorState == .resync { try scopes.refillAll() }
+            try goBack(welcome, scopes, db, rebase: &rebase)
             let gained = Set(welcome.added.map(\.scope))
             for scope in welcome.purged where !gained.contains(scope) { try scopes.lose(scope, rebase: &rebase) }
+            // Of a grant of the lost history the number says nothing.
+            let anew = welcome.cursorState == .rewound ? Set(welcome.purged) : []
             for grant in welcome.added {
-                try scopes.gain(grant.scope, since: grant.since, role: grant.role ?? .member)
+                try scopes.gain(
+                    grant.scope, since: grant.since, role: grant.role ?? .member, isAnew: anew.contains(grant.scope))
             }
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
             try Meta.registered.set(1, db)
@@ -65,5 +68,24 @@ extension LocalDatabase {
         tell(told)
         cutLog(isNeeded: !welcome.purged.isEmpty)
         for event in events { note(event) }
+    }
+
+    /// Takes back what the server's order does not have, or has everything filled again: the whole copy where the server knows
+    /// no place that both have, and what is still to be fetched by ids where it answers none.
+    private func goBack(
+        _ welcome: Welcome, _ scopes: ScopeChange, _ db: Database, rebase: inout Rebase
+    ) throws {
+        switch welcome.cursorState {
+        case .ok, .none: break
+        case .resync: try scopes.refillAll()
+        case .rewound:
+            guard let rewind = welcome.rewind else { return try scopes.refillAll() }
+            let tail = try TailReplacement(self, db, to: rewind.to, now: welcome.now)
+            if try !tail.run(end: rewind.end, rebase: &rebase) { try scopes.refillAll() }
+        }
+        if !welcome.answersIDs {
+            let filling = ScopeFilling(schema: schema, db: db, cache: limits.cache)
+            for place in try RefetchTable(db: db).places() { try filling.restart(place.collection, in: place.scope) }
+        }
     }
 }

@@ -3,15 +3,17 @@ import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// What to fetch next, at most one page a collection of a scope; the sender numbers the requests.
+    /// What to fetch next, at most one page a collection of a scope, and as much by ids; the sender numbers the requests.
     ///
-    /// First the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
+    /// First what was taken back, by its ids (R-25), since it is shown and not true. Then the newest page of everything: shared scopes, since all others refer to them, then scopes by the newest
     /// grant. Then further back, newest records first. What belongs to a scope is asked for once the scope's own record is
     /// here, so that nobody sees messages of a conversation that is not there.
     ///
     /// - Parameter collection: its pages come before all that; as the server calls it.
     package func nextPages(limit: Int, first collection: String? = nil) throws -> [PageRequest] {
         try writer.read { db in
+            let byIDs = try RefetchTable(db: db).requests(
+                limit: limit, first: collection.map(names.local), rows: limits.pageRows, names)
             let sql = """
                 SELECT p.scope, s.since, p.collection, p.floor, p.remaining
                 FROM tidemark_scope_page AS p
@@ -26,13 +28,14 @@ extension LocalDatabase {
                     p.scope, p.position
                 LIMIT ?3
                 """
-            return try db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
+            let pages = try db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
                 let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
                 return PageRequest(
                     id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),
                     collection: names.stored(try row.text(2)),
                     before: try row.optionalInteger(3), limit: Int(rows))
             }
+            return byIDs + pages
         }
     }
 
@@ -56,6 +59,7 @@ extension LocalDatabase {
         _ page: PageAnswer, to request: PageRequest? = nil, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws -> Bool {
         let page = names.local(page)
+        if let ids = request?.ids { return try apply(page, toIDs: ids, noting: note) }
         let events: [SyncLogEvent]? = try change(isConfirmed: false) { db in
             let scopes = ScopeTable(db: db)
             let progress = """
@@ -67,7 +71,7 @@ extension LocalDatabase {
             else { return nil }
             let records = RecordTable(db, self)
             var rebase = Rebase(records: records)
-            var rows = try RowApplier(records)
+            var rows = try RowApplier(records, deletionsKept: limits.deletionsKept)
             try rows.apply(page.changes, isFilling: true, rebase: &rebase)
             try rows.finish()
             try rebase.finish()

@@ -12,9 +12,12 @@ struct RowApplier {
     private var hasTombstones: Bool
     private let hasConflicts: Bool
     private var batches: [String: RowBatch] = [:]
+    private let deletions: DeletionLog
+    private var hasDeleted = false
 
-    init(_ records: RecordTable) throws {
+    init(_ records: RecordTable, deletionsKept: Int) throws {
         self.records = records
+        deletions = DeletionLog(db: records.db, keptMax: deletionsKept)
         hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
         hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
         hasConflicts = try !ConflictTable(db: records.db).isEmpty()
@@ -28,6 +31,10 @@ struct RowApplier {
             // Collections that the app does not know yet are fetched by pages once it does.
             guard let table = records.tables[change.key.collection] else { continue }
             let record = LocalRecord(change, in: table)
+            if change.isDeleted {
+                try deletions.note(change.key, scope: change.scope, seq: change.seq)
+                hasDeleted = true
+            }
             if hasBases, let base = try records.base(change.key) {
                 guard change.seq > base.seq else { continue }
                 try records.saveBase(record)
@@ -46,7 +53,10 @@ struct RowApplier {
     }
 
     /// Writes what was applied and is not written yet.
-    func finish() throws { for batch in batches.values { try batch.finish() } }
+    func finish() throws {
+        for batch in batches.values { try batch.finish() }
+        if hasDeleted { try deletions.trim() }
+    }
 
     private mutating func delete(_ change: Change, _ table: CollectionTable, isFilling: Bool) throws {
         let id = change.key.id.description

@@ -20,9 +20,11 @@ struct ScopeChange {
 
     /// Holds a scope under a grant. Under the grant that is held already this changes nothing but the role; under another
     /// one the copy is filled anew, and what is pending stays.
-    func gain(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
+    ///
+    /// - Parameter isAnew: it is another one whatever its number.
+    func gain(_ scope: ScopeID, since: SequenceNumber, role: Role, isAnew: Bool = false) throws {
         if let held = try ScopeTable(db: records.db).held(scope) {
-            if held.since == since { return try ScopeTable(db: records.db).setRole(role, scope) }
+            if held.since == since, !isAnew { return try ScopeTable(db: records.db).setRole(role, scope) }
             try records.forget(scope)
         }
         try filling.start(scope, since: since, role: role)
@@ -79,6 +81,8 @@ struct ScopeChange {
     /// Fills each held scope from the start: what is here stays to be seen until it is replaced, or the scope is complete
     /// without it.
     func refillAll() throws {
+        try PastCursors(db: records.db).forget()
+        try DeletionLog(db: records.db, keptMax: 0).clear()
         let sql = "SELECT scope, since, role FROM tidemark_scope ORDER BY scope"
         for row in try records.db.all(sql) {
             let scope = ScopeID(try row.text(0))

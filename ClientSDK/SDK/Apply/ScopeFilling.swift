@@ -14,12 +14,13 @@ struct ScopeFilling {
         try db.run(
             "INSERT INTO tidemark_scope (scope, since, role, is_complete) VALUES (?, ?, ?, 0)",
             [scope.text, since, role.rawValue])
+        let began = try PastCursors(db: db).next()
         for (position, collection) in collections(of: scope).enumerated() {
             try db.run(
                 """
-                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining)
-                VALUES (?, ?, ?, NULL, 0, ?)
-                """, [scope.text, position, collection.name, cache.rowsWanted(of: collection)])
+                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining, began)
+                VALUES (?, ?, ?, NULL, 0, ?, ?)
+                """, [scope.text, position, collection.name, cache.rowsWanted(of: collection), began])
         }
         try ScopeTable(db: db).endIfFilled(scope)
     }
@@ -32,11 +33,33 @@ struct ScopeFilling {
             }
             try db.run(
                 """
-                INSERT OR IGNORE INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining)
-                VALUES (?, ?, ?, NULL, 0, ?)
-                """, [held.scope.text, position, collection.name, cache.rowsWanted(of: collection)])
+                INSERT OR IGNORE INTO tidemark_scope_page (
+                    scope, position, collection, floor, is_complete, remaining, began
+                ) VALUES (?, ?, ?, NULL, 0, ?, ?)
+                """,
+                [
+                    held.scope.text, position, collection.name, cache.rowsWanted(of: collection),
+                    PastCursors(db: db).next(),
+                ])
             try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [held.scope.text])
         }
+    }
+
+    /// Fills one collection of a held scope from the start: its rows stay to be seen until the server's replace them, or the
+    /// scope is filled without them.
+    func restart(_ collection: String, in scope: ScopeID) throws {
+        guard let declared = schema.collection(collection) else { return }
+        let key = [scope.text, collection]
+        try db.run("UPDATE \(CollectionTable.quoted(collection)) SET seq = 0 WHERE scope = ?", [scope.text])
+        try db.run("UPDATE tidemark_base SET seq = 0 WHERE scope = ? AND collection = ?", StatementArguments(key))
+        try db.run("DELETE FROM tidemark_refetch WHERE scope = ? AND collection = ?", StatementArguments(key))
+        try db.run(
+            """
+            UPDATE tidemark_scope_page SET floor = NULL, is_complete = 0, remaining = ?, began = ?
+            WHERE scope = ? AND collection = ?
+            """, [cache.rowsWanted(of: declared), PastCursors(db: db).next(), scope.text, collection])
+        try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [scope.text])
+        try ScopeTable(db: db).noteChange()
     }
 
     /// The collections whose records can belong to the scope: the scope's own record before what refers to it.

@@ -9,12 +9,14 @@ struct ScopeTable {
     /// A page that is still to come: not all of the collection is here, and more of it is wanted.
     static let isToCome = "is_complete = 0 AND (remaining IS NULL OR remaining > 0)"
 
-    /// The grant under which a scope is held, and whether pages of it are still to come.
+    /// The grant under which a scope is held, and whether pages of it are still to come, or records by their ids.
     func held(_ scope: ScopeID) throws -> (since: SequenceNumber, isFilling: Bool)? {
         let sql = """
-            SELECT since, is_complete = 0 AND EXISTS (
-                SELECT 1 FROM tidemark_scope_page AS p WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
-            )
+            SELECT since, is_complete = 0 AND (EXISTS (
+                SELECT 1 FROM tidemark_scope_page AS p
+                WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0
+                    AND (p.remaining IS NULL OR p.remaining > 0)
+            ) OR EXISTS (SELECT 1 FROM tidemark_refetch AS r WHERE r.scope = tidemark_scope.scope))
             FROM tidemark_scope WHERE scope = ?
             """
         guard let row = try db.first(sql, [scope.text]) else { return nil }
@@ -27,7 +29,8 @@ struct ScopeTable {
     /// The same of any scope where none is named.
     func isFilling(anyOr scope: ScopeID?) throws -> Bool {
         if let scope { return try isFilling(scope) }
-        return try db.exists("SELECT 1 FROM tidemark_scope_page WHERE \(Self.isToCome) LIMIT 1")
+        return try db.exists("SELECT 1 FROM tidemark_refetch LIMIT 1")
+            || db.exists("SELECT 1 FROM tidemark_scope_page WHERE \(Self.isToCome) LIMIT 1")
     }
 
     func all() throws -> [HeldScope] {
@@ -43,13 +46,17 @@ struct ScopeTable {
     func delete(_ scope: ScopeID) throws {
         try db.run("DELETE FROM tidemark_scope WHERE scope = ?", [scope.text])
         try db.run("DELETE FROM tidemark_scope_page WHERE scope = ?", [scope.text])
-        try db.run("DELETE FROM tidemark_tombstone WHERE scope = ?", [scope.text])
+        for table in ["tidemark_tombstone", "tidemark_deletion", "tidemark_refetch"] {
+            try db.run("DELETE FROM \(table) WHERE scope = ?", [scope.text])
+        }
         try noteChange()
     }
 
     /// Tells observers who read how far scopes are filled: SQLite reports no changes of tables without a rowid.
     func noteChange() throws {
-        for name in ["tidemark_scope", "tidemark_scope_page"] { try db.notifyChanges(in: Table(name)) }
+        for name in ["tidemark_scope", "tidemark_scope_page", "tidemark_refetch"] {
+            try db.notifyChanges(in: Table(name))
+        }
     }
 
     /// Once no page of the scope is to come, tombstones have done their work; and it is complete when nothing older was
@@ -59,7 +66,8 @@ struct ScopeTable {
     @discardableResult
     func endIfFilled(_ scope: ScopeID) throws -> Bool {
         let toCome = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND \(Self.isToCome) LIMIT 1"
-        guard try !db.exists(toCome, [scope.text]) else { return false }
+        let refetch = "SELECT 1 FROM tidemark_refetch WHERE scope = ? LIMIT 1"
+        guard try !db.exists(toCome, [scope.text]), try !db.exists(refetch, [scope.text]) else { return false }
         try db.run(
             """
             UPDATE tidemark_scope SET is_complete = NOT EXISTS (

@@ -45,7 +45,10 @@ extension SyncStore {
             var work = OpenWork()
             let unsent = "SELECT count(*) FROM tidemark_outbox WHERE state NOT IN ('withdrawn', 'waiting')"
             work.unsent = Int(try db.first(unsent)?.integer(0) ?? 0)
-            let unfilled = "SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0"
+            let unfilled = """
+                SELECT (SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0)
+                    + (SELECT count(*) FROM tidemark_refetch)
+                """
             work.unfilled = Int(try db.first(unfilled)?.integer(0) ?? 0)
             work.unsentBlobs = try BlobTable(db: db).next(limit: .max).count
             return work

@@ -11,7 +11,7 @@ public struct CollectionStatus: Hashable, Sendable {
     /// How many of the account's scopes are filled with the collection's records, as far back as the cache's policy says.
     public var filled: SyncProgress
     /// Server time up to which the records that are here are known to be current, also after a restart; `nil` before the
-    /// first time and while pages of the collection are to come. One time for all collections that are filled: the
+    /// first time and while pages of the collection are to come, or single records. One time for all collections that are filled: the
     /// server's changes are one order.
     public var lastSync: Date?
 
@@ -24,17 +24,20 @@ public struct CollectionStatus: Hashable, Sendable {
             WHERE r.collection = ?
             """
         let filled = """
-            SELECT coalesce(sum(is_complete OR remaining = 0), 0), count(*) FROM tidemark_scope_page
-            WHERE collection = ?
+            SELECT coalesce(sum(is_complete OR remaining = 0), 0), count(*),
+                EXISTS (SELECT 1 FROM tidemark_refetch WHERE collection = ?1)
+            FROM tidemark_scope_page
+            WHERE collection = ?1
             """
         guard let waiting = try db.first(counts, [collection]), let pages = try db.first(filled, [collection]) else {
             throw StoreError(.corrupt, "\(collection): what waits cannot be counted")
         }
         let progress = SyncProgress(done: Int(try pages.integer(0)), total: Int(try pages.integer(1)))
+        let isCurrent = try progress.done == progress.total && pages.integer(2) == 0
         let synced = try Meta.synced.integer(db)
         return CollectionStatus(
             pending: Int(try waiting.integer(0)), failed: Int(try waiting.integer(1)), filled: progress,
-            lastSync: progress.done == progress.total ? synced.map { Date(milliseconds: $0) } : nil)
+            lastSync: isCurrent ? synced.map { Date(milliseconds: $0) } : nil)
     }
 }
 

@@ -89,11 +89,14 @@ package struct ConnectionStart: Hashable, Sendable {
     package var scopes: [HeldScope]
     package var ackedThrough: Int64
     package var owner: StoreOwner
+    /// Past cursors, newest first.
+    package var ends: [String]
 
     package init(
         client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
-        ackedThrough: Int64, owner: StoreOwner
+        ackedThrough: Int64, owner: StoreOwner, ends: [String] = []
     ) {
+        self.ends = ends
         self.owner = owner
         self.client = client
         self.isNewClient = isNewClient

@@ -17,6 +17,9 @@ extension SyncMachine {
         case (.changes(let changes), .streaming): take(changes, bytes.count, now: now, &effects)
         case (.page(let answer), .streaming):
             guard let request = pages.removeValue(forKey: answer.id) else { break }
+            if let ids = request.ids, let next = answer.next, next < 1 || next >= ids.count {
+                return violated("an answer to \(ids.count) ids says that it answers \(next)", now: now, &effects)
+            }
             effects.append(.applyPage(answer, to: request))
             progressed(now: now)
             fill(now: now, &effects)

@@ -245,7 +245,7 @@ package struct SyncMachine: Sendable {
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true, knowsAppTooOld: true)
+            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends)
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 

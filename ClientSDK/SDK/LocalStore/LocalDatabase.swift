@@ -35,6 +35,8 @@ package final class LocalDatabase: Sendable {
     /// See ``cutLog()``.
     let logHoldsWithdrawn = Atomic(false)
     let memo = TransactionMemo()
+    /// Frames since a cursor was noted among the past ones.
+    let framesUnnoted = Atomic(0)
     let searchUpkeep: SearchUpkeep
     /// What observations hear of.
     let changes = ChangeBoard()

@@ -12,6 +12,8 @@ package struct LocalLimits: Sendable {
     package var historyLifetime: Int64 = 30 * 86_400_000
     /// What is kept here of the server's records.
     package var cache = CachePolicy()
+    /// Deletions that are remembered, so that a copy can go back as far as the server's database did.
+    package var deletionsKept = 2_000
     /// Rows that a page is asked for.
     package var pageRows = 200
     /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.

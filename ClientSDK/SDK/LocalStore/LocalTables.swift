@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 6
+    static let format: Int64 = 7
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -86,6 +86,7 @@ enum LocalTables {
             floor INTEGER,
             is_complete INTEGER NOT NULL,
             remaining INTEGER,
+            began INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (scope, collection)
         ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_tombstone (
@@ -96,6 +97,23 @@ enum LocalTables {
             PRIMARY KEY (collection, local_id)
         ) WITHOUT ROWID;
         CREATE INDEX IF NOT EXISTS tidemark_tombstone_scope ON tidemark_tombstone (scope);
+        CREATE TABLE IF NOT EXISTS tidemark_past (
+            n INTEGER PRIMARY KEY,
+            cursor TEXT NOT NULL
+        );
+        CREATE TABLE IF NOT EXISTS tidemark_deletion (
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            seq INTEGER NOT NULL,
+            PRIMARY KEY (collection, local_id)
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_refetch (
+            scope TEXT NOT NULL,
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            PRIMARY KEY (scope, collection, local_id)
+        ) WITHOUT ROWID;
         """
 
     /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is
@@ -120,6 +138,10 @@ enum LocalTables {
                     ALTER TABLE tidemark_receipt DROP COLUMN n;
                     DROP INDEX IF EXISTS tidemark_outbox_record_n;
                     """)
+        }
+        // Until format 7 no past cursors were kept: whatever is filled was begun before the first of them.
+        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "began" }) {
+            try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN began INTEGER NOT NULL DEFAULT 0")
         }
         // Until format 6 all links were found by their scopes, and a full-text index learned of each row at once.
         if try !db.columns(in: "tidemark_outbox_record").contains(where: { $0.name == "withheld" }) {

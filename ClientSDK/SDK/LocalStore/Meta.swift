@@ -26,6 +26,8 @@ enum Meta: String {
     case releaseWanted = "release_wanted"
     /// 1 while the log may hold what was withdrawn with a scope.
     case withdrawn
+    /// The highest number of a deletion that `tidemark_deletion` has forgotten.
+    case deletionsThrough = "deletions_through"
     /// Records that were evicted so far.
     case evicted
     /// What the server said last that a write may hold.

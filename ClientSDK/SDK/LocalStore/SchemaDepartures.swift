@@ -43,6 +43,7 @@ struct SchemaDepartures {
         for sql in [
             "DELETE FROM tidemark_field WHERE collection = ?", "DELETE FROM tidemark_scope_page WHERE collection = ?",
             "DELETE FROM tidemark_tombstone WHERE collection = ?",
+            "DELETE FROM tidemark_deletion WHERE collection = ?", "DELETE FROM tidemark_refetch WHERE collection = ?",
             // Whatever the server says counts, should the collection ever come back.
             "UPDATE tidemark_base SET seq = 0 WHERE collection = ?",
         ] { try db.run(sql, [collection]) }

@@ -147,7 +147,9 @@ struct ServerMachines: Sendable {
                 snapshot = tables.session(
                     for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
             }
-            let answer = LoadAnswer(snapshot: snapshot, registration: registration)
+            var search = request.search(in: snapshot, context)
+            while let seq = search?.lookup { search?.found(tables.batch(holding: seq, in: Self.workspace)) }
+            let answer = LoadAnswer(snapshot: snapshot, registration: registration, common: search?.end)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):
             do {
@@ -158,9 +160,16 @@ struct ServerMachines: Sendable {
                 hub.apply(.loadFailed(id), now: now, into: &effects)
             }
         case .readPage(let id, _, let request):
-            let page = tables.page(
-                scope: request.scope, collection: request.collection, before: request.before ?? .max,
-                limit: request.limit, in: Self.workspace)
+            let page =
+                if let ids = request.ids {
+                    tables.page(
+                        scope: request.scope, collection: request.collection, ids: ids, limit: request.limit,
+                        in: Self.workspace)
+                } else {
+                    tables.page(
+                        scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                        limit: request.limit, in: Self.workspace)
+                }
             hub.apply(.pageRead(id, request, page), now: now, into: &effects)
         case .readHistory(let id, _, let request):
             let page = tables.history(

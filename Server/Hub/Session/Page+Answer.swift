@@ -10,6 +10,7 @@ extension Page {
             if index > 0 { rows.byte(UInt8(ascii: ",")) }
             RowCoding.write(record, to: &rows)
         }
-        return PageAnswer.splice(request, rows: rows.bytes, next: isLast ? nil : records.last?.born)
+        let next = request.ids == nil ? records.last?.born : Int64(answered)
+        return PageAnswer.splice(request, rows: rows.bytes, next: isLast ? nil : next)
     }
 }

@@ -8,10 +8,13 @@ package struct LoadAnswer: Sendable {
     package var snapshot: SessionSnapshot
     /// The answer to the registration that was asked for.
     package var registration: Registration?
+    /// The newest of the client's past cursors that is of the stored history, where its present one is not.
+    package var common: Head?
 
-    package init(snapshot: SessionSnapshot, registration: Registration? = nil) {
+    package init(snapshot: SessionSnapshot, registration: Registration? = nil, common: Head? = nil) {
         self.snapshot = snapshot
         self.registration = registration
+        self.common = common
     }
 }
 
@@ -41,11 +44,12 @@ extension Session {
         app = hello.app
         phase = .loading
         let place = context.place(of: hello.cursor, in: identity.workspace)
-        requestLoad(registers: hello.isNewClient, at: place, acked: hello.ackedThrough, into: &effects)
+        requestLoad(
+            registers: hello.isNewClient, at: place, ends: hello.ends ?? [], acked: hello.ackedThrough, into: &effects)
     }
 
     mutating func requestLoad(
-        registers: Bool, at place: Head?, acked: Int64 = 0, into effects: inout [SessionEffect]
+        registers: Bool, at place: Head?, ends: [String] = [], acked: Int64 = 0, into effects: inout [SessionEffect]
     ) {
         guard let identity, !isLoading else { return }
         isLoading = true
@@ -54,7 +58,7 @@ extension Session {
                 id,
                 LoadRequest(
                     workspace: identity.workspace, user: identity.principal.user, client: client, registers: registers,
-                    place: place, ackedThrough: acked)))
+                    place: place, ends: ends, ackedThrough: acked)))
     }
 
     /// The store answered: welcome the client, or take up the way again after falling behind.
@@ -112,8 +116,8 @@ extension Session {
             return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
         }
         let standing = Standpoint(
-            cursor: hello.cursor, held: hello.scopes, snapshot: snapshot, workspace: identity.workspace,
-            context: context)
+            cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, snapshot: snapshot,
+            common: answer.common, workspace: identity.workspace, context: context)
         position = standing.position
         adopt(standing.grants)
         sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
@@ -126,7 +130,7 @@ extension Session {
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits,
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
-                    schema: context.schema)), into: &effects)
+                    schema: context.schema, rewind: standing.rewind, answersIDs: hello.ends != nil)), into: &effects)
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results))

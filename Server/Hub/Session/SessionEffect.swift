@@ -36,11 +36,21 @@ package struct LoadRequest: Hashable, Sendable {
     /// Where it stands, as this server or another one has said under its seal: look up the batch there, to prove that what
     /// the client has is of this history, or that the database went back.
     package var place: Head?
+    /// Past cursors as the client says them: to be looked up where the present one lies in what the database lost.
+    package var ends: [String] = []
     /// Outcomes that the client says it was told.
     package var ackedThrough: Int64 = 0
 
     /// The number to look up.
     package var lineage: SequenceNumber? { place?.seq }
+
+    /// The search for the place where the client goes on; `nil` where there is nothing to look for: its cursor is of this
+    /// history, or not under the seal, or older than what deletions are remembered, or no past ones came.
+    package func search(in snapshot: SessionSnapshot, _ context: SessionContext) -> CommonEnd? {
+        guard let place, !ends.isEmpty, snapshot.hasLost(place) else { return nil }
+        let places = ends.prefix(Hello.endsMax).compactMap { context.place(of: $0, in: workspace) }
+        return CommonEnd(among: places, head: snapshot.head, horizon: snapshot.horizon)
+    }
 }
 
 /// A stretch of catch-up.

@@ -7,8 +7,10 @@ package import TidemarkWire
 package struct Standpoint: Hashable, Sendable {
     /// What became of its cursor.
     package let state: Welcome.CursorState
-    /// Where its changes begin: its own cursor, or the head.
+    /// Where its changes begin: its own cursor, the past one that it goes back to, or the head.
     package let position: Head
+    /// How far back it goes, where it does.
+    package let rewind: Welcome.Rewind?
     package let kept: [HeldScope]
     package let purged: [ScopeID]
     /// Newest grant first.
@@ -18,13 +20,16 @@ package struct Standpoint: Hashable, Sendable {
 
     /// - Parameters:
     ///   - cursor: as the client sent it; `nil` for an empty copy.
+    ///   - ends: its past cursors, as it sent them.
     ///   - held: what the client says that it holds.
     ///   - snapshot: with the batch that holds the cursor's number.
+    ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
-        cursor: String?, held scopes: [HeldScope], snapshot: SessionSnapshot, workspace: WorkspaceID,
-        context: SessionContext
+        cursor: String?, ends: [String] = [], held scopes: [HeldScope], snapshot: SessionSnapshot,
+        common: Head? = nil, workspace: WorkspaceID, context: SessionContext
     ) {
         let place = context.place(of: cursor, in: workspace)
+        var rewind: Welcome.Rewind?
         if cursor == nil {
             state = .none
         } else if let place, place.seq <= snapshot.head.seq, place.seq >= snapshot.horizon,
@@ -34,15 +39,26 @@ package struct Standpoint: Hashable, Sendable {
             // every deletion since then is known.
             state = .ok
         } else {
-            state = .resync
+            let end = ends.first { common != nil && context.place(of: $0, in: workspace) == common }
+            state = end == nil ? .resync : .rewound
+            if let end, let common { rewind = Welcome.Rewind(to: common.seq, end: end) }
         }
-        position = state == .ok ? place ?? snapshot.head : snapshot.head
+        self.rewind = rewind
+        position =
+            switch state {
+            case .ok: place ?? snapshot.head
+            case .rewound: common ?? snapshot.head
+            case .none, .resync: snapshot.head
+            }
+        // A grant of the lost history may have the number of another one in this.
+        let grantMax = rewind?.to ?? .max
         let grants = context.held(snapshot.grants)
         var kept: [HeldScope] = []
         var purged: [ScopeID] = []
         var keptScopes: Set<ScopeID> = []
         for held in scopes where !keptScopes.contains(held.scope) {
-            if state == .ok, grants[held.scope]?.since == held.since {
+            let mayKeep = (state == .ok || state == .rewound) && held.since <= grantMax
+            if mayKeep, grants[held.scope]?.since == held.since {
                 kept.append(held)
                 keptScopes.insert(held.scope)
             } else {

@@ -79,6 +79,12 @@ package final class InMemoryStore: Store {
         }
     }
 
+    package func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        tables.withLock { $0.page(scope: scope, collection: collection, ids: ids, limit: limit, in: workspace) }
+    }
+
     package func history(
         of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> LedgerPage {

@@ -101,6 +101,15 @@ package struct MemoryTables: Sendable {
             bytesMax: limits.readBytesMax) ?? Page(records: [], at: .start, isLast: true)
     }
 
+    /// See `Store.page(scope:collection:ids:limit:in:)`.
+    package func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) -> Page {
+        workspaces[workspace]?.page(
+            scope: scope, collection: collection, ids: ids, rowsMax: limits.pageRows(limit),
+            bytesMax: limits.readBytesMax) ?? Page(records: [], at: .start, isLast: true, answered: ids.count)
+    }
+
     /// See `Store.history`.
     package func history(
         of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID

@@ -71,6 +71,23 @@ extension WorkspaceTables {
         let count = min(rows.fitting(bytesMax), rowsMax)
         return Page(records: Array(rows.prefix(count)), at: head, isLast: count >= rows.count)
     }
+
+    func page(scope: ScopeID, collection: String, ids: [LocalID], rowsMax: Int, bytesMax: Int) -> Page {
+        var page = Page(records: [], at: head, isLast: true)
+        var bytes = 0
+        for id in ids.prefix(rowsMax) {
+            if let record = records[RecordKey(collection: collection, id: id)], record.scope == scope,
+                !record.isDeleted
+            {
+                bytes += record.body.count
+                guard page.records.isEmpty || bytes <= bytesMax else { break }
+                page.records.append(record)
+            }
+            page.answered += 1
+        }
+        page.isLast = page.answered == ids.count
+        return page
+    }
 }
 
 extension [StoredRecord] {

@@ -23,11 +23,18 @@ package struct Hello: Hashable, Sendable {
     package var takesEphemerals = false
     /// Understands the close code 4427; without it the server says 4426 to an app that is too old.
     package var knowsAppTooOld = false
+    /// Cursors that the client held before, newest first, at most ``endsMax``: where its cursor lies in what a database lost,
+    /// the newest that does not is where it goes on from. That they are there, even none, says that the client understands
+    /// the state ``Welcome/CursorState/rewound``. Past ``endsMax`` they are not looked at.
+    package var ends: [String]?
+
+    /// So many cursors of `ends` count.
+    package static let endsMax = 24
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
-        knowsAppTooOld: Bool = false
+        knowsAppTooOld: Bool = false, ends: [String]? = nil
     ) {
         self.token = token
         self.client = client
@@ -39,6 +46,7 @@ package struct Hello: Hashable, Sendable {
         self.app = app
         self.takesEphemerals = takesEphemerals
         self.knowsAppTooOld = knowsAppTooOld
+        self.ends = ends
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
@@ -59,6 +67,7 @@ package struct Hello: Hashable, Sendable {
             case "app": hello.app = try reader.string()
             case "eph": hello.takesEphemerals = try reader.boolean()
             case "upd": hello.knowsAppTooOld = try reader.boolean()
+            case "ends": hello.ends = try ends(&reader)
             default: try reader.skip()
             }
         }
@@ -68,8 +77,18 @@ package struct Hello: Hashable, Sendable {
         return hello
     }
 
+    /// The first ``endsMax``.
+    private static func ends(_ reader: inout JSONReader) throws -> [String] {
+        var ends: [String] = []
+        try reader.array { reader in
+            guard ends.count < endsMax else { return try reader.skip() }
+            ends.append(try reader.string())
+        }
+        return ends
+    }
+
     func encode() -> [UInt8] {
-        var writer = JSONWriter(capacity: 512 + scopes.count * 56)
+        var writer = JSONWriter(capacity: 512 + scopes.count * 56 + (ends?.count ?? 0) * 48)
         writer.literal("{\"t\":\"hello\",\"v\":")
         writer.array(versions) { $0.integer($1) }
         if let token {
@@ -95,6 +114,10 @@ package struct Hello: Hashable, Sendable {
         }
         if takesEphemerals { writer.literal(",\"eph\":true") }
         if knowsAppTooOld { writer.literal(",\"upd\":true") }
+        if let ends {
+            writer.literal(",\"ends\":")
+            writer.array(ends.prefix(Self.endsMax)) { $0.string($1) }
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

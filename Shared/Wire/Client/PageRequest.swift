@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// Asks for existing records of one collection in a scope, newest first.
+/// Asks for existing records of one collection in a scope: the newest, or those with certain ids.
 package struct PageRequest: Hashable, Sendable {
     /// Chosen by the client; comes back with the answer.
     package var id: Int64
@@ -11,9 +11,12 @@ package struct PageRequest: Hashable, Sendable {
     /// Only records created before this number; `nil` for the newest page.
     package var before: SequenceNumber?
     package var limit: Int
+    /// Only these records, in this order; `before` then means nothing. Sent to a server that said ``Welcome/answersIDs``.
+    package var ids: [LocalID]?
 
     package init(
-        id: Int64, scope: ScopeID, since: SequenceNumber, collection: String, before: SequenceNumber? = nil, limit: Int
+        id: Int64, scope: ScopeID, since: SequenceNumber, collection: String, before: SequenceNumber? = nil,
+        limit: Int, ids: [LocalID]? = nil
     ) {
         self.id = id
         self.scope = scope
@@ -21,6 +24,7 @@ package struct PageRequest: Hashable, Sendable {
         self.collection = collection
         self.before = before
         self.limit = limit
+        self.ids = ids
     }
 
     /// Reads a request; `t` is not looked at, so that it serves HTTP too.
@@ -35,6 +39,10 @@ package struct PageRequest: Hashable, Sendable {
             case "coll": request.collection = try reader.string()
             case "before": request.before = try MessageReader.count(&reader)
             case "limit": request.limit = Int(clamping: try MessageReader.count(&reader))
+            case "ids":
+                var ids: [LocalID] = []
+                try reader.array { ids.append(try MessageReader.id(&$0)) }
+                request.ids = ids
             default: try reader.skip()
             }
         }
@@ -46,7 +54,7 @@ package struct PageRequest: Hashable, Sendable {
     }
 
     package func encode() -> [UInt8] {
-        var writer = JSONWriter(capacity: 160)
+        var writer = JSONWriter(capacity: 160 + (ids?.count ?? 0) * 40)
         writer.literal("{\"t\":\"page\",\"rid\":")
         writer.integer(id)
         writer.literal(",\"scope\":")
@@ -61,6 +69,10 @@ package struct PageRequest: Hashable, Sendable {
         }
         writer.literal(",\"limit\":")
         writer.integer(Int64(limit))
+        if let ids {
+            writer.literal(",\"ids\":")
+            writer.array(ids) { $0.id($1) }
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

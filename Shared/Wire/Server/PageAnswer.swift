@@ -7,7 +7,8 @@ package struct PageAnswer: Hashable, Sendable {
     package var since: SequenceNumber
     package var collection: String
     package var changes: [Change]
-    /// Ask on with `before` = this; `nil` when the page is the last.
+    /// Ask on with `before` = this; `nil` when the page is the last. Where ids were asked for: so many of them, from the
+    /// first, are answered; `nil` for all. One that is answered and has no row here is no living record of the scope.
     package var next: SequenceNumber?
 
     package init(

@@ -10,6 +10,22 @@ package struct Welcome: Hashable, Sendable {
         case none
         /// It belongs to no history of this server: everything held must be filled again, pending writes stay.
         case resync
+        /// It lies in what a database lost: the client takes back what lies beyond ``Rewind/to`` and goes on from there. Said
+        /// only to who sent `ends`.
+        case rewound
+    }
+
+    /// How far a client goes back.
+    package struct Rewind: Hashable, Sendable {
+        /// The last number that its copy and the order have in common.
+        package var to: SequenceNumber
+        /// The past cursor that says so, as the client sent it.
+        package var end: String
+
+        package init(to: SequenceNumber, end: String) {
+            self.to = to
+            self.end = end
+        }
     }
 
     package var version: Int64
@@ -40,12 +56,16 @@ package struct Welcome: Hashable, Sendable {
     package var limits: WireLimits
     /// That the client may say `eph`, and within which bounds; `nil` when it did not ask, or the server is older.
     package var ephemerals: EphemeralLimits?
+    /// Where the state is ``CursorState/rewound``.
+    package var rewind: Rewind?
+    /// The server answers a `page` with `ids`. Said to who sent `ends`.
+    package var answersIDs = false
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
-        schema: SchemaLabel? = nil
+        schema: SchemaLabel? = nil, rewind: Rewind? = nil, answersIDs: Bool = false
     ) {
         version = WireVersion.current
         self.server = server
@@ -63,6 +83,8 @@ package struct Welcome: Hashable, Sendable {
         self.heartbeat = heartbeat
         self.limits = limits
         self.ephemerals = ephemerals
+        self.rewind = rewind
+        self.answersIDs = answersIDs
     }
 
     func encode() -> [UInt8] {
@@ -103,6 +125,13 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"eph\":")
             ephemerals.write(to: &writer)
         }
+        if let rewind {
+            writer.literal(",\"to\":")
+            writer.integer(rewind.to)
+            writer.literal(",\"end\":")
+            writer.string(rewind.end)
+        }
+        if answersIDs { writer.literal(",\"ids\":true") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -111,6 +140,7 @@ package struct Welcome: Hashable, Sendable {
         var welcome = Welcome(
             server: "", epoch: 0, cursorState: .none, cursor: "", kept: [], purged: [], added: [], settledThrough: 0,
             now: 0, tokenExpires: 0, heartbeat: 0, limits: WireLimits())
+        var rewind: (to: SequenceNumber?, end: String?)
         try MessageReader.members(of: bytes, "welcome") { reader, key in
             switch key {
             case "v": welcome.version = try MessageReader.count(&reader)
@@ -133,10 +163,19 @@ package struct Welcome: Hashable, Sendable {
             case "hb": welcome.heartbeat = try MessageReader.count(&reader)
             case "limits": welcome.limits = try WireLimits.read(&reader)
             case "eph": welcome.ephemerals = try EphemeralLimits.read(&reader)
+            case "to": rewind.to = try MessageReader.count(&reader)
+            case "end": rewind.end = try reader.string()
+            case "ids": welcome.answersIDs = try reader.boolean()
             default: try reader.skip()
             }
         }
         guard !welcome.cursor.isEmpty else { throw WireError("welcome: \"cur\" is required") }
+        if welcome.cursorState == .rewound {
+            guard let to = rewind.to, let end = rewind.end else {
+                throw WireError("welcome: \"rewound\" without \"to\" and \"end\"")
+            }
+            welcome.rewind = Rewind(to: to, end: end)
+        }
         return welcome
     }
 }

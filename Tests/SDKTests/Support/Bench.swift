@@ -70,7 +70,7 @@ struct Bench {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
             "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_conflict",
-            "tidemark_history", "rooms", "notes", "people",
+            "tidemark_history", "tidemark_past", "tidemark_deletion", "tidemark_refetch", "rooms", "notes", "people",
         ]
         return try database.writer.read { db in
             try tables.flatMap { table in
@@ -80,6 +80,29 @@ struct Bench {
     }
 
     // MARK: The server's side
+
+    /// Sends the copy back to the state that it had at `end`, through `to`.
+    func goBack(
+        to: SequenceNumber, end: String, kept: [HeldScope], purged: [ScopeID] = [],
+        added: [Changes.GrantChange] = [], answersIDs: Bool = true
+    ) throws {
+        try database.welcomed(
+            .make(
+                state: .rewound, cursor: end, kept: kept, purged: purged, added: added,
+                rewind: .init(to: to, end: end), answersIDs: answersIDs))
+    }
+
+    /// What is asked for by ids.
+    var toFetch: [PageRequest] { get throws { try database.nextPages(limit: 9).filter { $0.ids != nil } } }
+
+    /// Answers all that is asked for by ids of a collection with these rows.
+    func answer(_ collection: String = "notes", _ changes: Change..., next: Int64? = nil) throws {
+        guard let request = try toFetch.first(where: { $0.collection == collection }) else { return }
+        try database.apply(
+            PageAnswer(
+                id: 1, scope: request.scope, since: request.since, collection: collection, changes: changes,
+                next: next), to: request)
+    }
 
     /// Welcomes the database as a new one that may see the scopes, and leaves the cursor at `c0`.
     func join(_ scopes: ScopeID..., since: SequenceNumber = 1) throws {
@@ -197,10 +220,11 @@ extension Settled {
 extension Welcome {
     static func make(
         state: CursorState = .none, cursor: String = "c0", kept: [HeldScope] = [], purged: [ScopeID] = [],
-        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0
+        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, rewind: Rewind? = nil, answersIDs: Bool = true
     ) -> Welcome {
         Welcome(
             server: "s", epoch: 1, cursorState: state, cursor: cursor, kept: kept, purged: purged, added: added,
-            settledThrough: settledThrough, now: 4_000, tokenExpires: 0, heartbeat: 0, limits: WireLimits())
+            settledThrough: settledThrough, now: 4_000, tokenExpires: 0, heartbeat: 0, limits: WireLimits(),
+            rewind: rewind, answersIDs: answersIDs)
     }
 }

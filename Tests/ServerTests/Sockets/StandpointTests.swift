@@ -1,11 +1,11 @@
 import Crypto
 import Testing
-import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire
 
 @testable import TidemarkAssembly
+@testable import TidemarkHub
 
 /// Whether the history goes on from where a client stands.
 @Suite struct StandpointTests {
@@ -51,6 +51,59 @@ import TidemarkWire
     @Test func `a cursor below the horizon is worth nothing, though its batch is there`() {
         #expect(state(lineage: head(5, 55), horizon: 5) == .ok)
         #expect(state(lineage: head(7, 55), horizon: 6) == .resync)
+    }
+
+    /// The same for one that has been at 2 and at 3, where the history that it was in left the stored one after `common`.
+    private func standpoint(common: SequenceNumber?, lineage: Head? = nil, since: SequenceNumber = 0) -> Standpoint {
+        let places = [head(3, 33), head(2, 22)]
+        let ends = places.map { context.seal.cursor($0, workspace: Self.workspace.text) }
+        let snapshot = SessionSnapshot(
+            head: head(9, 99), grants: [Grant(scope: ScopeID("room"), since: 3, role: .member)], lineage: lineage)
+        let common = zip(places, ends).first { $0.0.seq == common }
+            .flatMap { context.place(of: $0.1, in: Self.workspace) }
+        return Standpoint(
+            cursor: context.seal.cursor(head(5, 55), workspace: Self.workspace.text), ends: ends,
+            held: [HeldScope(scope: ScopeID("directory"), since: 0), HeldScope(scope: ScopeID("room"), since: 3)],
+            snapshot: snapshot, common: common, workspace: Self.workspace, context: context)
+    }
+
+    @Test func `a cursor of what was lost goes back to the newest one that was not`() throws {
+        let standing = standpoint(common: 3, lineage: head(5, 56))
+        #expect(standing.state == .rewound && standing.position.seq == 3 && standing.position.nonce == 33)
+        #expect(standing.rewind == .init(to: 3, end: context.seal.cursor(head(3, 33), workspace: Self.workspace.text)))
+        #expect(Set(standing.kept.map(\.scope)) == [ScopeID("directory"), ScopeID("room")])
+        #expect(standing.purged.isEmpty && standing.added.isEmpty)
+    }
+
+    @Test func `a grant beyond that is another one, though its number is the same`() {
+        let standing = standpoint(common: 2, lineage: head(5, 56))
+        #expect(standing.state == .rewound && standing.kept.map(\.scope) == [ScopeID("directory")])
+        #expect(standing.purged == [ScopeID("room")] && standing.added.map(\.scope) == [ScopeID("room")])
+    }
+
+    @Test func `without a common one the copy is filled again, and a cursor that stands is not taken back`() {
+        #expect(standpoint(common: nil, lineage: head(5, 56)).state == .resync)
+        let standing = standpoint(common: nil, lineage: head(5, 55))
+        #expect(standing.state == .ok && standing.rewind == nil && standing.position.seq == 5)
+    }
+
+    @Test func `nothing is looked up for a cursor that stands, is not ours or lies behind the horizon`() {
+        let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
+        let place = context.place(of: cursor, in: Self.workspace)
+        func search(_ place: Head?, lineage: Head?, horizon: SequenceNumber = 0, ends: Int = 30) -> CommonEnd? {
+            let request = LoadRequest(
+                workspace: Self.workspace, user: UserID("ann"), client: UniqueID(high: 1, low: 1), registers: false,
+                place: place,
+                ends: (0..<ends).map { context.seal.cursor(head(Int64($0) % 5, 7), workspace: Self.workspace.text) })
+            let snapshot = SessionSnapshot(head: head(9, 99), lineage: lineage, horizon: horizon)
+            return request.search(in: snapshot, context)
+        }
+        #expect(search(place, lineage: head(5, 55)) == nil)
+        #expect(search(nil, lineage: head(5, 56)) == nil)
+        #expect(search(place, lineage: head(7, 56), horizon: 6) == nil)
+        #expect(search(place, lineage: head(5, 56), ends: 0) == nil)
+        #expect(search(place, lineage: head(5, 56)) != nil)
+        #expect(search(place, lineage: nil) != nil)
     }
 
     @Test func `a cursor of the first version of the protocol is made and read as ever`() {

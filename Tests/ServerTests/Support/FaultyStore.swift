@@ -142,6 +142,12 @@ final class FaultyStore: Store {
         return try await inner.page(scope: scope, collection: collection, before: before, limit: limit, in: workspace)
     }
 
+    func page(
+        scope: ScopeID, collection: String, ids: [LocalID], limit: Int, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Page {
+        try await inner.page(scope: scope, collection: collection, ids: ids, limit: limit, in: workspace)
+    }
+
     func history(
         of key: RecordKey, scope: ScopeID, before: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> LedgerPage {

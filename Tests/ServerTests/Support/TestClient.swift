@@ -28,7 +28,7 @@ final class TestClient: Sendable {
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
         cursor: String? = nil, scopes: [HeldScope] = [], acked: Int64 = 0, hears: Bool = false, app: String? = nil,
-        knowsAppTooOld: Bool = false, isService: Bool = false
+        knowsAppTooOld: Bool = false, isService: Bool = false, ends: [String]? = nil
     ) async throws -> TestClient {
         let client = try await open(server, id)
         try await client.send(
@@ -37,7 +37,7 @@ final class TestClient: Sendable {
                     token: try server.token(user, isService: isService), client: client.id, isNewClient: isNew,
                     connection: counter, cursor: cursor, scopes: scopes, ackedThrough: acked, app: app,
                     takesEphemerals: hears,
-                    knowsAppTooOld: knowsAppTooOld)))
+                    knowsAppTooOld: knowsAppTooOld, ends: ends)))
         return client
     }
 

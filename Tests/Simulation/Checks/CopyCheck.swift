@@ -23,7 +23,7 @@ struct CopyCheck {
                         invariant: .completeness, message: "\(key) at \(here.seq) is not in the state at \(seq)")
                 }
                 try compare(here, there, at: seq)
-            } else if let there, copy.holds(there.scope, key.collection, born: there.born) {
+            } else if let there, copy.holds(key, in: there.scope, born: there.born) {
                 throw Violation(
                     invariant: .completeness, message: "\(key) at \(there.seq) is missing from the copy at \(seq)")
             }
@@ -104,7 +104,8 @@ struct CopyCheck {
         for key in copy.keys.sorted() {
             guard let record = copy.server(key) else { continue }
             if record.seq == 0, copy.bases[key] == nil {
-                try check(filling.contains(record.scope), .settled, "\(key) stands in for what will not come")
+                let mayCome = filling.contains(record.scope) || copy.toFetch.contains(key)
+                try check(mayCome, .settled, "\(key) stands in for what will not come")
             }
             guard record.seq > 0 else { continue }
             try check(copy.scopes[record.scope] != nil, .purge, "\(key) of \(record.scope), which is not held")

@@ -35,6 +35,13 @@ struct CopyWatch {
 
     mutating func wrote(_ id: TransactionID) { written.insert(id) }
 
+    /// What an earlier rewind has left to be fetched.
+    private var toFetchBefore: Set<RecordKey> = []
+
+    mutating func willApply(_ welcome: Welcome, on device: Device) {
+        if welcome.rewind != nil { toFetchBefore = device.toFetch }
+    }
+
     mutating func willApply(_ changes: Changes, on device: Device) { settled.willApply(changes, on: device) }
 
     mutating func evicted(on device: Device) { settled.evicted(on: device) }
@@ -89,6 +96,7 @@ struct CopyWatch {
                     (seen, settled) = ([:], SettledWatch())
                     if !wasAstray { device.world.compactions.refilled += 1 }
                 }
+                if let rewind = welcome.rewind { try checkTail(rewind, device) }
                 let gained = Set(welcome.added.map(\.scope))
                 try checkPurged(welcome.purged.filter { !gained.contains($0) }, device)
             case .changes(let changes):
@@ -110,6 +118,20 @@ struct CopyWatch {
         } catch {
             device.world.broke(.conservation, "d\(device.number): the copy cannot be read: \(error)")
         }
+    }
+
+    /// R-23: what is fetched again by ids was written beyond the number that the copy goes back to.
+    private mutating func checkTail(_ rewind: Welcome.Rewind, _ device: Device) throws {
+        // Rows of a number that is taken back are shown until their states are fetched.
+        wasRefilled = true
+        let world = device.world
+        try check(wasAstray, .epochs, "sent back to \(rewind.to), and nothing went back")
+        try check(rewind.to <= world.oracle.head.seq, .epochs, "sent on to \(rewind.to)")
+        let beyond = world.rewinds.written(after: rewind.to).union(toFetchBefore)
+        let more = device.toFetch.subtracting(beyond).sorted()
+        try check(more.isEmpty, .completeness, "\(more.first.map { "\($0)" } ?? "") is fetched again without need")
+        world.rewinds.tails += 1
+        world.rewinds.fetched += device.toFetch.count
     }
 
     /// Everything that can be said of a copy.
@@ -168,7 +190,7 @@ struct CopyWatch {
             device.world.schema.collections.map { "\"\($0.name)\"" }
             + [
                 "tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page",
-                "tidemark_tombstone",
+                "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
             ]
         try device.database.writer.unsafeRead { db in
             for scope in scopes {

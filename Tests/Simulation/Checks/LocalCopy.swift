@@ -26,6 +26,8 @@ struct LocalCopy {
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
     /// Collections that are still being filled, with the birth number down to which they are.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
+    /// Records that are asked for by their ids.
+    private(set) var toFetch: Set<RecordKey> = []
 
     init(_ database: LocalDatabase) throws {
         var copy = Self()
@@ -53,6 +55,9 @@ struct LocalCopy {
             let entry = try OutboxEntry(row)
             return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
         }
+        for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_refetch") {
+            toFetch.insert(try row.key(0))
+        }
         for held in try ScopeTable(db: db).all() { scopes[held.scope] = held.since }
         let open = "SELECT scope, collection, floor FROM tidemark_scope_page WHERE is_complete = 0"
         for row in try Row.fetchAll(db, sql: open) {
@@ -75,10 +80,10 @@ struct LocalCopy {
     /// Every record with a trace in this copy.
     var keys: Set<RecordKey> { Set(visible.keys).union(bases.keys) }
 
-    /// True when the server's records of this birth have all been fetched.
-    func holds(_ scope: ScopeID, _ collection: String, born: SequenceNumber) -> Bool {
-        guard scopes[scope] != nil else { return false }
-        guard let filling = fillings[Filling(scope: scope, collection: collection)] else { return true }
+    /// True when the server's records of this birth have all been fetched, and this one is not to be fetched again.
+    func holds(_ key: RecordKey, in scope: ScopeID, born: SequenceNumber) -> Bool {
+        guard scopes[scope] != nil, !toFetch.contains(key) else { return false }
+        guard let filling = fillings[Filling(scope: scope, collection: key.collection)] else { return true }
         return filling.map { born >= $0 } ?? false
     }
 }

@@ -45,6 +45,7 @@ extension Device {
             log(
                 "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)"
             )
+            watch.willApply(welcome, on: self)
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
         case .applyChanges(let frames):
             let step = Changes(joining: frames)

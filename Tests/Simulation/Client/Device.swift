@@ -177,7 +177,14 @@ final class Device {
             connection.node.hub.session(connection.id)?.isLive == true
         else { return false }
         let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
-        return entryCount == 0 && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
+        return entryCount == 0 && toFetch.isEmpty && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
+    }
+
+    /// The records that it asks for by their ids.
+    var toFetch: Set<RecordKey> {
+        let sql = "SELECT collection, local_id FROM tidemark_refetch"
+        let keys = look { try Row.fetchAll($0.cachedStatement(sql: sql)).map { try $0.key(0) } }
+        return Set(keys ?? [])
     }
 
     private var entryCount: Int {
@@ -190,7 +197,7 @@ final class Device {
             d\(number) live \(machine?.isLive ?? false) link \(machine.map { "\($0.link)" } ?? "none") \
             entries \(entryCount) sent \(machine?.sentThrough ?? -1) settled \(machine?.settledThrough ?? -1) \
             pushes \(machine?.pushes.map(\.last) ?? []) loading \(machine?.isLoadingPush ?? false) pages \(pages) \
-            asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position())
+            to fetch \(toFetch.count) asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position())
             """
     }
 }

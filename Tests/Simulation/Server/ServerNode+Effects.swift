@@ -91,7 +91,7 @@ extension ServerNode {
                 }
                 self.tail?.saw(snapshot.head.seq)
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration)
-                self.advance(.loaded(id, answer))
+                self.findCommonEnd(id, request, answer, request.search(in: snapshot, self.context))
             }
         }
         guard request.registers else { return finish() }
@@ -102,6 +102,22 @@ extension ServerNode {
             guard let answer else { return self.loadFailed(id) }
             registration = answer
             finish()
+        }
+    }
+
+    /// One read a step, each in a state of its own.
+    private func findCommonEnd(
+        _ id: SessionID, _ request: LoadRequest, _ answer: LoadAnswer, _ search: CommonEnd?
+    ) {
+        var answer = answer
+        guard var search, let seq = search.lookup else {
+            answer.common = search?.end
+            return advance(.loaded(id, answer))
+        }
+        world.database.call(lease, { ($0.batch(holding: seq, in: request.workspace), true) }) { found in
+            guard let (batch, _) = found else { return self.loadFailed(id) }
+            search.found(batch)
+            self.findCommonEnd(id, request, answer, search)
         }
     }
 
@@ -144,8 +160,13 @@ extension ServerNode {
     private func readPage(_ id: SessionID, _ request: PageRequest) {
         world.database.call(
             lease,
-            {
-                $0.page(
+            { tables in
+                if let ids = request.ids {
+                    return tables.page(
+                        scope: request.scope, collection: request.collection, ids: ids, limit: request.limit,
+                        in: World.workspace)
+                }
+                return tables.page(
                     scope: request.scope, collection: request.collection, before: request.before ?? .max,
                     limit: request.limit, in: World.workspace)
             }

@@ -15,6 +15,11 @@ final class Rewinds {
     private(set) var count = 0
     /// Epochs that began.
     var epochs = 0
+    /// Copies that went back as far as the database did, and records that these fetched again by ids.
+    var tails = 0
+    var fetched = 0
+    /// The states that were lost.
+    private var lost: [OracleState] = []
     /// The state after each of the last commits, the present one last.
     private var past: [(tables: MemoryTables, oracle: Oracle)] = []
     private static let commitsKept = 12
@@ -36,6 +41,15 @@ final class Rewinds {
         if past.count > Self.commitsKept { past.removeFirst() }
     }
 
+    /// The records that have a state with a number above this one, in any order that there ever was.
+    func written(after seq: SequenceNumber) -> Set<RecordKey> {
+        var keys: Set<RecordKey> = []
+        for state in lost + [world.oracle.state] {
+            for key in state.keys where state.history[key]?.last.map({ $0.seq > seq }) == true { keys.insert(key) }
+        }
+        return keys
+    }
+
     private func rewind() {
         guard past.count > 1 else { return }
         let lost = 1 + random.below(past.count - 1)
@@ -43,6 +57,7 @@ final class Rewinds {
         guard let present = past.last else { return }
         count += 1
         world.log("the database loses \(lost) commits and stands at \(present.oracle.head.seq)")
+        self.lost.append(world.oracle.state)
         world.database.tables = present.tables
         world.goBack(to: present.oracle)
         for node in world.nodes { node.databaseWentBack() }

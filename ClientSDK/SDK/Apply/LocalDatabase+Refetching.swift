@@ -1,0 +1,48 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+extension LocalDatabase {
+    /// Applies the answer to a question for records by their ids: what came is the server's word, and what did not
+    /// come is not there. The answer to a question of another grant is dropped.
+    ///
+    /// - Parameter ids: those that were asked for; answered are as many from the first as the page says.
+    /// - Returns: false when it was dropped.
+    func apply(
+        _ page: PageAnswer, toIDs ids: [LocalID], noting note: (SyncLogEvent) -> Void
+    ) throws -> Bool {
+        let events: [SyncLogEvent]? = try change(isConfirmed: false) { db in
+            let scopes = ScopeTable(db: db)
+            guard let held = try scopes.held(page.scope), held.since == page.since else { return nil }
+            let records = RecordTable(db, self)
+            var rebase = Rebase(records: records)
+            var rows = try RowApplier(records, deletionsKept: limits.deletionsKept)
+            try rows.apply(page.changes, isFilling: true, rebase: &rebase)
+            try rows.finish()
+            let came = Set(page.changes.map(\.key))
+            for id in ids.prefix(page.next.map { Int(clamping: $0) } ?? ids.count) {
+                let key = RecordKey(collection: page.collection, id: id)
+                if !came.contains(key) { try noteAbsent(key, records, rebase: &rebase) }
+                try RefetchTable(db: db).remove(key, scope: page.scope)
+            }
+            try rebase.finish()
+            if try scopes.endIfFilled(page.scope) { try records.sweep(page.scope) }
+            try scopes.noteChange()
+            return rebase.events
+        }
+        for event in events ?? [] { note(event) }
+        return events != nil
+    }
+
+    /// The server has no such record. A newer word of it, which came with the stream meanwhile, counts.
+    private func noteAbsent(_ key: RecordKey, _ records: RecordTable, rebase: inout Rebase) throws {
+        if let base = try records.base(key) {
+            guard base.seq == 0 else { return }
+            try records.saveBase(
+                LocalRecord(absent: key, scope: base.scope, author: base.author, created: base.created))
+            rebase.touch(key)
+        } else if let table = tables[key.collection] {
+            try records.db.run(table.deleteOlderSQL, [key.id.description, 1])
+        }
+    }
+}

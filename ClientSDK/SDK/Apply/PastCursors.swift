@@ -1,0 +1,72 @@
+import GRDB
+import Synchronization
+import TidemarkModel
+import TidemarkWire
+
+/// Cursors that the copy stood at, told to the server with each connection: where the present one lies in what a database
+/// lost, the newest that does not is where the copy goes back to.
+///
+/// They are numbered from 1, in the order of their noting. What begins to be filled has the number of the next one: the copy
+/// was told of all deletions in it since then, and of none before.
+struct PastCursors {
+    let db: Database
+
+    /// So many are kept: as many as a server looks at.
+    static let keptMax = 24
+    /// One of so many frames is noted.
+    static let framesEach = 8
+
+    /// The number of the next one.
+    func next() throws -> Int64 {
+        try (db.first("SELECT max(n) FROM tidemark_past")?.optionalInteger(0) ?? 0) + 1
+    }
+
+    func newestFirst() throws -> [String] {
+        try db.all("SELECT cursor FROM tidemark_past ORDER BY n DESC LIMIT ?", [Self.keptMax]).map { try $0.text(0) }
+    }
+
+    /// The number of a cursor; `nil` for one that is not kept.
+    func number(of cursor: String) throws -> Int64? {
+        try db.first("SELECT n FROM tidemark_past WHERE cursor = ?", [cursor])?.integer(0)
+    }
+
+    func count() throws -> Int { Int(try db.first("SELECT count(*) FROM tidemark_past")?.integer(0) ?? 0) }
+
+    /// Keeps where the copy stands now, at a state that the server was in. Of too many the one goes whose absence widens the
+    /// gaps least, measured by how far back they are; so they lie ever further apart.
+    func note(_ cursor: String) throws {
+        guard try newestFirst().first != cursor else { return }
+        try db.run("INSERT INTO tidemark_past (n, cursor) VALUES (?, ?)", [next(), cursor])
+        let numbers = try db.all("SELECT n FROM tidemark_past ORDER BY n").map { try $0.integer(0) }
+        guard numbers.count > Self.keptMax, let spare = Self.spare(numbers) else { return }
+        try db.run("DELETE FROM tidemark_past WHERE n = ?", [spare])
+    }
+
+    /// Forgets those after one, or all.
+    func forget(after number: Int64 = 0) throws { try db.run("DELETE FROM tidemark_past WHERE n > ?", [number]) }
+
+    /// The one that would be missed least; the first and the last never are.
+    ///
+    /// - Parameter numbers: rising.
+    static func spare(_ numbers: [Int64]) -> Int64? {
+        guard let last = numbers.last else { return nil }
+        func distance(_ index: Int) -> Double { Double(last - numbers[index] + 1) }
+        return numbers.indices.dropFirst().dropLast()
+            .min { distance($0 - 1) / distance($0 + 1) < distance($1 - 1) / distance($1 + 1) }
+            .map { numbers[$0] }
+    }
+}
+
+extension LocalDatabase {
+    /// Keeps the cursor among the past ones, now and then: at the end of each catch-up, and of so many frames. Only where the
+    /// copy is a state that the server was in: what was granted with the welcome is behind it then.
+    func notePast(_ last: Changes, of count: Int, _ db: Database) throws {
+        let unnoted = framesUnnoted.add(count, ordering: .relaxed).newValue
+        guard last.isConsistent else { return }
+        let past = PastCursors(db: db)
+        let isTime = try !last.isLive || unnoted >= PastCursors.framesEach || past.count() < PastCursors.framesEach
+        guard isTime else { return }
+        try past.note(last.cursor)
+        framesUnnoted.store(0, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,53 @@
+import GRDB
+import TidemarkModel
+import TidemarkWire
+
+/// Records whose present state only the server knows, after what was known of them was taken back: they are asked for by
+/// their ids (R-25). While there are any of a scope, the scope is being filled.
+struct RefetchTable {
+    let db: Database
+
+    func add(_ key: RecordKey, scope: ScopeID) throws {
+        try db.run(
+            "INSERT OR IGNORE INTO tidemark_refetch (scope, collection, local_id) VALUES (?, ?, ?)",
+            [scope.text, key.collection, key.id.description])
+    }
+
+    /// What to ask for, at most one request for a collection of a scope; of these, the sender numbers each.
+    ///
+    /// - Parameters:
+    ///   - collection: before all others, by its name here.
+    ///   - rows: so many ids a request.
+    func requests(limit: Int, first collection: String?, rows: Int, _ names: CollectionNames) throws -> [PageRequest] {
+        let places = """
+            SELECT DISTINCT r.scope, s.since, r.collection
+            FROM tidemark_refetch AS r
+            JOIN tidemark_scope AS s ON s.scope = r.scope
+            ORDER BY r.collection = ?1 DESC, r.scope, r.collection
+            LIMIT ?2
+            """
+        return try db.all(places, [collection, limit]).map { row in
+            let (scope, collection) = (try row.text(0), try row.text(2))
+            let ids = try db.all(
+                """
+                SELECT local_id FROM tidemark_refetch WHERE scope = ? AND collection = ? ORDER BY local_id LIMIT ?
+                """, [scope, collection, max(1, rows)]
+            ).map { try $0.id(0) }
+            return PageRequest(
+                id: 0, scope: ScopeID(scope), since: try row.integer(1), collection: names.stored(collection),
+                limit: ids.count, ids: ids)
+        }
+    }
+
+    func remove(_ key: RecordKey, scope: ScopeID) throws {
+        try db.run(
+            "DELETE FROM tidemark_refetch WHERE scope = ? AND collection = ? AND local_id = ?",
+            [scope.text, key.collection, key.id.description])
+    }
+
+    /// The collections of scopes in which something is to be fetched.
+    func places() throws -> [(scope: ScopeID, collection: String)] {
+        try db.all("SELECT DISTINCT scope, collection FROM tidemark_refetch ORDER BY scope, collection")
+            .map { (ScopeID(try $0.text(0)), try $0.text(1)) }
+    }
+}

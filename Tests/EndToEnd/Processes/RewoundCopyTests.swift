@@ -1,0 +1,238 @@
+import Foundation
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkWire
+
+@testable import TidemarkTerminal
+
+/// What it costs a device that the server's database has lost its last hundred changes, against what it costs one that fills
+/// its copy again. `TAIL_RECORDS` says how large the copy is; with 100,000 the figures are those of `REWIND.md`.
+@Suite(.serialized) struct RewoundCopyTests {
+    private static let records = Int64(ProcessInfo.processInfo.environment["TAIL_RECORDS"] ?? "") ?? 1_500
+    private static let lost: Int64 = 100
+    private static let schema = """
+        {"tidemark": 1, "name": "desk", "collections": {
+          "rooms": {"scope": "self", "members": "people", "fields": {
+            "people": {"type": "set", "required": true, "merge": "elements"}}},
+          "notes": {"scope": "room", "fields": {
+            "room": {"type": "reference", "required": true, "merge": "immutable", "to": "rooms"}, "text": "string"}}
+        }}
+        """
+
+    private struct Note: SyncModel {
+        static let collection = "notes"
+        var id = UUID()
+        var room: UUID
+        var text: String?
+    }
+
+    @Test(.timeLimit(.minutes(9))) func `a device goes back by what was lost, and fetches no more than twice that`()
+        async throws
+    {
+        let folder = try TemporaryFolder("tidemark-tail")
+        try Data(Self.schema.utf8).write(to: URL(filePath: "\(folder.path)/desk.json"))
+        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json")
+        let room = LoadTarget.newClient()
+        let notes = (0..<Self.records).map { _ in LoadTarget.newClient() }
+        try await write(Self.first(room, notes), to: server, at: 200)
+
+        let (fresh, older) = (CountingTransport(sendsEnds: true), CountingTransport(sendsEnds: false))
+        let devices = [
+            try await device("fresh", fresh, on: server, in: folder),
+            try await device("older", older, on: server, in: folder),
+        ]
+        for device in devices {
+            try await expect(device, Self.records)
+            device.pause()
+        }
+        #expect(try await server.process.stop() == 0)
+        try copy(from: server.folder.path, to: "\(folder.path)/kept")
+        server = try await server.started()
+        for device in devices { try await resume(device) }
+        // Each in a frame of its own: 60 are new, 30 changed, 10 deleted.
+        try await write(Self.more(room, notes), to: server, at: 1)
+        for device in devices {
+            try await expect(device, Self.records + 50)
+            device.pause()
+        }
+        #expect(try await server.process.stop() == 0)
+        try copy(from: "\(folder.path)/kept", to: server.folder.path)
+        server = try await server.started()
+
+        for (device, transport) in zip(devices, [fresh, older]) {
+            transport.begin()
+            let start = ContinuousClock.now
+            try await resume(device)
+            let time = ContinuousClock.now - start
+            try await expect(device, Self.records)
+            let edited = try await device.repository(Note.self).count(where: \.text == "edited")
+            #expect(edited == 0, "what was lost is not shown")
+            let figures = transport.figures
+            let name = transport.sendsEnds ? "rewound" : "resync"
+            print("\(name): \(figures.rows) rows, \(figures.bytes) bytes, \(figures.messages) messages, \(time)")
+            #expect(transport.sendsEnds ? figures.rows < 3 * Self.lost : figures.rows >= Self.records)
+            await device.disconnect()
+        }
+        #expect(try await server.process.stop() == 0)
+    }
+
+    // MARK: Devices
+
+    private func device(
+        _ name: String, _ transport: CountingTransport, on server: LiveServer, in folder: TemporaryFolder
+    ) async throws -> SyncStore {
+        var cache = CachePolicy()
+        cache.bytesMax = nil
+        let store = try await SyncStore.open(
+            account: UserID("bob"), at: URL(filePath: "\(folder.path)/\(name)"),
+            schema: try Schema(json: Array(Self.schema.utf8)), models: [Note.self], cache: cache)
+        try store.connect(to: "http://\(server.address)", transport: transport) { try server.token("bob") }
+        try await live(store)
+        return store
+    }
+
+    private func resume(_ store: SyncStore) async throws {
+        store.resume()
+        try await live(store)
+    }
+
+    /// A round that is done.
+    private func live(_ store: SyncStore) async throws {
+        while try await store.syncNow().phase != .live { await Task.yield() }
+    }
+
+    private func expect(_ store: SyncStore, _ count: Int64) async throws {
+        try await live(store)
+        #expect(try await store.repository(Note.self).count() == Int(count))
+    }
+
+    // MARK: Writing
+
+    private static func first(_ room: LocalID, _ notes: [LocalID]) -> [Mutation] {
+        let people: FieldValue = .array(["ann", "bob"])
+        let opening = Mutation(key: RecordKey(collection: "rooms", id: room), action: .create(["people": people]))
+        return [opening] + notes.map { note($0, room, "first") }
+    }
+
+    private static func more(_ room: LocalID, _ notes: [LocalID]) -> [Mutation] {
+        (0..<lost).map { number in
+            let key = RecordKey(collection: "notes", id: notes[Int(number)])
+            return switch number % 10 {
+            case 0..<6: note(LoadTarget.newClient(), room, "lost")
+            case 6..<9: Mutation(key: key, action: .update([NamedPatch("text", .set("edited"))]))
+            default: Mutation(key: key, action: .delete)
+            }
+        }
+    }
+
+    private static func note(_ id: LocalID, _ room: LocalID, _ text: String) -> Mutation {
+        let fields: Fields = ["room": .string(room.description), "text": .string("\(text) and some words more")]
+        return Mutation(key: RecordKey(collection: "notes", id: id), action: .create(fields))
+    }
+
+    /// One transaction a mutation, so many a push.
+    private func write(_ mutations: [Mutation], to server: LiveServer, at once: Int) async throws {
+        let (socket, _) = try await RawClient(server, user: "ann").connect(1, isNew: true)
+        var (last, settled, frames): (Int64, Int64, Int64) = (0, 0, 0)
+        for start in stride(from: 0, to: mutations.count, by: once) {
+            let entries = mutations[start..<min(start + once, mutations.count)].map { mutation in
+                Push.Entry(Transaction(id: LoadTarget.newClient(), mutations: [mutation], clientTime: 1))
+            }
+            try await socket.push(Push(first: last + 1, ackedThrough: settled, entries: entries))
+            last += Int64(entries.count)
+            while settled < last {
+                guard case .changes(let changes) = try ServerMessage.decode(try await socket.socket.receive()) else {
+                    continue
+                }
+                frames += 1
+                try await socket.socket.send(ClientMessage.ack(Ack(frames: frames)).encode())
+                settled = changes.settled?.through ?? settled
+                #expect(changes.settled?.outcomes.allSatisfy { $0.rejection == nil } ?? true)
+            }
+        }
+    }
+
+    /// The database of a server that does not run.
+    private func copy(from source: String, to target: String) throws {
+        let files = FileManager.default
+        try files.createDirectory(atPath: target, withIntermediateDirectories: true)
+        func database(_ folder: String) throws -> [String] {
+            try files.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("server.sqlite") }
+        }
+        for name in try database(target) { try files.removeItem(atPath: "\(target)/\(name)") }
+        for name in try database(source) {
+            try files.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
+        }
+    }
+}
+
+/// Counts what comes, and speaks as a client of the version before where it is asked to.
+private final class CountingTransport: Transport {
+    struct Figures {
+        var rows = 0
+        var bytes = 0
+        var messages = 0
+    }
+
+    let sendsEnds: Bool
+    private let inner = NIOTransport()
+    private let counted = Mutex(Figures())
+
+    init(sendsEnds: Bool) { self.sendsEnds = sendsEnds }
+
+    var figures: Figures { counted.withLock { $0 } }
+
+    func begin() { counted.withLock { $0 = Figures() } }
+
+    func connect(to url: String) async throws -> any TransportConnection {
+        Connection(inner: try await inner.connect(to: url), transport: self)
+    }
+
+    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+        try await inner.exchange(request, with: url)
+    }
+
+    fileprivate func count(_ bytes: [UInt8]) throws {
+        let rows =
+            switch try ServerMessage.decode(bytes) {
+            case .changes(let changes): changes.groups.reduce(0) { $0 + $1.changes.count }
+            case .page(let page): page.changes.count
+            default: 0
+            }
+        counted.withLock { counted in
+            counted.rows += rows
+            counted.bytes += bytes.count
+            counted.messages += 1
+        }
+    }
+
+    private struct Connection: TransportConnection {
+        let inner: any TransportConnection
+        let transport: CountingTransport
+
+        func send(_ message: [UInt8]) async throws {
+            guard !transport.sendsEnds, case .hello(var hello) = try ClientMessage.decode(message) else {
+                return try await inner.send(message)
+            }
+            hello.ends = nil
+            try await inner.send(ClientMessage.hello(hello).encode())
+        }
+
+        func receive() async throws -> [UInt8] {
+            let bytes = try await inner.receive()
+            try transport.count(bytes)
+            return bytes
+        }
+
+        func receiveWaiting() async throws -> [[UInt8]] {
+            let messages = try await inner.receiveWaiting()
+            for bytes in messages { try transport.count(bytes) }
+            return messages
+        }
+
+        func close(code: UInt16) async { await inner.close(code: code) }
+    }
+}
