@@ -36,11 +36,6 @@ extension LocalDatabase {
         let events = try change { [told] db in
             let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try OutboxCounts(db).number
-            guard welcome.settledThrough >= acked else {
-                throw StoreError(
-                    .serverForgot,
-                    "the server knows \(welcome.settledThrough) transactions of this client, and had told of \(acked)")
-            }
             guard welcome.settledThrough <= last else {
                 throw StoreError(
                     .clientForked,
@@ -48,7 +43,13 @@ extension LocalDatabase {
                 )
             }
             let scopes = ScopeChange(self, db, now: welcome.now)
-            var rebase = Rebase(records: RecordTable(db, self))
+            let records = RecordTable(db, self)
+            var rebase = Rebase(records: records)
+            if welcome.settledThrough < acked {
+                // First, while what is shown still has what the server lost.
+                _ = try Reoffering(records, account: account, now: welcome.now).reoffer(
+                    above: welcome.settledThrough, rebase: &rebase)
+            }
             if welcome.cursorState == .resync { try scopes.refillAll() }
             let gained = Set(welcome.added.map(\.scope))
             for scope in welcome.purged where !gained.contains(scope) { try scopes.lose(scope, rebase: &rebase) }

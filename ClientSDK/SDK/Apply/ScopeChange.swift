@@ -40,10 +40,12 @@ struct ScopeChange {
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
             switch entry.state {
             case .queued, .void: try outbox.set(.void, entry.number)
-            case .sending, .held, .withdrawn: try outbox.set(.held, entry.number)
+            case .sending, .reoffered, .held, .withdrawn: try outbox.set(.held, entry.number)
             case .waiting: try outbox.delete(entry.number)
+            case .settled, .refused: break
             }
         }
+        try Journal(db: records.db).forget(scope)
         try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
         try records.db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])

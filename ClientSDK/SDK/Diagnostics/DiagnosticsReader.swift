@@ -40,7 +40,7 @@ struct DiagnosticsReader {
         let knowsTimes = try db.columns(in: "tidemark_outbox").contains { $0.name == "attempted" }
         let sql = """
             SELECT n, id, state, created, attempts, last_error, body, \(knowsTimes ? "attempted" : "NULL")
-            FROM tidemark_outbox ORDER BY n
+            FROM tidemark_outbox WHERE state NOT IN ('settled', 'refused') ORDER BY n
             """
         return try db.all(sql).map { row in
             Diagnostics.QueuedWrite(

@@ -23,6 +23,8 @@ struct LocalCopy {
     /// The server's state under pending writes.
     private(set) var bases: [RecordKey: LocalRecord] = [:]
     private(set) var outbox: [Entry] = []
+    /// What is settled and kept.
+    private(set) var journal: [Entry] = []
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
     /// Collections that are still being filled, with the birth number down to which they are.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
@@ -49,9 +51,11 @@ struct LocalCopy {
             bases[key] = try records.base(key)
         }
         let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY written"
-        outbox = try Row.fetchAll(db, sql: entries).map { row in
+        for row in try Row.fetchAll(db, sql: entries) {
             let entry = try OutboxEntry(row)
-            return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            let found = Entry(
+                number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            if entry.state.isKept { journal.append(found) } else { outbox.append(found) }
         }
         for held in try ScopeTable(db: db).all() { scopes[held.scope] = held.since }
         let open = "SELECT scope, collection, floor FROM tidemark_scope_page WHERE is_complete = 0"
