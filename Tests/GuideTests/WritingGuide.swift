@@ -31,7 +31,7 @@ import TidemarkTestKit
 
         for try await step in receipt.steps {
             switch step {
-            case .queued, .sending: continue
+            case .queued, .sending, .reoffered: continue
             case .committed(let seq, _): print("accepted at \(seq)")
             case .parked(let rejection): print("refused: \(rejection.message)")
             }

@@ -18,6 +18,7 @@ import TidemarkWire
         "blob_bytes": 1_404_919_559_162_343_043,
         "user": 6_061_202_044_968_043_208,
         "revision": 1_489_274_146_546_142_696,
+        "durable": 15_814_767_404_774_000_525,
     ]
 
     // MARK: What is frozen
@@ -233,6 +234,7 @@ import TidemarkWire
         let welcome = try welcome("welcome")
         #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
         #expect(welcome.user == nil && welcome.schema == nil)
+        #expect(welcome.durable == nil && welcome.lost == nil)
     }
 
     @Test func `a welcome that tells more is read with what it tells`() throws {

@@ -8,6 +8,8 @@ struct Settlement {
     let db: Database
     /// What was written lately, so that its text need not be read.
     let memo: TransactionMemo
+    /// Of the journal.
+    let bytesMax: Int64
 
     func settle(_ settled: Settled, now: Milliseconds, rebase: inout Rebase) throws {
         guard try settled.through <= OutboxCounts(db).number else {
@@ -53,6 +55,7 @@ struct Settlement {
         if settled.through > (try Meta.ackedThrough.integer(db) ?? 0) {
             try Meta.ackedThrough.set(settled.through, db)
         }
+        try journal.bound(to: bytesMax)
     }
 
     private func refuse(
@@ -62,6 +65,7 @@ struct Settlement {
         case .held, .void, .settled, .refused: break
         case .queued, .sending, .reoffered, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
+            if try Awaiting(db: db).isLikely(entry, rejection) { try Awaiting(db: db).mark(entry.id, at: now) }
             rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
             if rejection.code == .conflict {
                 let transaction = try entry.transaction()

@@ -73,6 +73,52 @@ struct Journal {
         try Meta.journalBytes.set(max(0, (Meta.journalBytes.integer(db) ?? 0) + bytes), db)
     }
 
+    /// Drops what is safe, or was settled too long ago.
+    ///
+    /// - Parameters:
+    ///   - durable: the number of the order up to which the server calls it safe; `nil` where it does not say.
+    ///   - time: what was settled before that goes in any case, by the server's time.
+    func trim(through durable: SequenceNumber?, before time: Milliseconds) throws {
+        // Numbers and times rise with the entries: the first that stays ends the search, and what was refused goes along.
+        let sql = """
+            SELECT n FROM tidemark_outbox
+            WHERE n <= ?1 AND state = 'settled' AND seq > ?2 AND settled > ?3
+            ORDER BY n LIMIT 1
+            """
+        let last = try Meta.ackedThrough.integer(db) ?? 0
+        let stays = try db.first(sql, [last, durable ?? -1, time])?.integer(0) ?? last + 1
+        try drop(below: stays)
+    }
+
+    /// Drops the oldest where there is too much: so much that it need not be done again soon.
+    func bound(to bytesMax: Int64) throws {
+        guard let held = try Meta.journalBytes.integer(db), held > bytesMax else { return }
+        var excess = held - bytesMax + bytesMax / 8
+        let last = try Meta.ackedThrough.integer(db) ?? 0
+        let sql = "SELECT n, length(CAST(body AS BLOB)) FROM tidemark_outbox WHERE n <= ? ORDER BY n"
+        let cursor = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [last])
+        var stays = last + 1
+        while let row = try cursor.next() {
+            guard excess > 0 else {
+                stays = try row.integer(0)
+                break
+            }
+            excess -= try row.integer(1)
+        }
+        try drop(below: stays)
+    }
+
+    private func drop(below stays: Int64) throws {
+        let going = "FROM tidemark_outbox WHERE n < ?"
+        guard let row = try db.first("SELECT count(*), sum(length(CAST(body AS BLOB))) \(going)", [stays]),
+            try row.integer(0) > 0
+        else { return }
+        let counts = try OutboxCounts(db)
+        try db.run("DELETE \(going)", [stays])
+        try counts.keep(db)
+        try grow(by: -row.integer(1))
+    }
+
     /// The entries above a number of this client's, in order.
     func entries(above number: Int64) throws -> [OutboxEntry] {
         let sql = """

@@ -47,6 +47,33 @@ struct Reoffering {
         return (offered.count, Int(first - number - 1))
     }
 
+    /// Offers again what a former client id of this file had settled from a number of the order on: before what is pending,
+    /// or behind it where that may have been sent under its numbers.
+    func reoffer(formerFrom seq: SequenceNumber, rebase: inout Rebase) throws -> Int {
+        let entries = try Journal(db: db).former(from: seq)
+        guard !entries.isEmpty else { return 0 }
+        var counts = try OutboxCounts(db)
+        var offered: [(entry: OutboxEntry, number: Int64)] = []
+        let outbox = OutboxTable(db: db)
+        let pending = try outbox.entries()
+        let isUnsent = try Meta.ackedThrough.integer(db) ?? 0 == 0 && pending.allSatisfy { $0.state == .queued }
+        if isUnsent { counts.number = Int64(entries.count + pending.count) }
+        // From the last on, so that each number is free when it is given.
+        for (index, entry) in pending.enumerated().reversed() where isUnsent {
+            try outbox.move(entry, to: Int64(entries.count + index + 1), .queued)
+        }
+        for (index, entry) in entries.enumerated() {
+            let number = isUnsent ? Int64(index + 1) : counts.number + Int64(index + 1)
+            try outbox.move(entry, to: number, .reoffered)
+            offered.append((entry, number))
+        }
+        if !isUnsent { counts.number += Int64(entries.count) }
+        try counts.keep(db)
+        try Journal(db: db).recount()
+        try restore(offered, rebase: &rebase)
+        return offered.count
+    }
+
     /// Shows entries as pending under the numbers that they have now.
     func restore(_ entries: [(entry: OutboxEntry, number: Int64)], rebase: inout Rebase) throws {
         var bases: [RecordKey: LocalRecord] = [:]

@@ -49,6 +49,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         self.stored = stored
     }
 
+    var database: LocalDatabase { store.database }
+
     public var id: UUID { UUID(stored.transaction.id) }
     /// The payload.
     public var mutations: [Mutation] { stored.transaction.mutations }

@@ -147,6 +147,7 @@ struct ServerMachines: Sendable {
                 snapshot = tables.session(
                     for: request.user, client: request.client, holding: request.lineage, in: Self.workspace)
             }
+            snapshot.noteLoss(of: request.place, tables.lineage(of: Self.workspace))
             let answer = LoadAnswer(snapshot: snapshot, registration: registration)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):

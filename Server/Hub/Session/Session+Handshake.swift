@@ -126,7 +126,8 @@ extension Session {
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits,
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
-                    schema: context.schema)), into: &effects)
+                    schema: context.schema, durable: snapshot.durable, lost: snapshot.lost)), into: &effects)
+        toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results.map(\.wire)))

@@ -40,12 +40,18 @@ package struct Welcome: Hashable, Sendable {
     package var limits: WireLimits
     /// That the client may say `eph`, and within which bounds; `nil` when it did not ask, or the server is older.
     package var ephemerals: EphemeralLimits?
+    /// The number of the order up to which whoever runs the server calls it safe: a client need not keep what it wrote for
+    /// the case that the database goes back. `nil` from a server that does not tell.
+    package var durable: SequenceNumber?
+    /// The database went back since the client's cursor was given out: numbers from this one on meant something else then.
+    /// `nil` where it did not, and from a server that does not tell.
+    package var lost: SequenceNumber?
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
-        schema: SchemaLabel? = nil
+        schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil
     ) {
         version = WireVersion.current
         self.server = server
@@ -63,6 +69,8 @@ package struct Welcome: Hashable, Sendable {
         self.heartbeat = heartbeat
         self.limits = limits
         self.ephemerals = ephemerals
+        self.durable = durable
+        self.lost = lost
     }
 
     func encode() -> [UInt8] {
@@ -103,6 +111,14 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"eph\":")
             ephemerals.write(to: &writer)
         }
+        if let durable {
+            writer.literal(",\"durable\":")
+            writer.integer(durable)
+        }
+        if let lost {
+            writer.literal(",\"lost\":")
+            writer.integer(lost)
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -133,6 +149,8 @@ package struct Welcome: Hashable, Sendable {
             case "hb": welcome.heartbeat = try MessageReader.count(&reader)
             case "limits": welcome.limits = try WireLimits.read(&reader)
             case "eph": welcome.ephemerals = try EphemeralLimits.read(&reader)
+            case "durable": welcome.durable = try MessageReader.count(&reader)
+            case "lost": welcome.lost = try MessageReader.count(&reader)
             default: try reader.skip()
             }
         }

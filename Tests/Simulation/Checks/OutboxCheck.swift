@@ -28,7 +28,7 @@ struct OutboxCheck {
     }
     private func checkEach(of written: Set<TransactionID>, _ released: Set<TransactionID>, _ db: Database) throws {
         let entries = Dictionary(copy.outbox.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let kept = Set(copy.journal.filter { $0.state == .settled }.map(\.id))
+        let kept = Set(copy.journal.map(\.id))
         let parked = Set(try Parking(db: db).parked().map(\.transaction.id))
         for id in written.sorted() {
             let isPending = entries[id].map { $0.state != .held && $0.state != .void } ?? false

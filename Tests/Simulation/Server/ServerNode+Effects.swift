@@ -90,6 +90,8 @@ extension ServerNode {
                     }
                 }
                 self.tail?.saw(snapshot.head.seq)
+                var snapshot = snapshot
+                snapshot.noteLoss(of: request.place, self.world.database.tables.lineage(of: request.workspace))
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration)
                 self.advance(.loaded(id, answer))
             }
