@@ -29,7 +29,8 @@ extension LocalDatabase {
         guard let first = welcome.lost else { return .rewound(from: from, to: nil, counts) }
         counts.reoffered += try reoffering.reoffer(formerFrom: first, rebase: &rebase)
         var withdrawn: Set<ScopeID> = []
-        for scope in welcome.purged {
+        let regained = Set(welcome.added.map(\.scope))
+        for scope in welcome.purged where !regained.contains(scope) {
             if let held = try ScopeTable(db: db).held(scope), held.since >= first { continue }
             withdrawn.insert(scope)
         }

@@ -26,14 +26,14 @@ struct Awaiting {
         try db.run("UPDATE tidemark_parked SET awaits = NULL WHERE awaits < ?", [time])
     }
 
-    /// Sends again what has what it needs now.
+    /// Sends again what has what it needs now. What is on its way as a bare number has to be settled first.
     func retry(_ database: LocalDatabase) throws {
         guard try db.exists("SELECT 1 FROM tidemark_parked WHERE awaits IS NOT NULL LIMIT 1") else { return }
         let sql = """
             SELECT p.body
             FROM tidemark_parked AS p
             LEFT JOIN tidemark_outbox AS o ON o.id = p.id
-            WHERE p.awaits IS NOT NULL
+            WHERE p.awaits IS NOT NULL AND o.state IS NOT 'void'
             ORDER BY o.written, p.id
             """
         let records = RecordTable(db, database)

@@ -47,7 +47,7 @@ struct Journal {
 
     /// The same for the same entry.
     private static func standIn(for id: TransactionID, at number: Int64) -> TransactionID {
-        UniqueID(high: ~id.high, low: id.low ^ UInt64(bitPattern: number))
+        UniqueID(high: ~id.high ^ UInt64(bitPattern: number), low: id.low)
     }
 
     /// Numbers that were trimmed, to be offered with nothing in them in front of those that are still here.

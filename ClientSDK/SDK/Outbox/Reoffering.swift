@@ -1,7 +1,7 @@
 import GRDB
 import TidemarkModel
 
-/// Puts what the server lost back among what is pending, inside one SQLite transaction.
+/// Puts what the server lost back among what is pending, inside one SQLite transaction.
 ///
 /// The app goes on seeing what it saw: a record's base becomes what is shown without the writes that are pending again. What
 /// the server has instead comes with its rows, whose numbers count whatever they are.
