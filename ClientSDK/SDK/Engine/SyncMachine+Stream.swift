@@ -54,6 +54,9 @@ extension SyncMachine {
         ephemeralLimits = welcome.ephemerals
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
+        // Less than was told before: the server's database went back, and what stands above is offered again.
+        toldThrough = min(toldThrough, welcome.settledThrough)
+        ackedThrough = min(ackedThrough, welcome.settledThrough)
         appliedFrames = 0
         ackedFrames = 0
         unackedBytes = 0

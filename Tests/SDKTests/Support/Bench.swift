@@ -9,6 +9,8 @@ struct Bench {
     let database: LocalDatabase
 
     static let user = UserID("ann")
+    /// What waits to be settled.
+    static let pending = "tidemark_outbox WHERE \(OutboxTable.isPending)"
     static let client = UniqueID(high: 0xc1, low: 1)
 
     init(database: LocalDatabase) { self.database = database }
@@ -70,7 +72,7 @@ struct Bench {
         let tables = [
             "tidemark_meta", "tidemark_outbox", "tidemark_outbox_record", "tidemark_base", "tidemark_receipt",
             "tidemark_parked", "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_conflict",
-            "tidemark_history", "tidemark_past", "tidemark_deletion", "tidemark_refetch", "rooms", "notes", "people",
+            "tidemark_history", "tidemark_rescue", "tidemark_past", "tidemark_deletion", "tidemark_refetch", "rooms", "notes", "people",
         ]
         return try database.writer.read { db in
             try tables.flatMap { table in
