@@ -64,8 +64,17 @@ let package = Package(
             ], path: "Server/Edge"),
         .target(
             name: "TidemarkIdentity",
-            dependencies: ["TidemarkModel", .product(name: "Crypto", package: "swift-crypto")],
-            path: "Server/Identity"),
+            dependencies: [
+                "TidemarkModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ], path: "Server/Identity", exclude: ["ISSUERS.md", "REVOCATION.md"]),
         .target(
             name: "TidemarkAPI",
             dependencies: [
@@ -281,7 +290,14 @@ let package = Package(
         .testTarget(
             name: "IdentityTests",
             dependencies: [
-                "TidemarkIdentity", "TidemarkModel", .product(name: "JWTKit", package: "jwt-kit"),
+                "TidemarkIdentity", "TidemarkModel",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ], path: "Tests/IdentityTests"),
         .testTarget(
             name: "NIOTransportTests",
@@ -345,6 +361,7 @@ let package = Package(
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport",
                 "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -18,6 +18,7 @@ extension API {
     /// nothing in it.
     func putBlob(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         let (address, bytesMax) = try address(context, request)
+        let device = try await device(address, identity)
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
@@ -30,6 +31,7 @@ extension API {
         let blob = try await receive(request, announced: announced)
         guard blob.digest == address.digest else { throw BlobRefusal.otherDigest }
         try await requirePut(address.scope, identity)
+        try requireUnrevoked(identity, device)
         let receipt = try await blobs.writeGate.pass { () async throws(StoreError) -> BlobReceipt in
             try await blobs.store.put(
                 blob, in: address.scope, of: identity.workspace, by: identity.principal.user, now: node.now())
@@ -53,6 +55,7 @@ extension API {
         _ request: Request, _ context: APIContext, of identity: Identity, isLook: Bool
     ) async throws -> Response {
         let (address, _) = try address(context, request)
+        let device = try await device(address, identity)
         let slot = try slot(blobs.downloads, blobs.downloadRates, "download", identity)
         let workspace = identity.workspace
         guard
@@ -70,7 +73,7 @@ extension API {
         }
         guard !isLook else { return Response(status: .ok, headers: fields) }
         blobs.note { $0.gets += 1 }
-        let body = ResponseBody(contentLength: size) { [blobs, logger = context.logger] writer in
+        let body = ResponseBody(contentLength: size) { [blobs, node, logger = context.logger] writer in
             defer { withExtendedLifetime(slot) {} }
             var sent = 0
             while sent < size {
@@ -81,6 +84,10 @@ extension API {
                     // The head is on its way: ending the connection is all that is left to say.
                     logger.warning("A blob was cut short by the store", metadata: ["error": "\(error)"])
                     throw error
+                }
+                // Who is signed out in the middle gets no more; ending the connection says so.
+                if let revoked = node.revocations.judge(identity, device) {
+                    throw APIError.unauthenticated(revoked.reason)
                 }
                 guard let part, !part.isEmpty else { throw StoreError(.invariant, "a part of a blob is missing") }
                 try await writer.write(ByteBuffer(bytes: part))
@@ -112,6 +119,18 @@ extension API {
         }
         let digest = context.parameters.get("digest") ?? ""
         return (try BlobAddress(digest: digest, query: request.uri.query), bytesMax)
+    }
+
+    /// Which device asks, if the token may do this. Where one of the user's was revoked, the one that is named has to be
+    /// registered for the user.
+    private func device(_ address: BlobAddress, _ identity: Identity) async throws -> DeviceClaim {
+        let device = address.client.map { DeviceClaim.named($0) } ?? .unnamed
+        try requireUnrevoked(identity, device)
+        if let client = address.client, node.revocations.asksForDevice(identity) {
+            let owner = try await node.owner(of: client, in: identity.workspace)
+            guard owner == identity.principal.user else { throw APIError.clientUnknown }
+        }
+        return device
     }
 
     private func slot(

@@ -16,6 +16,8 @@ extension API {
         guard body.scopes.count <= node.context.limits.scopesMax else {
             throw APIError(.badRequest, "invalid", "pull: more than \(node.context.limits.scopesMax) scopes")
         }
+        let device = body.client.map { DeviceClaim.named($0) } ?? .unnamed
+        try requireUnrevoked(identity, device)
         // Nobody waits longer than the token is accepted.
         let deadline = min(node.now() + body.wait, max(node.now(), identity.acceptedUntil))
         if body.wait > 0 { try await node.follow(identity.workspace) }
@@ -23,6 +25,7 @@ extension API {
             let pulled = try await node.readGate.pass { () async throws -> Pulled in
                 try await read(body, identity)
             }
+            try requireUnrevoked(identity, device)
             let left = deadline - node.now()
             guard pulled.isQuiet, left > 0, !node.isDraining, polls.enter() else {
                 return Response(json: pulled.answer.encode())

@@ -26,6 +26,7 @@ extension API {
         } catch {
             throw APIError(error)
         }
+        try requireUnrevoked(identity, .named(call.client))
         if let minimum = node.context.minimum(for: call.app, of: identity.principal) {
             throw APIError.appTooOld(minimum.description)
         }

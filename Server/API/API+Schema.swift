@@ -75,7 +75,7 @@ extension API {
     }
 
     /// A program of a workspace is not enough: the schema is everybody's.
-    private func requireOperator(_ identity: Identity) throws(APIError) {
+    func requireOperator(_ identity: Identity) throws(APIError) {
         guard identity.isOperator else {
             throw APIError(
                 .forbidden, "forbidden",

@@ -52,25 +52,39 @@ package struct API: Sendable {
         router.delete("/v1/clients/:client") { request, context in
             try await counted(request, context) { try await removeClient(context, of: $0) }
         }
-        router.post("/v1/push") { request, context in
-            try await counted(request, context) { try await push(request, of: $0) }
+        router.get("/v1/devices") { request, context in
+            try await counted(request, context) { try await devices(request, of: $0) }
         }
-        router.post("/v1/pull") { request, context in try await answer(request, context, PullCall.decode, pull) }
+        router.post("/v1/revocations") { request, context in
+            try await counted(request, context, isJudgedAfter: false) { try await revoke(request, of: $0) }
+        }
+        router.post("/v1/push") { request, context in
+            try await counted(request, context, as: .later) { try await push(request, of: $0) }
+        }
+        router.post("/v1/pull") { request, context in
+            try await answer(request, context, as: .later, PullCall.decode, pull)
+        }
         router.post("/v1/page") { request, context in try await answer(request, context, PageRequest.decode, page) }
         router.post("/v1/history") { request, context in
             try await answer(request, context, HistoryRequest.decode, history)
         }
         router.put("/v1/blobs/:digest") { request, context in
-            try await noted { try await counted(request, context) { try await putBlob(request, context, of: $0) } }
+            try await noted {
+                try await counted(request, context, as: .later) { try await putBlob(request, context, of: $0) }
+            }
         }
         router.get("/v1/blobs/:digest") { request, context in
             try await noted {
-                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: false) }
+                try await counted(request, context, as: .later) {
+                    try await getBlob(request, context, of: $0, isLook: false)
+                }
             }
         }
         router.head("/v1/blobs/:digest") { request, context in
             try await noted {
-                try await counted(request, context) { try await getBlob(request, context, of: $0, isLook: true) }
+                try await counted(request, context, as: .later) {
+                    try await getBlob(request, context, of: $0, isLook: true)
+                }
             }
         }
         return router
@@ -82,13 +96,19 @@ package struct API: Sendable {
     }
 
     /// Who calls; a connection that proves it is no stranger any more.
-    private func authenticate(_ request: Request, _ context: APIContext) throws(APIError) -> Identity {
-        guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else {
-            throw .unauthenticated(hasToken: false)
+    private func authenticate(_ request: Request, _ context: APIContext) async throws(APIError) -> Identity {
+        guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else { throw .noToken }
+        switch await node.verdict(on: token) {
+        case .accepted(let identity):
+            markAuthenticated(context.channel)
+            return identity
+        case .refused(let reason): throw .unauthenticated(reason)
+        case .revoked(let revoked): throw .unauthenticated(revoked.reason)
+        case .unavailable:
+            throw .busy(
+                .serviceUnavailable, .unavailable, "the token cannot be checked now",
+                retryAfter: node.context.timing.retry)
         }
-        guard let identity = node.context.verify(token, node.now()) else { throw .unauthenticated(hasToken: true) }
-        markAuthenticated(context.channel)
-        return identity
     }
 
     /// The whole body, up to the bound that is told to clients.
@@ -97,11 +117,23 @@ package struct API: Sendable {
         return Array(buffer.readableBytesView)
     }
 
+    /// Refuses who may not do this by a token any more.
+    func requireUnrevoked(_ identity: Identity, _ device: DeviceClaim) throws(APIError) {
+        guard let revoked = node.revocations.judge(identity, device) else { return }
+        throw .unauthenticated(revoked.reason)
+    }
+
     /// Does a call for who makes it. While it is in progress it counts against its user, as a connection does.
+    ///
+    /// - Parameters:
+    ///   - device: with `later` the call judges for itself whether the token is revoked for a device.
+    ///   - isJudgedAfter: false for a call that revokes the token which it is made by.
     private func counted(
-        _ request: Request, _ context: APIContext, _ call: (Identity) async throws -> Response
+        _ request: Request, _ context: APIContext, as device: DeviceClaim = .unnamed, isJudgedAfter: Bool = true,
+        _ call: (Identity) async throws -> Response
     ) async throws -> Response {
-        let identity = try authenticate(request, context)
+        let identity = try await authenticate(request, context)
+        try requireUnrevoked(identity, device)
         let user = Caller(workspace: identity.workspace, user: identity.principal.user)
         guard node.connectionCounts.beginCall(of: user) else {
             let message = "the user has \(node.context.limits.callsPerUserMax) calls in progress; wait for one"
@@ -112,15 +144,19 @@ package struct API: Sendable {
             throw error
         }
         defer { node.connectionCounts.endCall(of: user) }
-        return try await call(identity)
+        let response = try await call(identity)
+        // What was read for who has been signed out meanwhile is not given out.
+        if isJudgedAfter { try requireUnrevoked(identity, device) }
+        return response
     }
 
     /// The same for a call whose body is JSON.
     private func answer<Call>(
-        _ request: Request, _ context: APIContext, _ decode: ([UInt8]) throws(WireError) -> Call,
+        _ request: Request, _ context: APIContext, as device: DeviceClaim = .unnamed,
+        _ decode: ([UInt8]) throws(WireError) -> Call,
         _ call: ((identity: Identity, body: Call)) async throws -> Response
     ) async throws -> Response {
-        try await counted(request, context) { identity in
+        try await counted(request, context, as: device) { identity in
             let bytes = try await body(of: request)
             let decoded: Call
             do throws(WireError) { decoded = try decode(bytes) } catch { throw APIError(error) }

@@ -28,10 +28,16 @@ struct APIError: Error {
 
     init(_ error: WireError) { self.init(.badRequest, "invalid", error.description) }
 
-    static func unauthenticated(hasToken: Bool) -> APIError {
-        var error = APIError(.unauthorized, "unauthenticated", "the token is missing, not valid or expired")
-        error.fields[.wwwAuthenticate] =
-            hasToken ? #"Bearer realm="tidemark", error="invalid_token""# : #"Bearer realm="tidemark""#
+    static var noToken: APIError {
+        var error = APIError(.unauthorized, "unauthenticated", "the token is missing")
+        error.fields[.wwwAuthenticate] = #"Bearer realm="tidemark""#
+        return error
+    }
+
+    /// - Parameter reason: what is wrong with the token.
+    static func unauthenticated(_ reason: String) -> APIError {
+        var error = APIError(.unauthorized, "unauthenticated", reason)
+        error.fields[.wwwAuthenticate] = #"Bearer realm="tidemark", error="invalid_token""#
         return error
     }
 

@@ -6,7 +6,7 @@ package import ServiceLifecycle
 import TidemarkAPI
 package import TidemarkEdge
 package import TidemarkHub
-import TidemarkIdentity
+package import TidemarkIdentity
 package import TidemarkModel
 package import TidemarkNode
 import TidemarkSequencer
@@ -29,28 +29,35 @@ package struct ServerAssembly: Sendable {
     /// What has to run, in the order of starting.
     package let services: [any Service]
 
+    /// Tokens that were refused, by label.
+    package let refusals = RefusalCounts()
+
     /// - Parameters:
     ///   - inForce: the schema to begin with, see ``OpenedStore/schema(for:now:)``.
     ///   - onListening: called once with the port.
+    /// - Throws: for an issuer's keys that are none, or a key for cursors that cannot be had.
     package init(
         _ configuration: ServerConfiguration, inForce: SchemaInForce, store: OpenedStore,
         eventLoops: any EventLoopGroup,
         surroundings: Surroundings = Surroundings(), logger: Logger,
         onListening: @escaping @Sendable (Int) async -> Void
-    ) {
+    ) async throws(ConfigurationError) {
         let limits = configuration.limits
-        let verifier = TokenVerifier(
-            secret: configuration.secret.tokens, previousSecrets: configuration.secret.previousTokens,
-            now: surroundings.now)
+        let issuers = try await configuration.acceptedIssuers()
+        let keys = KeyService(
+            for: issuers, now: surroundings.now, clock: surroundings.clock, logger: logger,
+            fetch: KeyFetch(group: eventLoops).callAsFunction)
+        let gate = TokenGate(
+            verifier: TokenVerifier(issuers, keys: keys, now: surroundings.now), counts: refusals,
+            now: surroundings.now, logger: logger)
         let context = SessionContext(
             serverName: configuration.name, inForce: inForce, limits: limits.wire, sequencing: limits.lane,
-            seal: configuration.secret.cursors
-        ) { token, _ in Identity(verifier, token) }
+            seal: try configuration.cursorSeal())
         let node = Node(
             Node.Parts(
                 store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
-                isStoreShared: store.isShared, hints: store.hints,
-                relay: store.relay,
+                revocations: store.revocations, isStoreShared: store.isShared, hints: store.hints,
+                relay: store.relay, verify: gate.verdict,
                 context: context,
                 limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
                 environment: .init(
@@ -66,23 +73,6 @@ package struct ServerAssembly: Sendable {
             eventLoopGroupProvider: .shared(eventLoops), logger: logger)
         self.node = node
         self.edge = edge
-        services = store.services + node.services + [application, node.drain]
-    }
-}
-
-extension Identity {
-    /// Who a token speaks for; `nil` for one that is not accepted, or that names what cannot be a user or a workspace.
-    init?(_ verifier: TokenVerifier, _ token: String) {
-        let verified: VerifiedToken
-        do throws(TokenRejection) {
-            verified = try verifier.verify(token)
-        } catch {
-            return nil
-        }
-        guard let user = UserID(checking: verified.user), let workspace = WorkspaceID(checking: verified.workspace)
-        else { return nil }
-        self.init(
-            principal: Principal(user: user, isService: verified.isService), workspace: workspace,
-            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil, isOperator: verified.isOperator)
+        services = store.services + [keys] + node.services + [application, node.drain]
     }
 }

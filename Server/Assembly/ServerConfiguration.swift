@@ -1,5 +1,8 @@
+import Crypto
 import Foundation
 package import Logging
+package import TidemarkHub
+package import TidemarkIdentity
 package import TidemarkModel
 
 /// Everything that a server is started with, checked.
@@ -8,7 +11,14 @@ package struct ServerConfiguration: Sendable {
     package var listen: ListenAddress
     /// For the first start on a database; `nil` leaves it to the schema that is in force there.
     package var schema: SchemaDocument?
-    package var secret: ServerSecret
+    /// What tokens of the server's own are signed with; `nil` where issuers alone count.
+    package var secret: ServerSecret?
+    /// Whose tokens are accepted besides; `nil` for nobody's.
+    package var issuers: IssuerFile?
+    /// The file that names them.
+    package var issuersPath: String?
+    /// Seals cursors; `nil` for a key that is kept beside the database.
+    package var cursors: CursorSeal?
     /// Started for trying things out: says how to get a token.
     package var isDevelopment: Bool
     /// Tokens are signed with the secret that everybody knows.
@@ -29,7 +39,17 @@ package struct ServerConfiguration: Sendable {
         isDevelopment = try values.flag(.development)
         database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
+        issuersPath = values[.issuers]
+        issuers = try values.issuers()
         secret = try values.secret(isDevelopment: isDevelopment)
+        cursors = try values.cursors(secret)
+        if cursors == nil, case .postgres = database {
+            throw ConfigurationError(
+                .cursorKeyFile,
+                "servers on one database seal cursors with one key, and without a secret for tokens there is none; write "
+                    + "one with 'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > cursor_key', name the file "
+                    + "here, and give it to every server")
+        }
         schema = try values.schema(isDevelopment: isDevelopment)
         usesDevelopmentSecret = isDevelopment && values[.secretFile] == nil && values[.secret] == nil
         let level = values[.logLevel] ?? "info"
@@ -51,7 +71,7 @@ package struct ServerConfiguration: Sendable {
 }
 
 /// The settings as text, from both sources. An empty value counts as none.
-private struct Values {
+struct Values {
     let environment: [String: String]
     let overrides: [Setting: String]
 
@@ -81,15 +101,40 @@ private struct Values {
         return try SchemaDocument(try file(path, .schema), from: path)
     }
 
-    func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret {
+    func issuers() throws(ConfigurationError) -> IssuerFile? {
+        guard let path = self[.issuers] else { return nil }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        let document = try file(path, .issuers)
+        do throws(IssuerFileError) {
+            return try IssuerFile(document) { name in
+                let url = URL(fileURLWithPath: name, relativeTo: folder)
+                return FileManager.default.contents(atPath: url.path).map { Array($0) }
+            }
+        } catch {
+            throw ConfigurationError(.issuers, "\(path), \(error)")
+        }
+    }
+
+    func cursors(_ secret: ServerSecret?) throws(ConfigurationError) -> CursorSeal? {
+        var own: [SymmetricKey] = []
+        if let path = self[.cursorKeyFile] {
+            own = try SecretLines(try file(path, .cursorKeyFile), from: .cursorKeyFile).cursorKeys
+        } else if let text = self[.cursorKey] {
+            own = try SecretLines(Array(text.utf8), from: .cursorKey).cursorKeys
+        }
+        return CursorKeys(own: own, secret: secret).seal
+    }
+
+    func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret? {
         if let path = self[.secretFile] {
             return try ServerSecret(try file(path, .secretFile), from: .secretFile)
         }
         if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
         guard isDevelopment else {
+            if self[.issuers] != nil { return nil }
             throw ConfigurationError(
                 .secretFile,
-                "there is no secret to check tokens with; write one with "
+                "there is neither a secret to check tokens with nor a file of issuers (TIDEMARK_ISSUERS); write one with "
                     + "'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > token_secret' and name the file here, "
                     + "or start with --dev to try things out")
         }

@@ -1,6 +1,5 @@
 import Crypto
 import Foundation
-package import TidemarkHub
 package import TidemarkIdentity
 
 /// The keys that come from the secrets of a server, one a line: the first signs, those below it are still accepted. So a
@@ -10,16 +9,32 @@ package struct ServerSecret: Sendable {
     package let tokens: TokenSecret
     /// Check tokens only.
     package let previousTokens: [TokenSecret]
-    /// Seals cursors, and opens those of all secrets.
-    package let cursors: CursorSeal
+    /// What cursors are sealed with where they have no key of their own.
+    let cursorKeys: [SymmetricKey]
 
     /// For `--dev` only: anybody can read it here.
     package static let development = "tidemark's development secret, known to everybody"
 
-    private static let secretsMax = 8
-
     /// - Throws: when there is no line, one has fewer than 32 bytes, or there are too many.
     package init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
+        let lines = try SecretLines(bytes, from: setting)
+        tokens = lines.secrets[0]
+        previousTokens = Array(lines.secrets.dropFirst())
+        cursorKeys = lines.cursorKeys
+    }
+}
+
+/// Secrets as they stand in a file, one a line.
+struct SecretLines {
+    private static let secretsMax = 8
+
+    /// At least one.
+    let secrets: [TokenSecret]
+    /// The key for cursors that each stands for. A file of secrets for tokens, copied, opens the cursors that were sealed
+    /// under it.
+    let cursorKeys: [SymmetricKey]
+
+    init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
         var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             line.last == UInt8(ascii: "\r") ? Array(line.dropLast()) : Array(line)
         }
@@ -27,7 +42,7 @@ package struct ServerSecret: Sendable {
         guard lines.count <= Self.secretsMax else {
             throw ConfigurationError(setting, "\(lines.count) secrets, one a line; at most \(Self.secretsMax)")
         }
-        var tokens: [TokenSecret] = []
+        var secrets: [TokenSecret] = []
         for (index, line) in lines.enumerated() {
             guard let secret = TokenSecret(line) else {
                 let place = lines.count > 1 ? " in line \(index + 1)" : ""
@@ -36,12 +51,10 @@ package struct ServerSecret: Sendable {
                     "the secret\(place) has \(line.count) bytes and needs at least \(TokenSecret.bytesMin); "
                         + "make one with: head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'")
             }
-            tokens.append(secret)
+            secrets.append(secret)
         }
-        self.tokens = tokens[0]
-        previousTokens = Array(tokens.dropFirst())
-        let keys = lines.map(Self.cursorKey)
-        cursors = CursorSeal(key: keys[0], previousKeys: Array(keys.dropFirst()))
+        self.secrets = secrets
+        cursorKeys = lines.map(Self.cursorKey)
     }
 
     private static func cursorKey(_ secret: [UInt8]) -> SymmetricKey {

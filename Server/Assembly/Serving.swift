@@ -5,6 +5,7 @@ import NIOPosix
 import ServiceLifecycle
 import TidemarkEdge
 import TidemarkHub
+import TidemarkIdentity
 import TidemarkModel
 import UnixSignals
 
@@ -21,6 +22,8 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     try configuration.requireSchemaOrDatabase()
+    // Before anything is opened or brought up to date: a wrong file is told at once.
+    try await configuration.acceptedIssuers().warnOfSharedUsers(logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
     let inForce: SchemaInForce
     do {
@@ -30,16 +33,13 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
         try? opened.close()
         throw error
     }
-    let server = ServerAssembly(
-        configuration, inForce: inForce, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton,
-        logger: logger
-    ) { port in
-        let address = ListenAddress(host: configuration.listen.host, port: port)
-        printLine("tidemark listening on http://\(address)")
-        if configuration.isDevelopment {
-            let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
-            printLine("a token for a user, for one day: tidemark token \(secret) --user ann")
-        }
+    let server: ServerAssembly
+    do {
+        server = try await assembly(configuration, inForce, opened, logger)
+    } catch {
+        // What is wrong with the settings is the one thing to tell.
+        try? opened.close()
+        throw error
     }
     if configuration.isDevelopment {
         logger.warning("Development mode: do not let anybody else reach this server")
@@ -62,6 +62,36 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     }
     try opened.close()
     logger.info("Stopped")
+}
+
+extension [Issuer] {
+    /// Whoever one issuer calls ann is the ann of every other that names users in the same way.
+    fileprivate func warnOfSharedUsers(_ logger: Logger) {
+        for (place, issuer) in enumerated() {
+            for other in dropFirst(place + 1) where issuer.canNameUsers(of: other) {
+                logger.warning(
+                    "Two issuers can name the same user of the same workspace; a template for \"user\" keeps them apart",
+                    metadata: ["one": "\(issuer.name)", "other": "\(other.name)"])
+            }
+        }
+    }
+}
+
+/// The server that says on standard output where it listens.
+private func assembly(
+    _ configuration: ServerConfiguration, _ inForce: SchemaInForce, _ opened: OpenedStore, _ logger: Logger
+) async throws(ConfigurationError) -> ServerAssembly {
+    try await ServerAssembly(
+        configuration, inForce: inForce, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton,
+        logger: logger
+    ) { port in
+        let address = ListenAddress(host: configuration.listen.host, port: port)
+        printLine("tidemark listening on http://\(address)")
+        if configuration.isDevelopment {
+            let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
+            printLine("a token for a user, for one day: tidemark token \(secret) --user ann")
+        }
+    }
 }
 
 extension ServerConfiguration {

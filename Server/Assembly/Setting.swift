@@ -11,6 +11,12 @@ package enum Setting: String, Sendable, CaseIterable {
     case secret = "TIDEMARK_SECRET"
     /// Path of a file that holds it.
     case secretFile = "TIDEMARK_SECRET_FILE"
+    /// Path of a file that names whose tokens are accepted, in JSON.
+    case issuers = "TIDEMARK_ISSUERS"
+    /// The key that cursors are sealed with, at least 32 bytes. Default: of the secret for tokens.
+    case cursorKey = "TIDEMARK_CURSOR_KEY"
+    /// Path of a file that holds it.
+    case cursorKeyFile = "TIDEMARK_CURSOR_KEY_FILE"
     /// `trace` … `critical`. Default: `info`.
     case logLevel = "TIDEMARK_LOG_LEVEL"
     /// A number that tells this process from others on the same database. Default: random.

@@ -25,8 +25,8 @@ extension OpenedStore {
         try await store.migrate(report: progress.report)
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         return OpenedStore(
-            store, blobs: store, compaction: store, erasure: store, schemas: store, isShared: true, hints: hints,
-            relay: hints,
+            store, blobs: store, compaction: store, erasure: store, schemas: store, revocations: store, isShared: true,
+            hints: hints, relay: hints,
             services: [
                 PostgresService(store: store, hints: hints, logger: logger),
                 MigrationService(logger: logger) { try await store.migrate(.all, report: progress.report) },

@@ -15,6 +15,7 @@ package struct OpenedStore: Sendable {
     /// The same for blobs.
     package var blobErasure: (any BlobErasing)? { blobs as? any BlobErasing }
     package var schemas: any SchemaStore
+    package var revocations: any RevocationStore
     /// Other processes may commit to it.
     package var isShared: Bool
     package var hints: any CommitHints
@@ -27,7 +28,8 @@ package struct OpenedStore: Sendable {
     package init(
         _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), compaction: (any Compacting)? = nil,
         erasure: (any Erasing)? = nil,
-        schemas: any SchemaStore = InMemorySchemaStore(), isShared: Bool = false,
+        schemas: any SchemaStore = InMemorySchemaStore(), revocations: (any RevocationStore)? = nil,
+        isShared: Bool = false,
         hints: any CommitHints = NoHints(),
         relay: any NodeRelay = NoRelay(), services: [any Service] = [],
         close: @escaping @Sendable () throws -> Void = {}
@@ -37,6 +39,7 @@ package struct OpenedStore: Sendable {
         self.compaction = compaction
         self.erasure = erasure
         self.schemas = schemas
+        self.revocations = revocations ?? store as? any RevocationStore ?? InMemoryStore()
         self.isShared = isShared
         self.hints = hints
         self.relay = relay
@@ -62,7 +65,7 @@ package struct OpenedStore: Sendable {
                 throw error
             }
             return OpenedStore(
-                store, blobs: blobs, compaction: store, erasure: store, schemas: store,
+                store, blobs: blobs, compaction: store, erasure: store, schemas: store, revocations: store,
                 services: [MigrationService(logger: logger) { try await store.migrate(report: progress.report) }],
                 close: {
                     // Both are closed, whatever becomes of the first.

@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 9
+    static let generation = 10
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -155,6 +155,8 @@ enum EmbeddedBaseline {
         END;
 
         \(EmbeddedErasureSQL.table);
+
+        \(RevocationSQL.tables.joined(separator: ";\n"));
         """
 
     /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.

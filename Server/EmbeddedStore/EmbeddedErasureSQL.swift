@@ -80,6 +80,11 @@ enum EmbeddedErasureSQL {
         WHERE workspace = ?1 AND client IN (SELECT client FROM sync_client WHERE workspace = ?1 LIMIT ?2)
         """,
         """
+        DELETE FROM sync_revocation
+        WHERE workspace = ?1
+        AND (kind, name) IN (SELECT kind, name FROM sync_revocation WHERE workspace = ?1 LIMIT ?2)
+        """,
+        """
         DELETE FROM sync_member
         WHERE workspace = ?1
         AND (user, scope) IN (SELECT user, scope FROM sync_member WHERE workspace = ?1 LIMIT ?2)

@@ -119,6 +119,13 @@ package struct Hub: Sendable {
 
     // MARK: Answers of the executor
 
+    /// The answer to `verify`.
+    mutating func verified(
+        _ id: SessionID, _ verdict: TokenVerdict, now: Milliseconds, into effects: inout [SessionEffect]
+    ) {
+        update(id, into: &effects) { session, _, effects in session.verified(verdict, now: now, into: &effects) }
+    }
+
     /// The answer to `load`. The workspace must be followed by now.
     package mutating func loaded(
         _ id: SessionID, _ answer: LoadAnswer, now: Milliseconds, into effects: inout [SessionEffect]

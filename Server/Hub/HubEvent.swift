@@ -18,6 +18,8 @@ package enum HubEvent: Sendable {
 
     // What the hub asked for, and what became of it.
 
+    /// The answer to `verify`.
+    case verified(SessionID, TokenVerdict)
     /// The answer to `load`. The workspace must be followed by now.
     case loaded(SessionID, LoadAnswer)
     case loadFailed(SessionID)
@@ -56,6 +58,13 @@ package enum HubEvent: Sendable {
     /// The client of a connection is registered no more.
     case removed(SessionID)
 
+    // Tokens.
+
+    /// Tokens were revoked.
+    case revoked(Revocation)
+    /// The token of one connection turned out to be revoked.
+    case tokenRevoked(SessionID, RevokedToken)
+
     // Schema, time and end.
 
     /// Another schema is in force.
@@ -79,6 +88,7 @@ extension Hub {
         case .writabilityChanged(let id, let isWritable):
             writabilityChanged(id, isWritable: isWritable, now: now, into: &effects)
         case .lost(let id): lost(id)
+        case .verified(let id, let verdict): verified(id, verdict, now: now, into: &effects)
         case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)
         case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
         case .erased(let id): erased(id, now: now, into: &effects)
@@ -95,6 +105,8 @@ extension Hub {
         case .heard(let workspace, let message): heard(message, in: workspace, into: &effects)
         case .superseded(let id): superseded(id, into: &effects)
         case .removed(let id): removed(id, into: &effects)
+        case .revoked(let revocation): revoked(revocation, into: &effects)
+        case .tokenRevoked(let id, let revoked): self.revoked(id, revoked, into: &effects)
         case .adopted(let context): adopt(context)
         case .tick: tick(now: now, into: &effects)
         case .drain: drain(into: &effects)

@@ -1,41 +1,57 @@
-import Foundation
 import TidemarkModel
 
 /// The three parts of a JWT in its compact form, decoded but not trusted.
 struct CompactToken {
-    static let algorithm = "HS256"
+    /// Longer tokens are refused before anything in them is read.
+    static let bytesMax = 8 * 1024
+    static let keyIDBytesMax = 256
+    /// Ways to find another key than those that are configured, and what has to be understood to check a signature at all.
+    private static let refusedMembers: Set<String> = ["crit", "b64", "zip", "enc", "jku", "jwk", "x5u", "x5c"]
+    private static let types: Set<String> = ["jwt", "at+jwt", "application/at+jwt"]
 
-    let header: [UInt8]
-    let claims: [UInt8]
+    /// As the header names it, be it known or not.
+    let algorithm: String
+    /// `kid`.
+    let keyID: String?
+    let claims: Fields
     let signature: [UInt8]
     /// What the signature covers: the first two parts as they were sent.
     let signedText: [UInt8]
 
     init(_ text: String) throws(TokenRejection) {
-        guard text.utf8.count <= TokenPolicy.tokenBytesMax else { throw .tooLong }
+        guard text.utf8.count <= Self.bytesMax else { throw .tooLong }
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Base64URL.decode(parts[0]), let claims = Base64URL.decode(parts[1]),
+        guard parts.count == 3, let header = Base64URL.decode(parts[0]), let payload = Base64URL.decode(parts[1]),
             let signature = Base64URL.decode(parts[2])
         else { throw .malformed }
-        self.header = header
-        self.claims = claims
+        let members = try Self.members(header)
+        guard case .string(let algorithm)? = members["alg"] else { throw .header }
+        guard !members.entries.contains(where: { Self.refusedMembers.contains($0.name) }) else { throw .header }
+        switch members["typ"] {
+        case nil: break
+        case .string(let type)? where Self.types.contains(type.lowercased()): break
+        default: throw .header
+        }
+        switch members["kid"] {
+        case nil: keyID = nil
+        case .string(let id)? where (1...Self.keyIDBytesMax).contains(id.utf8.count): keyID = id
+        default: throw .header
+        }
+        self.algorithm = algorithm
         self.signature = signature
+        claims = try Self.members(payload)
         signedText = Array(text.utf8.prefix(parts[0].count + 1 + parts[1].count))
     }
 
-    /// The algorithm is ours to choose, never the token's: the header may only agree. Fields that would lead to another
-    /// key (`jku`, `jwk`, `x5u` …) or that must be understood (`crit`) are not strings of the three allowed names.
-    func checkHeader() throws(TokenRejection) {
-        let fields: [String: String]
+    /// `iss`, so that it can be asked whose token this says to be.
+    var issuer: String? { if case .string(let issuer)? = claims["iss"] { issuer } else { nil } }
+
+    /// A name that occurs twice would be read one way here and another way elsewhere: it is refused, at any depth.
+    private static func members(_ bytes: [UInt8]) throws(TokenRejection) -> Fields {
         do {
-            fields = try JSONDecoder().decode([String: String].self, from: Data(header))
-        } catch DecodingError.typeMismatch {
-            throw .algorithm
+            return try JSONReader.read(bytes) { try $0.fields() }
         } catch {
             throw .malformed
         }
-        guard fields["alg"] == Self.algorithm, Set(fields.keys).isSubset(of: ["alg", "typ", "kid"]),
-            fields["typ"].map({ $0.uppercased() == "JWT" }) ?? true
-        else { throw .algorithm }
     }
 }

@@ -1,12 +1,11 @@
 import Crypto
-import Foundation
 
 /// A secret that signs tokens. Never shows itself in a description or a dump.
 package struct TokenSecret: Sendable, CustomStringConvertible, CustomReflectable {
     /// HS256 is as strong as its key: RFC 7518 §3.2 asks for as many bytes as the hash has.
     package static let bytesMin = 32
 
-    private let key: SymmetricKey
+    let key: SymmetricKey
 
     /// - Returns: `nil` when there are fewer than ``bytesMin`` bytes.
     package init?(_ bytes: [UInt8]) {
@@ -19,13 +18,4 @@ package struct TokenSecret: Sendable, CustomStringConvertible, CustomReflectable
 
     /// Without children, so that `dump` shows nothing either.
     package var customMirror: Mirror { Mirror(self, children: [:]) }
-
-    func sign(_ message: [UInt8]) -> [UInt8] {
-        Array(HMAC<SHA256>.authenticationCode(for: message, using: key))
-    }
-
-    /// Compares in constant time.
-    func accepts(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        HMAC<SHA256>.isValidAuthenticationCode(signature, authenticating: message, using: key)
-    }
 }

@@ -1,83 +1,185 @@
-import Foundation
+package import TidemarkModel
 
 /// What an accepted token says.
-package struct VerifiedToken: Sendable, Equatable {
-    /// `sub`.
-    package var user: String
-    /// `ws`: the workspace, the only one that this token opens.
-    package var workspace: String
-    /// `svc`: whether a program of the operator speaks, rather than a user's device.
+package struct VerifiedToken: Sendable, Hashable {
+    package var user: UserID
+    /// The only workspace that this token opens.
+    package var workspace: WorkspaceID
+    /// Whether a program of the operator speaks, rather than a user's device.
     package var isService: Bool
-    /// `op`: whether the operator speaks, whose calls concern the whole server.
+    /// Whether the operator speaks, whose calls concern the whole server.
     package var isOperator: Bool
-    /// `exp` in milliseconds since 1970.
-    package var expiresAt: Int64
+    /// `iat` in milliseconds since 1970.
+    package var issuedAt: Milliseconds
+    /// `exp` likewise.
+    package var expiresAt: Milliseconds
     /// From here on it is accepted nowhere any more: `exp` and the skew that clocks are allowed. An open socket is closed
     /// then.
-    package var acceptedUntil: Int64
+    package var acceptedUntil: Milliseconds
 }
 
-/// Checks HS256 tokens. Synchronous and without locks: made for event loops, free to call from any thread.
+/// What came of the check of a token.
+package enum TokenOutcome: Sendable, Hashable {
+    case accepted(VerifiedToken)
+    case refused(TokenRejection)
+    /// Its keys cannot be had now; again in so many milliseconds.
+    case unavailable(Int64)
+}
+
+/// Checks tokens of the issuers that are configured. From any thread; may wait for one fetch of keys.
 ///
-/// jwt-kit keeps its keys in an actor, so that each check there is a suspension, and chooses the algorithm by what it
-/// finds in the token. One HMAC over swift-crypto, with the algorithm fixed here, needs neither.
+/// In this order, so that each step costs no more than what it is for: form, issuer, algorithm, times, key, signature, then all
+/// that the claims must say. Whoever made a token up learns nothing from the first ones that he did not write himself.
 package struct TokenVerifier: Sendable {
-    private let secrets: [TokenSecret]
-    private let policy: TokenPolicy
-    private let now: @Sendable () -> Int64
+    package let issuers: [Issuer]
+    private let keys: KeyService
+    private let now: @Sendable () -> Milliseconds
 
     /// - Parameters:
-    ///   - secret: the secret that tokens are signed with.
-    ///   - previousSecrets: still accepted, while clients fetch new tokens after a change of the secret.
+    ///   - keys: made for the same issuers.
     ///   - now: milliseconds since 1970.
-    package init(
-        secret: TokenSecret, previousSecrets: [TokenSecret] = [], policy: TokenPolicy = TokenPolicy(),
-        now: @escaping @Sendable () -> Int64
-    ) {
-        secrets = [secret] + previousSecrets
-        self.policy = policy
+    package init(_ issuers: [Issuer], keys: KeyService, now: @escaping @Sendable () -> Milliseconds) {
+        self.issuers = issuers
+        self.keys = keys
         self.now = now
     }
 
-    /// Accepts a token or says what is wrong with it.
+    /// Accepts a token, or says what is wrong with it, or that it cannot be known now.
     ///
-    /// Nothing but the header is interpreted before the signature is known to be ours.
-    package func verify(_ token: String) throws(TokenRejection) -> VerifiedToken {
-        let compact = try CompactToken(token)
-        try compact.checkHeader()
-        guard secrets.contains(where: { $0.accepts(compact.signature, of: compact.signedText) }) else {
-            throw .signature
-        }
-        let claims: TokenClaims
-        do {
-            claims = try JSONDecoder().decode(TokenClaims.self, from: Data(compact.claims))
+    /// - Returns: the issuer's name as well, where the token's `iss` is that of one.
+    package func verify(_ text: String) async -> (outcome: TokenOutcome, issuer: String?) {
+        let (token, index): (CompactToken, Int)
+        do throws(TokenRejection) {
+            token = try CompactToken(text)
+            index = try place(of: token)
         } catch {
-            throw .claims
+            return (.refused(error), nil)
         }
-        try checkTimes(claims)
-        if let issuer = policy.issuer, claims.iss != issuer { throw .issuer }
-        if let audience = policy.audience, claims.aud?.names(audience) != true { throw .audience }
-        guard Self.isName(claims.sub), Self.isName(claims.ws) else { throw .claims }
+        let issuer = issuers[index]
+        do throws(TokenRejection) {
+            let algorithm = try issuer.algorithm(of: token)
+            _ = try issuer.times(in: token.claims, now: now())
+            if let delay = try await check(token, algorithm, issuer, index) {
+                return (.unavailable(delay), issuer.name)
+            }
+            return (.accepted(try issuer.read(token.claims, now: now())), issuer.name)
+        } catch {
+            return (.refused(error), issuer.name)
+        }
+    }
+
+    /// The keys of an issuer, for people.
+    struct KnownKeys {
+        var keys: [VerificationKey]
+        var skipped: [String]
+        /// When they were fetched; `nil` for never.
+        var since: Milliseconds?
+        var error: KeyFetchError?
+    }
+
+    func knownKeys(of index: Int) -> KnownKeys {
+        let (given, fetched, state) = (issuers[index].keys, keys.keys(of: index), keys.state(of: index))
+        return KnownKeys(
+            keys: given.keys + (fetched?.keys ?? []), skipped: given.skipped + (fetched?.skipped ?? []),
+            since: state.since, error: state.error)
+    }
+
+    /// The issuer that a token says to be of; the server's own secret counts where none has that name. A token that no secret
+    /// signs is somebody else's, whose name is what is wrong with it.
+    func place(of token: CompactToken) throws(TokenRejection) -> Int {
+        if let name = token.issuer,
+            let named = issuers.firstIndex(where: { $0.issuer?.hasSameBytes(as: name) == true })
+        {
+            return named
+        }
+        guard let own = issuers.firstIndex(where: { $0.issuer == nil }),
+            issuers.count == 1 || token.issuer == nil || TokenAlgorithm(header: token.algorithm) == .hs256
+        else { throw .issuer }
+        return own
+    }
+
+    /// - Returns: `nil` when one of the issuer's keys has signed it; else milliseconds until that can be known.
+    private func check(
+        _ token: CompactToken, _ algorithm: TokenAlgorithm, _ issuer: Issuer, _ index: Int
+    ) async throws(TokenRejection) -> Int64? {
+        let given = issuer.keys.candidates(for: token, algorithm)
+        if given.contains(where: { $0.accepts(token) }) { return nil }
+        guard issuer.keySource != nil else { throw given.isEmpty ? .key : .signature }
+        var hasWaited = false
+        while true {
+            let found = keys.keys(of: index)
+            let candidates = found?.candidates(for: token, algorithm) ?? []
+            if candidates.contains(where: { $0.accepts(token) }) { return nil }
+            let lack: KeyCache.Lack =
+                found == nil ? .noKeys : candidates.isEmpty ? .unknownKey(token.keyID) : .badSignature
+            switch await keys.ask(lack, of: index, hasWaited: hasWaited) {
+            case nil, .wait: hasWaited = true
+            case .refuse: throw candidates.isEmpty ? .key : .signature
+            case .unavailable(let delay): return delay
+            }
+        }
+    }
+}
+
+extension Issuer {
+    func algorithm(of token: CompactToken) throws(TokenRejection) -> TokenAlgorithm {
+        guard let algorithm = TokenAlgorithm(header: token.algorithm), algorithms.contains(algorithm) else {
+            throw .algorithm
+        }
+        return algorithm
+    }
+
+    /// `iat` and `exp` in seconds, if the token is good at this time.
+    func times(in claims: Fields, now: Milliseconds) throws(TokenRejection) -> (issued: Double, expires: Double) {
+        guard let issued = try Self.time("iat", in: claims), let expires = try Self.time("exp", in: claims) else {
+            throw .times
+        }
+        let (now, skew) = (Double(now) / 1_000, leeway / .seconds(1))
+        guard issued <= now + skew, try Self.time("nbf", in: claims) ?? 0 <= now + skew else { throw .notYetValid }
+        guard expires > now - skew else { throw .expired }
+        let lifetime = expires - issued
+        guard lifetime > 0, lifetime <= lifetimeMax / .seconds(1) else { throw .lifetime }
+        return (issued, expires)
+    }
+
+    /// What the claims of a token say whose signature is good.
+    func read(_ claims: Fields, now: Milliseconds) throws(TokenRejection) -> VerifiedToken {
+        let times = try times(in: claims, now: now)
+        guard audience.isEmpty || isAudience(audienceClaim.value(in: claims)) else { throw .audience }
+        guard required.allSatisfy({ $0.holds(in: claims) }) else { throw .required }
+        guard let user = user.name(in: claims).flatMap(UserID.init(checking:)) else { throw .user }
+        guard let workspace = workspace.name(in: claims).flatMap(WorkspaceID.init(checking:)) else {
+            throw .workspace
+        }
         return VerifiedToken(
-            user: claims.sub, workspace: claims.ws, isService: claims.svc ?? false, isOperator: claims.op ?? false,
-            expiresAt: Int64(claims.exp * 1000),
-            acceptedUntil: Int64((claims.exp + policy.clockSkewMax / .seconds(1)) * 1000))
+            user: user, workspace: workspace, isService: service?.holds(in: claims) ?? false,
+            isOperator: operators?.holds(in: claims) ?? false, issuedAt: Int64(times.issued * 1_000),
+            expiresAt: Int64(times.expires * 1_000),
+            acceptedUntil: Int64((times.expires + leeway / .seconds(1)) * 1_000))
     }
 
-    private func checkTimes(_ claims: TokenClaims) throws(TokenRejection) {
-        for time in [claims.exp, claims.iat, claims.nbf ?? 0] {
-            // Up to the year 9999: nothing further down can overflow.
-            guard time.isFinite, (0...253_402_300_799).contains(time) else { throw .claims }
+    /// JWT allows one name, or a list of them.
+    private func isAudience(_ value: FieldValue?) -> Bool {
+        switch value {
+        case .string(let name)?: audience.contains { $0.hasSameBytes(as: name) }
+        case .array(let names)?:
+            names.contains { name in
+                if case .string = name { isAudience(name) } else { false }
+            }
+        default: false
         }
-        let now = Double(now()) / 1000
-        let skew = policy.clockSkewMax / .seconds(1)
-        guard claims.iat <= now + skew, (claims.nbf ?? 0) <= now + skew else { throw .notYetValid }
-        guard claims.exp > now - skew else { throw .expired }
-        let lifetime = claims.exp - claims.iat
-        guard lifetime > 0, lifetime <= policy.lifetimeMax / .seconds(1) else { throw .lifetime }
     }
 
-    private static func isName(_ text: String) -> Bool {
-        (1...TokenPolicy.nameBytesMax).contains(text.utf8.count)
+    /// Seconds since 1970, up to the year 9999: nothing further down can overflow. `nil` when it is absent.
+    private static func time(_ name: String, in claims: Fields) throws(TokenRejection) -> Double? {
+        let seconds: Double
+        switch claims[name] {
+        case nil: return nil
+        case .integer(let value)?: seconds = Double(value)
+        case .double(let value)?: seconds = value
+        default: throw .times
+        }
+        guard seconds.isFinite, (0...253_402_300_799).contains(seconds) else { throw .times }
+        return seconds
     }
 }

@@ -294,6 +294,15 @@ package final class Feed: Sendable {
         }
     }
 
+    /// Wakes all who wait, to look whether they still may.
+    func wakeAll() {
+        let watchers = state.withLock { state in
+            defer { state.watchers = [:] }
+            return state.watchers.values.map(\.wake)
+        }
+        for watcher in watchers { watcher.resume() }
+    }
+
     /// Wakes all who wait, and whoever would wait later.
     func end() {
         let watchers = state.withLock { state in

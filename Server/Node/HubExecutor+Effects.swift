@@ -13,9 +13,13 @@ extension HubExecutor {
         case .close(let id, let code, let reason):
             connections[id]?.socket.close(code: code.rawValue, reason: reason)
         case .awaitRoom(let id): connections[id]?.awaitsRoom = true
+        case .verify(let id, let token): node.verify(token, for: id, replyTo: inbox)
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
+            if let session = hub.session(id), let revoked = revoked(session, isNew: request.registers) {
+                return apply(.tokenRevoked(id, revoked), flushes: false)
+            }
             guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
                 return connection.socket.close(
                     code: CloseCode.rateLimited.rawValue, reason: "the user has too many connections")
@@ -64,6 +68,19 @@ extension HubExecutor {
             connection.isTouched = true
             touched.append(connection)
         }
+    }
+
+    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read: what is revoked
+    /// later finds the session in the hub.
+    func judge(_ id: SessionID) {
+        guard let session = hub.session(id), session.isStreaming, let revoked = revoked(session, isNew: false) else {
+            return
+        }
+        apply(.tokenRevoked(id, revoked), flushes: false)
+    }
+
+    private func revoked(_ session: Session, isNew: Bool) -> RevokedToken? {
+        session.identity.flatMap { node.revocations.judge($0, isNew ? .unnamed : .named(session.client)) }
     }
 
     /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.

@@ -88,7 +88,7 @@ final class HubExecutor: SocketOwner {
     ///
     /// A write can fill a socket's buffer, which tells this hub so at once, in the middle of carrying out: such an inner
     /// event only adds its effects to those that the outer call is working through.
-    private func apply(_ event: HubEvent, flushes: Bool = true) {
+    func apply(_ event: HubEvent, flushes: Bool = true) {
         hub.apply(event, now: node.now(), into: &effects)
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -99,7 +99,11 @@ final class HubExecutor: SocketOwner {
         }
         effects.removeAll(keepingCapacity: true)
         isCarryingOut = false
-        if case .loaded(let id, _) = event { noteWelcome(id) }
+        if case .loaded(let id, _) = event {
+            noteWelcome(id)
+            judge(id)
+        }
+        if case .verified(let id, _) = event { judge(id) }
         if flushes { flush() }
     }
 

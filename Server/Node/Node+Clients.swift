@@ -22,6 +22,11 @@ extension Node {
         registrationRates.take(1, for: .init(workspace: workspace, user: user), now: now())
     }
 
+    /// The same for a revocation, of which every node learns at once: as much as ten of them.
+    package func takeRevocation(of user: UserID, in workspace: WorkspaceID) -> Int64? {
+        registrationRates.take(10, for: .init(workspace: workspace, user: user), now: now())
+    }
+
     /// Ends a registration, and the client's connections on every node. What the client has not sent comes again under
     /// another id (PROTOCOL.md, 4410).
     ///

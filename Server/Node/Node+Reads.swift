@@ -9,6 +9,15 @@ extension Node {
     /// A feed rests after minutes without use: that one is put to rest while it is asked for hardly happens once.
     private static let feedTries = 3
 
+    /// Finds out whose a token is. A signature costs more than a turn of an event loop should, and keys may have to be fetched:
+    /// it is done beside the loops (Server/Identity/ISSUERS.md).
+    func verify(_ token: String, for id: SessionID, replyTo inbox: HubInbox) {
+        let isStarted = background.start { [self] in
+            inbox.post(.verified(id, await verdict(on: token)))
+        }
+        if !isStarted { inbox.post(.verified(id, .unavailable)) }
+    }
+
     /// Everything that a welcome needs: the workspace followed, the client registered if it is new, a snapshot.
     func load(_ request: LoadRequest, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in

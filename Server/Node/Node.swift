@@ -23,10 +23,13 @@ package final class Node: Sendable {
         /// The same store as what it forgets; `nil` forgets nothing.
         package var compaction: (any Compacting)?
         package var schemas: any SchemaStore
+        package var revocations: any RevocationStore
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
         package var relay: any NodeRelay
+        /// Judges a bearer token; may take as long as `SessionTiming.tokenCheckMax`.
+        package var verify: @Sendable (String) async -> TokenVerdict
         /// With the schema to begin with.
         package var context: SessionContext
         package var limits: NodeLimits
@@ -41,8 +44,10 @@ package final class Node: Sendable {
 
         package init(
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
-            schemas: any SchemaStore = InMemorySchemaStore(), isStoreShared: Bool, hints: any CommitHints = NoHints(),
-            relay: any NodeRelay = NoRelay(), context: SessionContext, limits: NodeLimits = NodeLimits(),
+            schemas: any SchemaStore = InMemorySchemaStore(), revocations: any RevocationStore = InMemoryStore(),
+            isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            relay: any NodeRelay = NoRelay(), verify: @escaping @Sendable (String) async -> TokenVerdict,
+            context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),
             environment: GroupCommit.Environment, id: UInt64, eventLoops: [any EventLoop]
@@ -51,9 +56,11 @@ package final class Node: Sendable {
             self.blobs = blobs
             self.compaction = compaction
             self.schemas = schemas
+            self.revocations = revocations
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
+            self.verify = verify
             self.context = context
             self.limits = limits
             self.hubLimits = hubLimits
@@ -74,6 +81,7 @@ package final class Node: Sendable {
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
+    package let revocations = Revocations()
     let registrationRates: RateBook<Caller>
     package let loadGate: ReadGate
     package let readGate: ReadGate

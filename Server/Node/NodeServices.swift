@@ -52,6 +52,7 @@ struct TailService: Service {
                 group.addTask { await repeating(every: node.limits.durableEvery) { await tellDurable() } }
                 guard node.parts.isStoreShared else { return }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followSchema() } }
+                group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followRevocations() } }
                 group.addTask {
                     for await hint in node.parts.hints.hints() { await follow(hint) }
                 }

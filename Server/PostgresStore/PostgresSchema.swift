@@ -64,6 +64,7 @@ package enum PostgresSchema {
                 .init("blobs by digest", .index(ErasureSQL.blobIndex.name, ErasureSQL.blobIndex.statement)),
             ]),
         PostgresBackupNote.generation,
+        Generation(14, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

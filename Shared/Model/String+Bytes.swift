@@ -17,7 +17,7 @@ extension String {
     }
 
     /// Stricter than `==`, which also holds for different spellings of one character.
-    func hasSameBytes(as other: String) -> Bool {
+    package func hasSameBytes(as other: String) -> Bool {
         let isSame = utf8.withContiguousStorageIfAvailable { left in
             other.utf8.withContiguousStorageIfAvailable { right in
                 Self.areSame(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer(right))

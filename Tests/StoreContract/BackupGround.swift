@@ -191,6 +191,9 @@ struct BackupGround: Sendable {
         let mark = try await erasing.beginErasure(
             of: ScopeID(record: .numbered(99)), in: under.workspace, now: 1_000)
         #expect(mark == 26)
+        let revocations = try #require(under.store as? any RevocationStore)
+        _ = try await revocations.revoke(
+            .client(.numbered(900), of: .ann), before: 5_000, in: under.workspace, now: 5_000)
     }
 }
 

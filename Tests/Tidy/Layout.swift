@@ -16,7 +16,7 @@ enum Layout {
         Home(
             "NIO",
             [
-                "Server/Edge/", "Server/Node/", "Server/API/", "Server/Assembly/", "Server/Daemon/",
+                "Server/Edge/", "Server/Identity/", "Server/Node/", "Server/API/", "Server/Assembly/", "Server/Daemon/",
                 "ClientSDK/NIOTransport/", "ClientSDK/Terminal/", "Tests/",
             ]),
         Home("Hummingbird", ["Server/Edge/", "Server/API/", "Server/Assembly/", "Tests/"]),

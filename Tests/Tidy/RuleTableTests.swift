@@ -17,14 +17,14 @@ private struct NumberedRule {
     }
 }
 
-/// The rules and invariants that a line names: `R-` or `I-` and two digits, with nothing before them.
+/// The rules and invariants that a line names: `R-` or `I-` and two or three digits, with nothing before them.
 private func numbers(in line: some StringProtocol) -> [String] {
     let characters = Array(line)
     return characters.indices.dropLast(3).compactMap { start in
-        let end = start + 4
+        let digits = characters[(start + 2)...].prefix { $0.isNumber }
+        let end = digits.endIndex
         guard characters[start] == "R" || characters[start] == "I", characters[start + 1] == "-",
-            characters[start + 2].isNumber, characters[start + 3].isNumber,
-            start == 0 || !characters[start - 1].isIdentifierPart,
+            (2...3).contains(digits.count), start == 0 || !characters[start - 1].isIdentifierPart,
             end == characters.count || !characters[end].isIdentifierPart
         else { return nil }
         return String(characters[start..<end])
@@ -77,16 +77,18 @@ private func mistakes(_ page: SourceFile, in files: [SourceFile]) -> [String] {
                 | R-02 | two | ATests, NoTests |
                 | R-02 |  | |
                 | I-03 | three | ATests |
+                | R-111 | four | ATests |
                 """)
         let files = [
             page, SourceFile(path: "Tests/A/ATests.swift", text: "// R-01 (R-02)"),
             SourceFile(
-                path: "Server/A.swift", text: "/// See R-04 and SKUR-05, R-123, OVER-01.\nlet a = 1  // I-03\n"),
+                path: "Server/A.swift", text: "/// See R-04 and SKUR-05, R-1234, R-110, OVER-01.\nlet a = 1  // I-03\n"),
         ]
         #expect(
             mistakes(page, in: files) == [
-                "Server/A.swift:1: R-04 is not defined", "R-02: there is no suite 'NoTests'", "R-02 says nothing",
-                "R-02 names no suite", "R-02 stands twice",
+                "Server/A.swift:1: R-04 is not defined", "Server/A.swift:1: R-110 is not defined",
+                "R-02: there is no suite 'NoTests'", "R-02 says nothing",
+                "R-02 names no suite", "R-111 is named nowhere", "R-02 stands twice",
             ])
     }
 }

@@ -7,6 +7,8 @@ struct BlobServer: Sendable {
     let transport: any Transport
     let tokens: BlobTokens
     let limits: BlobLimits
+    /// This device as the server knows it; `nil` for none yet.
+    var client: @Sendable () async throws -> ClientID? = { nil }
 
     /// Sends bytes; every failure is an answer.
     func put(_ bytes: Data, as key: BlobKey) async -> BlobUploadEnd {
@@ -64,22 +66,24 @@ struct BlobServer: Sendable {
 
     private func exchange(_ call: BlobRequest.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> BlobAnswer {
         let token = try await tokens.current()
-        func request(_ token: String) -> BlobRequest {
+        func request(_ token: String, from client: ClientID?) -> BlobRequest {
             BlobRequest(
-                call: call, target: Self.target(key), token: token, answerBytesMax: answerBytesMax,
+                call: call, target: Self.target(key, from: client), token: token, answerBytesMax: answerBytesMax,
                 timeout: limits.exchangeMax)
         }
-        let answer = try await transport.exchange(request(token), with: url)
+        let answer = try await transport.exchange(request(token, from: nil), with: url)
         guard answer.status == 401 else { return answer }
-        return try await transport.exchange(request(try await tokens.another(than: token)), with: url)
+        // Another device of the user may have been signed out: this one says that it is not that one.
+        let other = try await tokens.another(than: token)
+        return try await transport.exchange(request(other, from: try await client()), with: url)
     }
 
     /// Path and query; everything but unreserved characters of the scope is encoded.
-    static func target(_ key: BlobKey) -> String {
+    static func target(_ key: BlobKey, from client: ClientID? = nil) -> String {
         let unreserved = CharacterSet(
             charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
         let scope = key.scope.text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
-        return "/v1/blobs/\(key.digest)?scope=\(scope)"
+        return "/v1/blobs/\(key.digest)?scope=\(scope)\(client.map { "&client=\($0)" } ?? "")"
     }
 }
 

@@ -12,6 +12,14 @@ extension LocalDatabase {
         }
     }
 
+    /// This device as the server knows it; `nil` before its first connection.
+    func registeredClient() async throws -> ClientID? {
+        try await writer.read { db in
+            guard try Meta.registered.integer(db) == 1 else { return nil }
+            return try Meta.client.text(db).flatMap { UniqueID($0) }
+        }
+    }
+
     func nextBlobs(limit: Int) throws -> [BlobKey] { try writer.read { try BlobTable(db: $0).next(limit: limit) } }
 
     /// What became of an attempt to send a blob. What is held now may be evicted at once, when it does not fit.

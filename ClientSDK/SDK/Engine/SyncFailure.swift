@@ -25,7 +25,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case tokenFailed = "token_failed"
         /// The server does not accept the token.
         case unauthenticated
-        /// The token does not open this workspace.
+        /// The token does not open this workspace, or was revoked: the user has to sign in again.
         case forbidden
         /// The token is another user's than the store's account: nothing was applied or sent. Give the account's token, or
         /// open a store for the user.

@@ -63,7 +63,9 @@ extension SyncStore {
         let syncing = syncing
         let (environment, journal, uptime) = (environment, journal, uptime)
         let tokens = BlobTokens(token)
-        let server = BlobServer(url: url, transport: transport, tokens: tokens, limits: BlobLimits())
+        let server = BlobServer(
+            url: url, transport: transport, tokens: tokens, limits: BlobLimits(),
+            client: { [database] in try await database.registeredClient() })
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
         couriers.replace(with: courier)
         var configuration = EngineConfiguration(

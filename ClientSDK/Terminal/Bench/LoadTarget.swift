@@ -20,12 +20,12 @@ final class LoadTarget: Sendable {
     private let folder: TemporaryFolder?
 
     private init(
-        ground: LoadGround, workspace: WorkspaceID, secret: TokenSecret, processID: pid_t?,
+        ground: LoadGround, workspace: WorkspaceID, issuer: TokenIssuer, processID: pid_t?,
         settings: ServerProcess.Settings?, server: ServerProcess?, folder: TemporaryFolder?
     ) {
         self.ground = ground
         self.workspace = workspace
-        issuer = TokenIssuer(secret: secret, now: wallClock)
+        self.issuer = issuer
         self.processID = processID
         self.settings = settings
         self.server = server
@@ -43,7 +43,8 @@ final class LoadTarget: Sendable {
             }
             return LoadTarget(
                 ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
-                secret: try options.signing.secret(), processID: options.serverProcess, settings: nil, server: nil,
+                issuer: await TokenIssuer(secret: try options.signing.secret(), now: wallClock),
+                processID: options.serverProcess, settings: nil, server: nil,
                 folder: nil)
         }
         let folder = try TemporaryFolder("tidemark-bench")
@@ -57,7 +58,8 @@ final class LoadTarget: Sendable {
         ]
         let server = try await ServerProcess.start(settings)
         return LoadTarget(
-            ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace, secret: secret,
+            ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace,
+            issuer: await TokenIssuer(secret: secret, now: wallClock),
             processID: server.processID, settings: settings, server: server, folder: folder)
     }
 
@@ -69,7 +71,8 @@ final class LoadTarget: Sendable {
         settings.listen = server.address.description
         let again = try await ServerProcess.start(settings)
         return LoadTarget(
-            ground: try LoadGround(address: again.address, loop: ground.loop), workspace: workspace, secret: secret,
+            ground: try LoadGround(address: again.address, loop: ground.loop), workspace: workspace,
+            issuer: await TokenIssuer(secret: secret, now: wallClock),
             processID: again.processID, settings: settings, server: again, folder: folder)
     }
 

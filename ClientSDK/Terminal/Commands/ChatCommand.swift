@@ -67,7 +67,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let token = Self.checking(try tokens(), isOf: user)
+        let token = Self.checking(try await tokens(), isOf: user)
         _ = try token()
         let chat = Chat(try await store())
         if case .recovered(let recovery)? = chat.store.notice {
@@ -115,7 +115,7 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     /// Gives a token for each connection.
-    private func tokens() throws -> @Sendable () throws -> String {
+    private func tokens() async throws -> @Sendable () throws -> String {
         if let path = tokenFile {
             return {
                 guard let bytes = FileManager.default.contents(atPath: path) else {
@@ -125,7 +125,7 @@ struct ChatCommand: AsyncParsableCommand {
             }
         }
         if let token = token ?? ProcessInfo.processInfo.environment["TIDEMARK_TOKEN"] { return { token } }
-        let issuer = TokenIssuer(secret: try secret(), now: wallClock)
+        let issuer = await TokenIssuer(secret: try secret(), now: wallClock)
         return { [user, workspace] in
             try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
         }

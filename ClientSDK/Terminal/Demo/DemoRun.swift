@@ -75,7 +75,7 @@ struct DemoRun: Sendable {
         in folder: String, _ workspace: WorkspaceID, _ secret: TokenSecret, _ backstage: Backstage
     ) async throws -> Company {
         let schema = try ChatSchema.schema()
-        let issuer = TokenIssuer(secret: secret, now: wallClock)
+        let issuer = await TokenIssuer(secret: secret, now: wallClock)
         let urls = backstage.urls
         var devices: [DemoDevice] = []
         for index in 0..<plan.devices {

@@ -39,12 +39,7 @@ struct ServerMachines: Sendable {
         limits.blobBytesMax = WireLimits.blobBytesDefault
         context = SessionContext(
             serverName: "testkit", schema: schema, limits: limits,
-            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
-        ) { token, now in
-            UserID(checking: token).map {
-                Identity(principal: Principal(user: $0), workspace: Self.workspace, expires: now + Self.tokenLife)
-            }
-        }
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
         sequencer = Sequencer(limits: limits.model)
         hub = Hub(context: context)
         lane = LaneQueue(limits: context.sequencing)
@@ -106,6 +101,12 @@ struct ServerMachines: Sendable {
         follow()
     }
 
+    private static func verdict(on token: String, now: Milliseconds) -> TokenVerdict {
+        guard let user = UserID(checking: token) else { return .refused("the token names no user") }
+        return .accepted(
+            Identity(principal: Principal(user: user), workspace: workspace, expires: now + tokenLife))
+    }
+
     private mutating func follow() {
         var effects: [SessionEffect] = []
         let head = tables.follow(Self.workspace, node: 1, now: 0)
@@ -136,6 +137,8 @@ struct ServerMachines: Sendable {
             outputs.append(.closed(id, code: code.rawValue, reason: reason))
             hub.apply(.lost(id), now: now, into: &effects)
         case .awaitRoom(let id): hub.apply(.writabilityChanged(id, isWritable: true), now: now, into: &effects)
+        case .verify(let id, let token):
+            hub.apply(.verified(id, Self.verdict(on: token, now: now)), now: now, into: &effects)
         case .load(let id, let request):
             let registration =
                 request.registers

@@ -21,7 +21,7 @@ struct OperatorOptions: ParsableArguments {
     /// - Returns: the members of the answer.
     /// - Throws: `CommandFailure` with the words of the server, or with what is in the way to it.
     func call(_ method: String, _ path: String, body: [UInt8] = []) async throws -> Fields {
-        let issuer = TokenIssuer(secret: try signing.secret(), now: wallClock)
+        let issuer = await TokenIssuer(secret: try signing.secret(), now: wallClock)
         let token = try issuer.issue(
             user: "operator", workspace: SigningOptions.workspace, lifetime: .seconds(300), isOperator: true)
         let call = try OperatorCall(method, path, at: server, token: token, body: body)

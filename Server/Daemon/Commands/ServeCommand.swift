@@ -18,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
               tidemark serve --schema app.schema.json --secret-file token_secret
               tidemark serve --schema app.schema.json --secret-file token_secret \\
                   --listen 0.0.0.0:8080 --database postgres://tidemark@db/tidemark
+              tidemark serve --schema app.schema.json --issuers issuers.json
               tidemark serve --dev --schema app.schema.json --limit BURST=5000
 
             LIMITS (--limit NAME=VALUE, or the variable TIDEMARK_LIMIT_NAME)
@@ -58,6 +59,24 @@ struct ServeCommand: AsyncParsableCommand {
             (environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET)
             """, valueName: "file"))
     var secretFile: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The issuers whose tokens are accepted, JSON: Firebase, Auth0, Clerk, Supabase, Keycloak, Cognito or any other; \
+            deploy/identity.md has examples. A secret is not needed then, and counts beside them if it is given. \
+            (environment: TIDEMARK_ISSUERS)
+            """, valueName: "file"))
+    var issuers: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The file that holds the key which cursors are sealed with, the same for all servers on a database. (environment: \
+            TIDEMARK_CURSOR_KEY_FILE, or the key itself in TIDEMARK_CURSOR_KEY; default: made of the secret, or kept \
+            beside the SQLite file)
+            """, valueName: "file"))
+    var cursorKeyFile: String?
 
     @Flag(
         help: """
@@ -128,7 +147,9 @@ struct ServeCommand: AsyncParsableCommand {
         var overrides: [Setting: String] = [:]
         for (setting, option, value) in [
             (Setting.database, "--database", database), (.listen, "--listen", listen), (.schema, "--schema", schema),
-            (.secretFile, "--secret-file", secretFile), (.logLevel, "--log-level", logLevel),
+            (.secretFile, "--secret-file", secretFile), (.issuers, "--issuers", issuers),
+            (.cursorKeyFile, "--cursor-key-file", cursorKeyFile),
+            (.logLevel, "--log-level", logLevel),
             (.development, "--dev", dev ? "1" : nil),
         ] {
             guard let value else { continue }

@@ -21,6 +21,6 @@ struct TidemarkCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-            EraseCommand.self,
+            EraseCommand.self, DevicesCommand.self,
         ])
 }

@@ -3,7 +3,7 @@ import TidemarkCommandLine
 import TidemarkIdentity
 
 /// `tidemark token`: a token for a user or a program, printed alone on one line.
-struct TokenCommand: ParsableCommand {
+struct TokenCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token",
         abstract: "Print a signed token for a user or for a program of yours.",
@@ -16,10 +16,12 @@ struct TokenCommand: ParsableCommand {
               tidemark token --user backup --service --ttl 10m --workspace acme
               curl --header "Authorization: Bearer $(tidemark token --user ann --dev)" \\
                   http://127.0.0.1:8080/v1/info
-            """)
+              tidemark token explain - --issuers issuers.json < token
+            """,
+        subcommands: [Explain.self])
 
     @Option(help: "The user whom the token is for: its \"sub\".")
-    var user: String
+    var user: String?
 
     @Option(help: "The workspace that the token opens: its \"ws\".")
     var workspace = SigningOptions.workspace
@@ -38,15 +40,17 @@ struct TokenCommand: ParsableCommand {
     @OptionGroup var signing: SigningOptions
 
     func validate() throws {
-        for (name, value) in [("--user", user), ("--workspace", workspace)]
+        for (name, value) in [("--user", user ?? "-"), ("--workspace", workspace)]
         where !(1...128).contains(value.utf8.count) || value.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) {
             throw ValidationError("\(name) must have 1 to 128 bytes and no control characters.")
         }
-        guard ttl.duration <= TokenPolicy().lifetimeMax else { throw ValidationError("--ttl is at most 24h.") }
+        guard ttl.duration <= Issuer.usualLifetimeMax else { throw ValidationError("--ttl is at most 24h.") }
     }
 
-    func run() throws {
-        let issuer = TokenIssuer(secret: try signing.secret(), now: wallClock)
+    func run() async throws {
+        // Not said by its type: 'token explain' needs none.
+        guard let user else { throw ValidationError("Missing expected argument '--user <user>'") }
+        let issuer = await TokenIssuer(secret: try signing.secret(), now: wallClock)
         print(
             try issuer.issue(
                 user: user, workspace: workspace, lifetime: ttl.duration, isService: service,

@@ -19,24 +19,32 @@ package struct LoadAnswer: Sendable {
 }
 
 extension Session {
-    /// `hello`: authenticates, then asks for everything that the welcome needs.
+    /// `hello`: keeps what it says until it is known whose the token is.
     mutating func greet(_ hello: Hello, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard hello.versions.contains(WireVersion.current) else {
             return close(.versionUnsupported, "this server speaks version \(WireVersion.current)", into: &effects)
         }
-        guard let token = hello.token ?? headerToken, let identity = context.verify(token, now) else {
-            return close(.unauthenticated, "the token is missing, not valid or expired", into: &effects)
-        }
         guard hello.scopes.count <= context.limits.scopesMax else {
             return close(.protocolViolation, "hello: more than \(context.limits.scopesMax) scopes", into: &effects)
         }
+        guard let token = hello.token ?? headerToken else {
+            return close(.unauthenticated, "the token is missing", into: &effects)
+        }
+        guard !endsTooLong(token, into: &effects) else { return }
+        self.hello = hello
+        headerToken = nil
+        phase = .verifying(deadline: now + context.timing.tokenCheckMax)
+        effects.append(.verify(id, token))
+    }
+
+    /// It is known whose the token of `hello` is: asks for everything that the welcome needs.
+    mutating func begin(as identity: Identity, into effects: inout [SessionEffect]) {
+        guard let hello else { return }
         if let minimum = context.minimum(for: hello.app, of: identity.principal) {
             knowsAppTooOld = hello.knowsAppTooOld
             return closeTooOld(minimum, into: &effects)
         }
         self.identity = identity
-        self.hello = hello
-        headerToken = nil
         client = hello.client
         takesEphemerals = hello.takesEphemerals
         knowsAppTooOld = hello.knowsAppTooOld
@@ -69,7 +77,7 @@ extension Session {
         switch phase {
         case .loading: welcome(answer, now: now, ring: ring, into: &effects)
         case .streaming: resume(answer.snapshot, now: now, ring: ring, into: &effects)
-        case .opened, .closed: break
+        case .opened, .verifying, .closed: break
         }
     }
 

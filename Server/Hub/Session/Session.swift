@@ -5,11 +5,12 @@ package import TidemarkWire
 
 /// One connected client, as a pure machine: events come in with the time, effects go out; nothing here waits or does I/O.
 ///
-/// `opened → loading → streaming (catching up ⇄ live) → draining → closed`. What the client was told is a prefix of the
+/// `opened → verifying → loading → streaming (catching up ⇄ live) → draining → closed`. What the client was told is a prefix of the
 /// order, filtered by what it may see; the session never sends a frame that does not follow the last one.
 package struct Session: Sendable {
     enum Phase: Hashable, Sendable {
         case opened(deadline: Milliseconds)
+        case verifying(deadline: Milliseconds)
         case loading
         case streaming
         case closed
@@ -35,6 +36,8 @@ package struct Session: Sendable {
     /// Name and version of the app, as it says itself.
     package var app: String?
     var headerToken: String?
+    /// Tokens of an open connection that are to be checked, one after the other; the first is being checked.
+    var renewals: [String] = []
 
     // Where it stands.
     /// Every batch up to here was sent or is of no concern to this client.
@@ -127,7 +130,7 @@ package struct Session: Sendable {
         case (.push(let push), .streaming): take(push, bytes: bytes.count, now: now, into: &effects)
         case (.page(let request), .streaming): take(request, into: &effects)
         case (.history(let request), .streaming): take(request, into: &effects)
-        case (.auth(let auth), .streaming): renew(auth, now: now, into: &effects)
+        case (.auth(let auth), .streaming): renew(auth, into: &effects)
         case (.ack(let ack), .streaming):
             guard window.acknowledge(ack.frames, now: now) else {
                 return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
@@ -147,11 +150,11 @@ package struct Session: Sendable {
         switch phase {
         case .opened(let deadline):
             if now >= deadline { close(.timeout, "no hello in time", into: &effects) }
+        case .verifying(let deadline):
+            if now >= deadline { close(.unavailable, Self.uncheckedReason, into: &effects) }
         case .loading, .closed: break
         case .streaming:
-            if let identity, now >= identity.acceptedUntil {
-                return close(.unauthenticated, "the token expired", into: &effects)
-            }
+            if let identity, now >= identity.acceptedUntil, endsExpired(identity, now: now, into: &effects) { return }
             // From a socket that is full nothing is read, acknowledgements neither; the edge ends it in time.
             if !outbound.isSocketFull, let since = window.waitingSince, now - since >= context.timing.ackMax {
                 return close(.timeout, "no acknowledgement in time", into: &effects)
@@ -228,16 +231,5 @@ package struct Session: Sendable {
     mutating func give(_ frame: Frame, into effects: inout [SessionEffect]) {
         effects.append(.send(id, frame))
         if outbound.sent(frame.bytes.count, context.limits) { effects.append(.awaitRoom(id)) }
-    }
-
-    private mutating func renew(_ auth: Auth, now: Milliseconds, into effects: inout [SessionEffect]) {
-        guard let fresh = context.verify(auth.token, now) else {
-            return close(.unauthenticated, "the token is not valid", into: &effects)
-        }
-        guard fresh.principal == identity?.principal, fresh.workspace == identity?.workspace else {
-            return close(.workspaceForbidden, "auth: the token is for someone else", into: &effects)
-        }
-        identity = fresh
-        send(.authOK(AuthOK(expires: fresh.expires)), into: &effects)
     }
 }

@@ -13,13 +13,16 @@ package struct Identity: Hashable, Sendable {
     package var acceptedUntil: Milliseconds
     /// Whoever runs the server: may call what concerns all of it.
     package var isOperator: Bool
+    /// When the token was issued; `nil` where it does not say.
+    package var issuedAt: Milliseconds?
 
     /// - Parameter acceptedUntil: `nil` for the token's own end.
     package init(
         principal: Principal, workspace: WorkspaceID, expires: Milliseconds, acceptedUntil: Milliseconds? = nil,
-        isOperator: Bool = false
+        isOperator: Bool = false, issuedAt: Milliseconds? = nil
     ) {
         self.principal = principal
+        self.issuedAt = issuedAt
         self.workspace = workspace
         self.expires = expires
         self.isOperator = isOperator
@@ -52,23 +55,19 @@ package final class SessionContext: Sendable {
     package let sequencing: LaneLimits
     package let seal: CursorSeal
     package let sharedGrants: [Grant]
-    /// Judges a bearer token at a time; `nil` refuses it.
-    package let verify: @Sendable (String, Milliseconds) -> Identity?
 
     package convenience init(
         serverName: String, schema: Schema, limits: WireLimits, timing: SessionTiming = SessionTiming(),
-        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal,
-        verify: @escaping @Sendable (String, Milliseconds) -> Identity?
+        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal
     ) {
         self.init(
             serverName: serverName, inForce: SchemaInForce(schema), limits: limits, timing: timing,
-            sequencing: sequencing, seal: seal, verify: verify)
+            sequencing: sequencing, seal: seal)
     }
 
     package init(
         serverName: String, inForce: SchemaInForce, limits: WireLimits, timing: SessionTiming = SessionTiming(),
-        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal,
-        verify: @escaping @Sendable (String, Milliseconds) -> Identity?
+        sequencing: LaneLimits = LaneLimits(), seal: CursorSeal
     ) {
         self.serverName = serverName
         self.inForce = inForce
@@ -77,7 +76,6 @@ package final class SessionContext: Sendable {
         self.timing = timing
         self.sequencing = sequencing
         self.seal = seal
-        self.verify = verify
         admission = Admission(schema: inForce.schema, limits: limits.model)
         sharedGrants = inForce.schema.sharedScopes.map { Grant(scope: $0, since: 0, role: .member) }
     }
@@ -86,8 +84,7 @@ package final class SessionContext: Sendable {
     package func putting(_ inForce: SchemaInForce) -> SessionContext {
         SessionContext(
             serverName: serverName, inForce: inForce, limits: limits, timing: timing, sequencing: sequencing,
-            seal: seal,
-            verify: verify)
+            seal: seal)
     }
 
     /// The least version of an app that is served, where the one that speaks is older. Programs of the operator are served
@@ -101,6 +98,8 @@ package final class SessionContext: Sendable {
 package struct SessionTiming: Hashable, Sendable {
     /// From the upgrade to `hello`.
     package var handshakeMax: Int64 = 5_000
+    /// For the check of one token, which may have to wait for keys.
+    package var tokenCheckMax: Int64 = 5_000
     /// Without an acknowledgement while frames are outstanding.
     package var ackMax: Int64 = 60_000
     /// After which a quiet connection hears how far the order has moved.

@@ -12,6 +12,8 @@ package enum SessionEffect: Sendable {
     case close(SessionID, CloseCode, String)
     /// Report by `writabilityChanged` once what was sent is flushed and the socket has room.
     case awaitRoom(SessionID)
+    /// Find out whose the token is; report by `verified`.
+    case verify(SessionID, String)
     /// Read head, grants and client; report by `loaded`.
     case load(SessionID, LoadRequest)
     /// Read a stretch of the order; report by `windowRead`.

@@ -9,6 +9,7 @@ package struct MemoryTables: Sendable {
     var workspaces: [WorkspaceID: WorkspaceTables] = [:]
     /// Those that are erased.
     var erased: Set<WorkspaceID> = []
+    var revoked = MemoryRevocations()
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 

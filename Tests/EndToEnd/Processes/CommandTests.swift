@@ -1,6 +1,8 @@
 import Foundation
+import Logging
 import Testing
 import TidemarkIdentity
+import TidemarkModel
 
 @testable import TidemarkAssembly
 @testable import TidemarkCommandLine
@@ -14,8 +16,9 @@ import TidemarkIdentity
         [
             "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
             "--ledger-days",
-            "--limit",
+            "--limit", "--issuers", "--cursor-key-file",
         ],
+        ["tidemark token explain", "--issuers", "--secret-file", "--dev"],
         ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--operator", "--secret-file", "--dev"],
         [
             "tidemark schema apply", "--dry-run", "--accept", "--min-app", "--note", "--server", "--secret-file",
@@ -175,11 +178,52 @@ import TidemarkIdentity
             ["token", "--user", "ann", "--workspace", "acme", "--ttl", "90s", "--service"],
             environment: ["TIDEMARK_SECRET": text])
         #expect(outcome.status == 0)
-        let verified = try TokenVerifier(secret: secret, now: wallClock).verify(outcome.text)
-        #expect(verified.user == "ann")
-        #expect(verified.workspace == "acme")
+        let issuers = [await Issuer.own([secret])]
+        let keys = KeyService(for: issuers, now: wallClock, logger: Logger(label: "test")) { _ throws(KeyFetchError) in
+            throw KeyFetchError("there is nothing to fetch")
+        }
+        let (answer, _) = await TokenVerifier(issuers, keys: keys, now: wallClock).verify(outcome.text)
+        guard case .accepted(let verified) = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(verified.user == UserID("ann"))
+        #expect(verified.workspace == WorkspaceID("acme"))
         #expect(verified.isService)
         #expect((1...90_000).contains(verified.expiresAt - wallClock()))
+    }
+
+    @Test func `a token is explained as a server would judge it, with an exit status for scripts`() async throws {
+        let folder = try TemporaryFolder("tidemark-tests")
+        defer { withExtendedLifetime(folder) {} }
+        let token = try await Binary.run(["token", "--dev", "--user", "ann", "--workspace", "acme"]).text
+        let good = try await Binary.run(["token", "explain", "--dev", token])
+        #expect(good.status == 0 && good.text.contains(#"accepted: user "ann" in workspace "acme""#), "\(good.text)")
+        let bad = try await Binary.run(["token", "explain", "--dev", token.dropLast(4) + "AAAA"])
+        #expect(bad.status == 1 && bad.text.contains("refused: bad_signature"), "\(bad.text)")
+
+        let file = "\(folder.path)/issuers.json"
+        let keys = #"{"url": "http://127.0.0.1:1/keys", "allow_addresses": "127.0.0.1"}"#
+        let issuer = #""issuer": "https://id.example", "audience": "app", "algorithms": "ES256""#
+        try #"{"issuers": [{"name": "id", \#(issuer), "keys": \#(keys)}]}"#
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        func part(_ text: String) -> String { Data(text.utf8).base64EncodedString().replacing("=", with: "") }
+        let now = wallClock() / 1_000
+        let claims = #"{"iss":"https://id.example","aud":"app","sub":"ann","iat":\#(now),"exp":\#(now + 600)}"#
+        let foreign =
+            "\(part(#"{"alg":"ES256","kid":"k"}"#)).\(part(claims)).\(part(String(repeating: "s", count: 64)))"
+        let unknown = try await Binary.run(["token", "explain", "--issuers", file, foreign])
+        #expect(unknown.status == 2 && unknown.text.contains("the last fetch failed"), "\(unknown.text)")
+
+        try #"{"issuers": [{"preset": "okta"}]}"#.write(toFile: file, atomically: true, encoding: .utf8)
+        for (command, status) in [
+            (["token", "explain", "--issuers", file, foreign], 1), (["serve", "--issuers", file, "--dev"], 64),
+        ] as [([String], Int32)] {
+            let wrong = try await Binary.run(command)
+            #expect(
+                wrong.status == status && wrong.text.contains(#"line 1: issuers[0].preset: there is no "okta""#),
+                "\(wrong.text)")
+        }
     }
 
     @Test func `a schema is summed up, or refused with the place of its mistake`() async throws {

@@ -45,8 +45,7 @@ import TidemarkModel
 
         let server = try await LiveServer.start(database: "sqlite:\(database)")
         func chat(_ user: String, _ file: String) async throws -> Binary.Outcome {
-            let token = try TokenIssuer(secret: server.secret, now: wallClock)
-                .issue(user: user, workspace: "dev", lifetime: .seconds(600))
+            let token = try server.token(user, in: "dev")
             return try await Binary.run(
                 [
                     "chat", "--user", user, "--conversation", "renamed", "--database", file, "--server",

@@ -14,7 +14,7 @@ struct LiveServer: Sendable {
     static let workspace = WorkspaceID("tests")
 
     let folder: TemporaryFolder
-    let secret: TokenSecret
+    private let issuer: TokenIssuer
     let settings: ServerProcess.Settings
     let process: ServerProcess
 
@@ -38,7 +38,9 @@ struct LiveServer: Sendable {
         settings.environment.merge(limits) { _, given in given }
         let process = try await ServerProcess.start(settings)
         settings.listen = process.address.description
-        return LiveServer(folder: folder, secret: secret, settings: settings, process: process)
+        return LiveServer(
+            folder: folder, issuer: await TokenIssuer(secret: secret, now: wallClock), settings: settings,
+            process: process)
     }
 
     /// The same server after a SIGKILL.
@@ -50,12 +52,30 @@ struct LiveServer: Sendable {
     /// The same server once more, after the end of its process.
     func started() async throws -> LiveServer {
         LiveServer(
-            folder: folder, secret: secret, settings: settings, process: try await ServerProcess.start(settings))
+            folder: folder, issuer: issuer, settings: settings, process: try await ServerProcess.start(settings))
+    }
+
+    /// Another server on the same database, with the same secret.
+    func another() async throws -> LiveServer {
+        var settings = settings
+        settings.listen = "127.0.0.1:0"
+        let process = try await ServerProcess.start(settings)
+        return LiveServer(folder: folder, issuer: issuer, settings: settings, process: process)
+    }
+
+    /// A file with the secret, for commands.
+    func secretFile() throws -> String {
+        let path = "\(folder.path)/secret"
+        try settings.secret.write(toFile: path, atomically: true, encoding: .utf8)
+        return path
     }
 
     func token(_ user: String) throws -> String {
-        try TokenIssuer(secret: secret, now: wallClock)
-            .issue(user: user, workspace: Self.workspace.text, lifetime: .seconds(3_600))
+        try token(user, in: Self.workspace.text)
+    }
+
+    func token(_ user: String, in workspace: String) throws -> String {
+        try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
     }
 
     /// What the database holds of the conversations, read with the server stopped.

@@ -112,14 +112,19 @@ extension BlobShelf.State {
     fileprivate mutating func carryOut(_ request: BlobRequest) -> BlobAnswer {
         switch request.call {
         case .put(let bytes):
-            let isThere = shelf[request.target] != nil
-            shelf[request.target] = bytes
+            let isThere = shelf[request.address] != nil
+            shelf[request.address] = bytes
             return BlobAnswer(status: isThere ? 200 : 201, retryAfter: nil, body: Data())
         case .get:
-            let bytes = shelf[request.target]
+            let bytes = shelf[request.address]
             return BlobAnswer(status: bytes == nil ? 404 : 200, retryAfter: nil, body: bytes ?? Data())
         }
     }
+}
+
+extension BlobRequest {
+    /// The target without the device that asks.
+    fileprivate var address: String { target.split(separator: "&").first.map(String.init) ?? "" }
 }
 
 /// Gives tokens by number.

@@ -125,6 +125,8 @@ import TidemarkModel
         server.letGo()
         for key in keys { try await waiting(key, for: .held) }
         #expect(tokens.given <= 3 && server.calls.count == 4)
+        let again = server.calls.filter { $0.target.contains("&client=") }
+        #expect(again.count == 2, "a call that was refused says which device asks, when it is made again")
         // One that stays refused is no loop.
         server.take(tokens: [])
         let calls = server.calls.count

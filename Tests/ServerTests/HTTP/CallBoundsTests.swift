@@ -157,7 +157,7 @@ import TidemarkWire
             let body = try await waitingPull(server, as: "bob")
             let start = ContinuousClock.now
             // Ten seconds of the minute that clocks may differ are left.
-            let token = try server.expiredToken("bob", since: .seconds(50))
+            let token = try await server.expiredToken("bob", since: .seconds(50))
             let answer = try await server.post("/v1/pull", body: body, headers: [("Authorization", "Bearer \(token)")])
             #expect(answer.status == 200)
             #expect(ContinuousClock.now - start < .seconds(20))

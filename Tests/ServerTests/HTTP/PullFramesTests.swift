@@ -13,8 +13,7 @@ import TidemarkWire
         let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
         return SessionContext(
             serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
-            seal: configuration.secret.cursors
-        ) { _, _ in nil }
+            seal: try #require(configuration.cursors))
     }
 
     private func head(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: UInt64(seq), time: seq, epoch: 1) }

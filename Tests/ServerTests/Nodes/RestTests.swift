@@ -104,8 +104,7 @@ private struct Rings {
         let configuration = try ServerConfiguration(environment: [:], overrides: [.development: "1"])
         let context = SessionContext(
             serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
-            seal: configuration.secret.cursors
-        ) { _, _ in nil }
+            seal: try #require(configuration.cursors))
         var limits = HubLimits()
         limits.ringBytesMax = bytesMax
         hub = Hub(context: context, limits: limits)

@@ -24,11 +24,7 @@ struct Machines {
         let schema = try Schema(json: Array(Self.schema.utf8))
         context = SessionContext(
             serverName: "n", schema: schema, limits: WireLimits(),
-            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
-        ) { token, _ in
-            let principal = Principal(user: UserID(token), isService: token == "service")
-            return Identity(principal: principal, workspace: Self.workspace, expires: .max)
-        }
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
         machines = (0..<count).map { [context] number in Hub(context: context, limits: limits, name: "m\(number)") }
         for index in machines.indices { run(index, .follow(Self.workspace, head)) }
     }
@@ -136,6 +132,10 @@ struct Machines {
                     run(other, .heard(workspace, word))
                 }
             case .awaitRoom(let id): run(machine, .writabilityChanged(id, isWritable: true))
+            case .verify(let id, let token):
+                let principal = Principal(user: UserID(token), isService: token == "service")
+                let identity = Identity(principal: principal, workspace: Self.workspace, expires: .max)
+                run(machine, .verified(id, .accepted(identity)))
             case .load(let id, let request):
                 // The first is answered by `connect`.
                 guard let session = machines[machine].session(id), session.isStreaming else { continue }

@@ -28,6 +28,11 @@ struct OneSession {
     /// The session wants to know when its socket has room.
     private(set) var awaitsRoom = false
     private let givesRoom: Bool
+    /// Tokens are not judged before ``judge(_:)``.
+    var holdsTokens = false
+    /// Tokens that wait for a verdict.
+    private(set) var tokens: [String] = []
+    private let verdict: @Sendable (String) -> TokenVerdict
     private var machine: Hub
     private var head: Head
     private let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
@@ -47,14 +52,16 @@ struct OneSession {
         let acceptance = acceptedUntil.map { [now] in now + $0 }
         var limits = WireLimits()
         change(&limits)
+        let context = SessionContext(serverName: "n", schema: schema, limits: limits, seal: seal)
         // A token is the name of its user, and may say when it ends.
-        let context = SessionContext(serverName: "n", schema: schema, limits: limits, seal: seal) { token, _ in
+        verdict = { token in
             let words = token.split(separator: " ")
-            guard let name = words.first else { return nil }
+            guard let name = words.first else { return .refused("the token names nobody") }
             let own = words.count > 1 ? Milliseconds(words[1]) : nil
-            return Identity(
-                principal: Principal(user: UserID(String(name))), workspace: Self.workspace, expires: own ?? end,
-                acceptedUntil: own == nil ? acceptance : nil)
+            return .accepted(
+                Identity(
+                    principal: Principal(user: UserID(String(name))), workspace: Self.workspace, expires: own ?? end,
+                    acceptedUntil: own == nil ? acceptance : nil))
         }
         self.givesRoom = givesRoom
         machine = Hub(context: context, name: "m")
@@ -162,6 +169,19 @@ struct OneSession {
         run(.settled(Self.id, outcome, pushEnd: submission.pushEnd))
     }
 
+    /// The verdict on a token comes in: its own, or the one that is given.
+    mutating func judge(_ token: String, as given: TokenVerdict? = nil) {
+        run(.verified(Self.id, given ?? verdict(token)))
+    }
+
+    /// Tokens are revoked. Those of this machine do not say when they were issued.
+    mutating func revoke(_ subject: Revocation.Subject, in workspace: WorkspaceID = workspace) {
+        run(.revoked(Revocation(subject, in: workspace, notBefore: now, number: 1)))
+    }
+
+    /// What the executor finds about the token of a session that was just welcomed.
+    mutating func findRevoked(_ revoked: RevokedToken) { run(.tokenRevoked(Self.id, revoked)) }
+
     mutating func socket(isWritable: Bool) {
         if isWritable { awaitsRoom = false }
         run(.writabilityChanged(Self.id, isWritable: isWritable))
@@ -232,6 +252,7 @@ struct OneSession {
             case .awaitRoom: if givesRoom { socket(isWritable: true) } else { awaitsRoom = true }
             case .readWindow(_, let request): windows.append(request)
             case .readPage(_, _, let request): pages.append(request)
+            case .verify(_, let token): if holdsTokens { tokens.append(token) } else { judge(token) }
             case .load(_, let request): loads.append(request)
             case .submit(_, _, let submission): submitted.append(submission)
             case .readHistory, .tell: break

@@ -15,8 +15,7 @@ import TidemarkWire
     init() throws {
         context = SessionContext(
             serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
-            seal: CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8)))
-        ) { _, _ in nil }
+            seal: CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8))))
     }
 
     private func head(_ seq: SequenceNumber, _ nonce: UInt64) -> Head {

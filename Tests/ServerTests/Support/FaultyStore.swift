@@ -21,6 +21,8 @@ final class FaultyStore: Store {
         var probes = 0
         /// What happens right before the next page, or piece of history, is read.
         var beforeRead: (@Sendable () async throws -> Void)?
+        /// What happens right before the next session is read.
+        var beforeSession: (@Sendable () async throws -> Void)?
         /// Batches with more transactions than this take too long.
         var transactionsMax = Int.max
         /// Batches in which one of these takes effect are refused as data.
@@ -122,6 +124,11 @@ final class FaultyStore: Store {
         for user: UserID, client: ClientID?, holding seq: SequenceNumber?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
         if faults.withLock({ take(&$0.sessionsLost) }) { throw StoreError(.unavailable, "switched off") }
+        let happens = faults.withLock { faults in
+            defer { faults.beforeSession = nil }
+            return faults.beforeSession
+        }
+        do { try await happens?() } catch { throw StoreError(.unavailable, "\(error)") }
         return try await inner.session(for: user, client: client, holding: seq, in: workspace)
     }
 

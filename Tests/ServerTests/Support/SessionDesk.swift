@@ -22,12 +22,7 @@ struct SessionDesk {
     init(_ limits: WireLimits, scopes: Int = 0) throws {
         let context = SessionContext(
             serverName: "n", schema: try Schema(json: Array(Self.schema.utf8)), limits: limits,
-            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
-        ) { token, _ in
-            Identity(
-                principal: Principal(user: UserID(token), isService: false), workspace: WorkspaceID("w"),
-                expires: .max)
-        }
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
         ring = Ring(tail: head)
         session = Session(id: 1, context: context, headerToken: nil, now: now)
         let client = UniqueID(high: 1, low: 1)
@@ -35,6 +30,8 @@ struct SessionDesk {
         _ = say(.hello(Hello(token: "ann", client: client, isNewClient: false, connection: 1, scopes: held)))
         let row = ClientRow(id: client, user: UserID("ann"))
         var effects: [SessionEffect] = []
+        let identity = Identity(principal: Principal(user: UserID("ann")), workspace: WorkspaceID("w"), expires: .max)
+        session.verified(.accepted(identity), now: now, into: &effects)
         session.loaded(
             LoadAnswer(snapshot: SessionSnapshot(head: head, client: row)), now: now, ring: ring, into: &effects)
         _ = say(.ack(Ack(frames: 1)))

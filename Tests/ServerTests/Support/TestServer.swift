@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Testing
 import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
@@ -26,6 +27,8 @@ struct TestServer: Sendable {
 
     let port: Int
     let node: Node
+    /// Tokens that were refused, by label.
+    let refusals: RefusalCounts
     private let services: ServiceGroup
     private let issuer: TokenIssuer
     private let tokens: TokenSecret
@@ -38,16 +41,20 @@ struct TestServer: Sendable {
     /// - Parameters:
     ///   - schema: the chat's when there is none.
     ///   - limits: as in the environment, without the prefix.
+    ///   - more: settings besides.
     ///   - log: gets what the server logs; else critical lines go to standard error.
     ///   - change: the last word on the limits.
     static func running(
         over store: OpenedStore = OpenedStore(InMemoryStore()), schema: Schema? = nil, limits: [String: String] = [:],
-        log: LogCapture? = nil, change: (inout ServerLimits) -> Void = { _ in },
+        environment more: [String: String] = [:], surroundings: ServerAssembly.Surroundings = .init(),
+        log: LogCapture? = nil,
+        change: (inout ServerLimits) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         var environment = [
             "TIDEMARK_SECRET": secret, "TIDEMARK_LISTEN": "127.0.0.1:0", "TIDEMARK_SCHEMA": schemaFile,
         ]
+        environment.merge(more) { $1 }
         for (name, value) in limits { environment[LimitSetting.prefix + name] = value }
         var configuration = try ServerConfiguration(environment: environment)
         change(&configuration.limits)
@@ -59,10 +66,12 @@ struct TestServer: Sendable {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         let given = try await store.schema(for: configuration, now: 1, logger: Logger(label: "test"))
         let inForce = schema.map { SchemaInForce($0, revision: given.revision) } ?? given
-        let server = ServerAssembly(configuration, inForce: inForce, store: store, eventLoops: loops, logger: logger) {
-            port in
+        let server = try await ServerAssembly(
+            configuration, inForce: inForce, store: store, eventLoops: loops, surroundings: surroundings, logger: logger
+        ) { port in
             listening.yield(port)
         }
+        let tokens = try #require(configuration.secret).tokens
         let services = ServiceGroup(configuration: .init(services: server.services, logger: logger))
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask {
@@ -70,12 +79,11 @@ struct TestServer: Sendable {
                 try await services.run()
             }
             for await port in ports {
-                let issuer = TokenIssuer(
-                    secret: configuration.secret.tokens, now: ServerAssembly.Surroundings().now)
+                let issuer = await TokenIssuer(secret: tokens, now: ServerAssembly.Surroundings().now)
                 try await body(
                     TestServer(
-                        port: port, node: server.node, services: services, issuer: issuer,
-                        tokens: configuration.secret.tokens))
+                        port: port, node: server.node, refusals: server.refusals, services: services, issuer: issuer,
+                        tokens: tokens))
                 break
             }
             await services.triggerGracefulShutdown()
@@ -92,9 +100,9 @@ struct TestServer: Sendable {
     }
 
     /// A token of an hour that ended so long ago.
-    func expiredToken(_ user: String, since age: Duration) throws -> String {
+    func expiredToken(_ user: String, since age: Duration) async throws -> String {
         let past = Int64((age + .seconds(3_600)) / .milliseconds(1))
-        let issuer = TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
+        let issuer = await TokenIssuer(secret: tokens) { ServerAssembly.Surroundings().now() - past }
         return try issuer.issue(user: user, workspace: "w", lifetime: .seconds(3_600))
     }
 

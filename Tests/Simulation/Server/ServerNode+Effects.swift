@@ -15,6 +15,7 @@ extension ServerNode {
             case .send(let id, let frame): send(frame, to: id)
             case .close(let id, let code, let reason): close(id, code, reason)
             case .awaitRoom(let id): awaitRoom(id)
+            case .verify(let id, let token): verify(id, token)
             case .load(let id, let request): load(id, request)
             case .readWindow(let id, let request): readWindow(id, request)
             case .readPage(let id, _, let request): readPage(id, request)
@@ -63,6 +64,18 @@ extension ServerNode {
             world.after(random.within(5...400)) {
                 if other.isUp { other.advance(.heard(World.workspace, word)) }
             }
+        }
+    }
+
+    /// Keys may have to be fetched first, and while faults happen there may be none.
+    private func verify(_ id: SessionID, _ token: String) {
+        let isSlow = world.isChaotic && tokenRandom.chance(150)
+        let lease = lease
+        world.after(isSlow ? tokenRandom.within(500...8_000) : tokenRandom.within(0...3)) {
+            guard lease.isHeld, self.connections[id] != nil else { return }
+            let isDown = self.world.isChaotic && self.tokenRandom.chance(100)
+            let verdict = isDown ? .unavailable : Token.verdict(on: token, now: self.clock)
+            self.advance(.verified(id, verdict))
         }
     }
 
@@ -183,6 +196,7 @@ extension SessionEffect {
     var session: SessionID {
         switch self {
         case .send(let id, _), .close(let id, _, _), .awaitRoom(let id), .load(let id, _), .readWindow(let id, _),
+            .verify(let id, _),
             .readPage(let id, _, _),
             .readHistory(let id, _, _),
             .submit(let id, _, _):

@@ -31,6 +31,8 @@ final class ServerNode {
     private(set) var isUp = false
     var clockOffset: Milliseconds = 0
     var random: SplitMix
+    /// For the checks of tokens.
+    var tokenRandom: SplitMix
     let context: SessionContext
     let sequencer: Sequencer
 
@@ -62,7 +64,8 @@ final class ServerNode {
         random = SplitMix(seed: world.plan.seed, "node\(number)")
         context = SessionContext(
             serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
-            sequencing: world.plan.lane, seal: world.seal, verify: Token.verify)
+            sequencing: world.plan.lane, seal: world.seal)
+        tokenRandom = SplitMix(seed: world.plan.seed, "tokens\(number)")
         sequencer = Sequencer(limits: world.plan.wire.model, bounds: world.plan.lane.plan)
         hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)

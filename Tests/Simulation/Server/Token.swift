@@ -6,10 +6,11 @@ import TidemarkSequencer
 enum Token {
     static func issue(for user: UserID, expires: Milliseconds) -> String { "\(user) \(expires)" }
 
-    static let verify: @Sendable (String, Milliseconds) -> Identity? = { token, now in
+    static func verdict(on token: String, now: Milliseconds) -> TokenVerdict {
         let parts = token.split(separator: " ")
-        guard parts.count == 2, let expires = Int64(parts[1]), now < expires else { return nil }
-        return Identity(
-            principal: Principal(user: UserID(String(parts[0]))), workspace: World.workspace, expires: expires)
+        guard parts.count == 2, let expires = Int64(parts[1]), now < expires else { return .refused("expired") }
+        return .accepted(
+            Identity(
+                principal: Principal(user: UserID(String(parts[0]))), workspace: World.workspace, expires: expires))
     }
 }

@@ -1,0 +1,64 @@
+import Crypto
+import Foundation
+import TidemarkHub
+
+extension ServerConfiguration {
+    /// What cursors are sealed with; makes a key where there is none and nobody else needs it.
+    func cursorSeal() throws(ConfigurationError) -> CursorSeal {
+        if let cursors { return cursors }
+        guard case .sqlite(let path) = database else {
+            throw ConfigurationError(.cursorKeyFile, "there is no key to seal cursors with")
+        }
+        return try CursorKeys.seal(beside: path)
+    }
+}
+
+/// The keys that cursors are sealed with: all nodes on a database need the same, and who has them can neither sign a token nor
+/// read anything.
+///
+/// They are those of their own file where there is one, and what the secrets for tokens stand for. Where there is neither, and one
+/// process has the database for itself, a key is made and kept beside it.
+struct CursorKeys: Sendable {
+    /// The first seals, all open.
+    private var keys: [SymmetricKey]
+
+    init(own: [SymmetricKey], secret: ServerSecret?) { keys = own + (secret?.cursorKeys ?? []) }
+
+    /// `nil` while there is no key.
+    var seal: CursorSeal? {
+        keys.first.map { CursorSeal(key: $0, previousKeys: Array(keys.dropFirst())) }
+    }
+
+    /// The key that is kept beside a SQLite file, made if there is none.
+    static func seal(beside database: String) throws(ConfigurationError) -> CursorSeal {
+        let path = URL(fileURLWithPath: database).deletingPathExtension().path + ".cursor_key"
+        if !FileManager.default.fileExists(atPath: path) { try make(path) }
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw ConfigurationError(.cursorKeyFile, "cannot read the file \(path)")
+        }
+        let lines = try SecretLines(Array(contents), from: .cursorKeyFile)
+        return CursorSeal(key: lines.cursorKeys[0], previousKeys: Array(lines.cursorKeys.dropFirst()))
+    }
+
+    /// Nobody but the server's own user may read it; the name appears when all of it is on disk.
+    private static func make(_ path: String) throws(ConfigurationError) {
+        var random = SystemRandomNumberGenerator()
+        let text = (0..<4).map { _ in
+            let digits = String(random.next(), radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        let draft = path + ".new"
+        let isWritten = FileManager.default.createFile(
+            atPath: draft, contents: Data((text + "\n").utf8), attributes: [.posixPermissions: 0o600])
+        do {
+            guard isWritten else { throw CocoaError(.fileWriteUnknown) }
+            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: draft))
+            try file.synchronize()
+            try file.close()
+            guard rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            throw ConfigurationError(
+                .cursorKeyFile, "cannot write the key for cursors to \(path); name a file that holds one here")
+        }
+    }
+}

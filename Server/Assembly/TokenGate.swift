@@ -1,0 +1,77 @@
+import Logging
+import Synchronization
+import TidemarkHub
+package import TidemarkIdentity
+import TidemarkModel
+
+/// Judges tokens for a node, and notes what it refuses: a line in the log and a count, by label. Nothing of a token is logged.
+struct TokenGate: Sendable {
+    let verifier: TokenVerifier
+    let counts: RefusalCounts
+    let now: @Sendable () -> Milliseconds
+    let logger: Logger
+
+    /// Who a token speaks for.
+    func verdict(on token: String) async -> TokenVerdict {
+        let (outcome, issuer) = await verifier.verify(token)
+        switch outcome {
+        case .accepted(let verified): return .accepted(Identity(verified))
+        case .refused(let rejection):
+            note(rejection.label, issuer)
+            return .refused(rejection.description)
+        case .unavailable:
+            note(RefusalCounts.unavailable, issuer)
+            return .unavailable
+        }
+    }
+
+    private func note(_ label: String, _ issuer: String?) {
+        guard let left = counts.note(label, now: now()) else { return }
+        var metadata: Logger.Metadata = ["label": "\(label)"]
+        if let issuer { metadata["issuer"] = "\(issuer)" }
+        if left > 0 { metadata["not_shown"] = "\(left)" }
+        logger.info("Refused a token; 'tidemark token explain' says more about one", metadata: metadata)
+    }
+}
+
+extension Identity {
+    init(_ verified: VerifiedToken) {
+        self.init(
+            principal: Principal(user: verified.user, isService: verified.isService), workspace: verified.workspace,
+            expires: verified.expiresAt, acceptedUntil: verified.acceptedUntil, isOperator: verified.isOperator,
+            issuedAt: verified.issuedAt)
+    }
+}
+
+extension ServerConfiguration {
+    /// Everybody whose tokens count: those of the file, then the server's own secret.
+    ///
+    /// - Throws: for keys that are none, by the line of the file.
+    package func acceptedIssuers() async throws(ConfigurationError) -> [Issuer] {
+        try await Self.accepted(issuers, issuersPath, secret)
+    }
+
+    /// The same of settings that need not be enough for a server.
+    package static func acceptedIssuers(
+        environment: [String: String], overrides: [Setting: String]
+    ) async throws(ConfigurationError) -> [Issuer] {
+        let values = Values(environment: environment, overrides: overrides)
+        return try await accepted(
+            try values.issuers(), values[.issuers], try values.secret(isDevelopment: try values.flag(.development)))
+    }
+
+    private static func accepted(
+        _ file: IssuerFile?, _ path: String?, _ secret: ServerSecret?
+    ) async throws(ConfigurationError) -> [Issuer] {
+        var accepted: [Issuer] = []
+        if let file {
+            do throws(IssuerFileError) {
+                accepted = try await file.issuers()
+            } catch {
+                throw ConfigurationError(.issuers, "\(path ?? ""), \(error)")
+            }
+        }
+        if let secret { accepted.append(await .own([secret.tokens] + secret.previousTokens)) }
+        return accepted
+    }
+}

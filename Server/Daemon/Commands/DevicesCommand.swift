@@ -1,0 +1,185 @@
+import ArgumentParser
+import Foundation
+import TidemarkCommandLine
+import TidemarkIdentity
+import TidemarkModel
+
+/// `tidemark devices`: which there are, and which are signed out.
+struct DevicesCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "devices",
+        abstract: "List devices of a running server, and sign out a device, a user or a workspace.",
+        discussion: """
+            EXAMPLES
+              tidemark devices list --workspace acme --secret-file token_secret
+              tidemark devices list --workspace acme --user ann --dev
+              tidemark devices revoke 018f3a2b-0000-7000-8000-000000000001 --workspace acme --dev
+              tidemark devices revoke --user ann --workspace acme --dev
+              tidemark devices purge 018f3a2b-0000-7000-8000-000000000001 --workspace acme --dev
+            """,
+        subcommands: [List.self, Revoke.self, Purge.self])
+}
+
+/// Which workspace is meant.
+struct DeviceOptions: ParsableArguments {
+    @Option(help: "The workspace.")
+    var workspace = SigningOptions.workspace
+
+    @OptionGroup var server: OperatorOptions
+
+    func validate() throws {
+        guard WorkspaceID(checking: workspace) != nil else {
+            throw ValidationError("--workspace must have 1 to 128 bytes and no control characters.")
+        }
+    }
+
+    /// Sends a revocation; prints what is said of it.
+    func revoke(_ members: Fields, _ what: String) async throws {
+        var call = members
+        call["workspace"] = .string(workspace)
+        let answer = try await server.call("POST", "/v1/revocations", body: call.canonicalBytes)
+        guard case .integer(let time)? = answer["not_before"] else {
+            throw CommandFailure("the server does not say from when on tokens count")
+        }
+        print("\(what) signed out of \(workspace): tokens from before \(DevicesCommand.day(time)) count no more")
+    }
+}
+
+extension DevicesCommand {
+    static func day(_ time: Milliseconds) -> String {
+        Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601)
+    }
+
+    /// A device as it is named on the command line.
+    struct DeviceID: ExpressibleByArgument {
+        let id: UniqueID
+        init?(argument: String) {
+            guard let id = UniqueID(argument) else { return nil }
+            self.id = id
+        }
+    }
+
+    /// `tidemark devices list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "list",
+            abstract: "Print the devices of a workspace, one a line.",
+            discussion: """
+                Columns, parted by tabs: id, user, app as it said last, when it was last noted to be there (every 15 \
+                minutes), writes of it that were settled, how many outcomes it has not confirmed, and from when on its \
+                tokens count where some were revoked; - stands for nothing.
+                """)
+
+        @Option(help: "Only those of this user.")
+        var user: String?
+
+        @OptionGroup var options: DeviceOptions
+
+        func run() async throws {
+            var place: String?
+            repeat {
+                let answer = try await options.server.call("GET", path(after: place))
+                guard case .array(let devices)? = answer["devices"] else {
+                    throw CommandFailure("the server gives no list of devices")
+                }
+                place = nil
+                for case .object(let device) in devices {
+                    print(Self.line(device))
+                    if answer["more"] == .boolean(true) { place = Self.text(device["id"]) }
+                }
+            } while place != nil
+        }
+
+        private func path(after place: String?) -> String {
+            let unreserved = CharacterSet(
+                charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+            let members = [("workspace", options.workspace), ("user", user), ("after", place)]
+            let query = members.compactMap { name, value in
+                value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: unreserved) }.map { "\(name)=\($0)" }
+            }
+            return "/v1/devices?" + query.joined(separator: "&")
+        }
+
+        private static func line(_ device: Fields) -> String {
+            let (settled, acked) = (number(device["settled"]) ?? 0, number(device["acked"]) ?? 0)
+            let columns = [
+                text(device["id"]), text(device["user"]), text(device["app"]) ?? "-",
+                number(device["seen"]).map(DevicesCommand.day) ?? "-", "\(settled)", "\(max(0, settled - acked))",
+                number(device["revoked"]).map(DevicesCommand.day) ?? "-",
+            ]
+            return columns.map { $0?.withoutSteering ?? "-" }.joined(separator: "\t")
+        }
+
+        private static func text(_ value: FieldValue?) -> String? {
+            if case .string(let text)? = value { text } else { nil }
+        }
+
+        private static func number(_ value: FieldValue?) -> Int64? {
+            if case .integer(let number)? = value { number } else { nil }
+        }
+    }
+
+    /// `tidemark devices revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "revoke",
+            abstract: "Let tokens that were issued until now count no more: of a device, of a user, or of all.",
+            discussion: """
+                Connections end on every server within a second, and calls, files and polls are answered by 401. Who has a \
+                token that is issued later gets in again: end the session at the sign-in service first, or the device \
+                fetches another token.
+
+                A token names no device. So tokens of the user from before do not register devices any more and read \
+                nothing by calls that name no device; the user's other devices stay connected.
+                """)
+
+        @Argument(help: ArgumentHelp("The device, as 'tidemark devices list' names it.", valueName: "id"))
+        var device: DeviceID?
+
+        @Option(help: "All devices of this user; beside a device, whose it has to be.")
+        var user: String?
+
+        @Flag(
+            name: .customLong("all"),
+            help: "Every token of the workspace. Apps fetch others, and nobody has to sign in.")
+        var isWorkspace = false
+
+        @OptionGroup var options: DeviceOptions
+
+        func validate() throws {
+            guard isWorkspace != (device != nil || user != nil) else {
+                throw ValidationError("Name a device, or give --user, or --all.")
+            }
+        }
+
+        func run() async throws {
+            var members = Fields()
+            if let device { members["client"] = .string("\(device.id)") }
+            if let user { members["user"] = .string(user) }
+            if isWorkspace { members["all"] = true }
+            try await options.revoke(
+                members, device.map { "device \($0.id)" } ?? user.map { "user \($0)" } ?? "everybody")
+        }
+    }
+
+    /// `tidemark devices purge`.
+    struct Purge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "purge",
+            abstract: "Sign a device out, and forget it.",
+            discussion: """
+                As 'revoke'; then its registration goes, with what was kept for it. Should it come back with a later token, \
+                it takes another id, and shows its person which of its writes may count twice.
+                """)
+
+        @Argument(help: ArgumentHelp("The device, as 'tidemark devices list' names it.", valueName: "id"))
+        var device: DeviceID
+
+        @OptionGroup var options: DeviceOptions
+
+        func run() async throws {
+            try await options.revoke(
+                ["client": .string("\(device.id)"), "purge": true], "device \(device.id) is forgotten and")
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import TidemarkModel
+
+/// A JSON value that knows where it stands, so that what is wrong with it can be said by line.
+struct LocatedJSON {
+    indirect enum Value {
+        case object([(name: String, value: LocatedJSON)])
+        case array([LocatedJSON])
+        /// Text, number, boolean or null.
+        case plain(FieldValue)
+    }
+
+    let value: Value
+    /// Of its first byte.
+    let offset: Int
+
+    init(_ bytes: [UInt8]) throws {
+        self = try JSONReader.read(bytes) { try Self.read(&$0) }
+    }
+
+    private init(_ value: Value, _ offset: Int) {
+        self.value = value
+        self.offset = offset
+    }
+
+    private static func read(_ reader: inout JSONReader) throws -> LocatedJSON {
+        let first = reader.peek()
+        let offset = reader.position
+        switch first {
+        case UInt8(ascii: "{"):
+            var members: [(name: String, value: LocatedJSON)] = []
+            try reader.object { reader, name in
+                guard !members.contains(where: { $0.name == name }) else {
+                    throw reader.failure("\"\(name)\" occurs twice")
+                }
+                members.append((name, try read(&reader)))
+            }
+            return LocatedJSON(.object(members), offset)
+        case UInt8(ascii: "["):
+            var elements: [LocatedJSON] = []
+            try reader.array { elements.append(try read(&$0)) }
+            return LocatedJSON(.array(elements), offset)
+        default: return LocatedJSON(.plain(try reader.value()), offset)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Logging
+import Synchronization
+package import TidemarkHub
+package import TidemarkModel
+package import TidemarkStore
+
+/// Whose tokens count no more, as far as this node knows. Any thread.
+package final class Revocations: Sendable {
+    private struct State {
+        var book = RevocationBook()
+        var isRead = false
+    }
+
+    private let state = Mutex(State())
+    /// One reads at a time: each begins where the one before ended.
+    fileprivate let gate = ReadGate(permits: 1)
+
+    var through: Int64 { state.withLock { $0.book.through } }
+    /// Everything that was revoked before this node began is known.
+    fileprivate var isRead: Bool { state.withLock { $0.isRead } }
+    fileprivate func beRead() { state.withLock { $0.isRead = true } }
+
+    fileprivate func readAgain() { state.withLock { $0.book.readAgain() } }
+
+    fileprivate func add(_ revocations: [Revocation], now: Milliseconds) {
+        state.withLock { state in
+            for revocation in revocations { state.book.add(revocation) }
+            state.book.forget(before: now - Revocation.keptFor)
+        }
+    }
+
+    /// What stands against a token; `nil` for nothing.
+    package func judge(_ identity: Identity, _ device: DeviceClaim) -> RevokedToken? {
+        state.withLock { $0.book.judge(identity, device) }
+    }
+
+    /// Whether a device has to be shown to be the user's.
+    package func asksForDevice(_ identity: Identity) -> Bool { state.withLock { $0.book.asksForDevice(identity) } }
+
+    func revokedDevices(of user: UserID, in workspace: WorkspaceID) -> Int {
+        state.withLock { $0.book.revokedDevices(of: user, in: workspace) }
+    }
+
+    /// From when on tokens of a device count; `nil` where nothing stands against any.
+    package func notBefore(of client: ClientID, user: UserID, in workspace: WorkspaceID) -> Milliseconds? {
+        state.withLock { $0.book.notBefore(of: client, user: user, in: workspace) }
+    }
+}
+
+/// Revocations: kept in the store, told to the other nodes, carried out on every loop.
+extension Node {
+    private static let revocationsPerRead = 1_000
+    /// Devices that a user has revoked and whose revocation still stands.
+    private static let revokedDevicesMax = 200
+
+    /// Where it is kept what is revoked.
+    package var revocationStore: any RevocationStore { parts.revocations }
+
+    /// Whether a user may revoke one more device: each takes room on every node for a month.
+    package func mayRevokeDevice(of user: UserID, in workspace: WorkspaceID) -> Bool {
+        revocations.revokedDevices(of: user, in: workspace) < Self.revokedDevicesMax
+    }
+
+    /// Whose a client is; `nil` where there is none.
+    package func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID? {
+        try await parts.revocations.owner(of: client, in: workspace)
+    }
+
+    /// Who speaks by this token, unless that was revoked. Needs the store once, at the node's start.
+    package func verdict(on token: String) async -> TokenVerdict {
+        let verdict = await parts.verify(token)
+        guard case .accepted(let identity) = verdict else { return verdict }
+        if !revocations.isRead {
+            await followRevocations()
+            guard revocations.isRead else { return .unavailable }
+        }
+        guard let revoked = revocations.judge(identity, .later) else { return verdict }
+        return .revoked(revoked)
+    }
+
+    /// Lets the tokens of a workspace, a user or a device that were issued until now count no more, here at once and on the
+    /// other nodes within a second.
+    package func revoke(
+        _ subject: Revocation.Subject, in workspace: WorkspaceID
+    ) async throws(StoreError) -> Revocation {
+        // Issuers tell whole seconds: a token of this very one is from before as well, also where this is its first millisecond.
+        let time = now()
+        let revocation = try await parts.revocations.revoke(subject, before: time + 1, in: workspace, now: time)
+        logger.notice(
+            "Tokens were revoked",
+            metadata: [
+                "workspace": "\(workspace)", "kind": "\(subject.kind)", "name": "\(subject.name)",
+                "not_before": "\(revocation.notBefore)",
+            ])
+        if parts.isStoreShared { parts.relay.tell(RevocationWord(number: revocation.number).line) }
+        await followRevocations()
+        return revocation
+    }
+
+    /// Another node has revoked something.
+    func follow(_ word: RevocationWord) {
+        guard word.number != revocations.through else { return }
+        _ = background.start { [self] in await followRevocations() }
+    }
+
+    /// Reads what is not known here, and ends the connections that it concerns.
+    func followRevocations() async {
+        do throws(StoreError) {
+            try await revocations.gate.pass { () async throws(StoreError) in
+                while true {
+                    let page = try await parts.revocations.revocations(
+                        after: revocations.through, limit: Self.revocationsPerRead)
+                    guard page.last >= revocations.through else {
+                        revocations.readAgain()
+                        continue
+                    }
+                    let news = page.revocations
+                    // First they are known, then sessions end: one that begins between is judged by them.
+                    revocations.add(news, now: now())
+                    for inbox in inboxes.values { for revocation in news { inbox.post(.revoked(revocation)) } }
+                    for workspace in Set(news.map(\.workspace)) { feeds[workspace]?.wakeAll() }
+                    if news.count < Self.revocationsPerRead { break }
+                }
+                revocations.beRead()
+            }
+        } catch {
+            logger.warning("Could not look for revoked tokens", metadata: ["error": "\(error)"])
+        }
+    }
+}
+
+/// A word between nodes: there is a revocation of that number. `{"rev":12}`; nodes of before know no such word.
+struct RevocationWord {
+    var number: Int64
+
+    init(number: Int64) { self.number = number }
+
+    /// `nil` for another word.
+    init?(_ line: String) {
+        var number: Int64?
+        do {
+            try JSONReader.read(Array(line.utf8)) { reader in
+                try reader.object { reader, key in
+                    if key == "rev" { number = try reader.integer() } else { try reader.skip() }
+                }
+            }
+        } catch {
+            return nil
+        }
+        guard let number else { return nil }
+        self.number = number
+    }
+
+    var line: String { "{\"rev\":\(number)}" }
+}

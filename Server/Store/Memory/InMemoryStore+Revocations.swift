@@ -1,0 +1,75 @@
+import Synchronization
+package import TidemarkModel
+
+extension InMemoryStore: RevocationStore {
+    package func revoke(
+        _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
+    ) async throws(StoreError) -> Revocation {
+        tables.withLock { $0.revoke(subject, before: notBefore, in: workspace, now: now) }
+    }
+
+    package func revocations(after number: Int64, limit: Int) async throws(StoreError) -> RevocationPage {
+        tables.withLock { $0.revocations(after: number, limit: limit) }
+    }
+
+    package func owner(of client: ClientID, in workspace: WorkspaceID) async throws(StoreError) -> UserID? {
+        tables.withLock { $0.storedClients([client], in: workspace).first?.row.user }
+    }
+
+    package func devices(
+        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+    ) async throws(StoreError) -> [Device] {
+        tables.withLock { $0.devices(of: user, in: workspace, after: place, limit: limit) }
+    }
+}
+
+/// What is revoked, in the order of the numbers.
+struct MemoryRevocations: Sendable {
+    var all: [Revocation] = []
+    var number: Int64 = 0
+}
+
+extension MemoryTables {
+    /// See `RevocationStore.revoke`.
+    package mutating func revoke(
+        _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
+    ) -> Revocation {
+        revoked.number += 1
+        revoked.all.removeAll { $0.notBefore < now - Revocation.keptFor }
+        var next = Revocation(subject, in: workspace, notBefore: notBefore, number: revoked.number)
+        let known = revoked.all.firstIndex {
+            $0.workspace == workspace && $0.subject.kind == subject.kind && $0.subject.name == subject.name
+        }
+        if let known { next.notBefore = max(notBefore, revoked.all.remove(at: known).notBefore) }
+        revoked.all.append(next)
+        return next
+    }
+
+    /// See `RevocationStore.revocations`.
+    package func revocations(after number: Int64, limit: Int) -> RevocationPage {
+        RevocationPage(
+            last: revoked.number, revocations: Array(revoked.all.filter { $0.number > number }.prefix(limit)))
+    }
+
+    /// See `RevocationStore.devices`; it notes no apps.
+    package func devices(
+        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+    ) -> [Device] {
+        workspaces[workspace]?.devices(of: user, after: place, limit: limit) ?? []
+    }
+}
+
+extension WorkspaceTables {
+    fileprivate func devices(of user: UserID?, after place: ClientID?, limit: Int) -> [Device] {
+        clients.values.map(\.row).filter { row in
+            (user == nil || row.user == user) && (place.map { row.id > $0 } ?? true)
+        }
+        .sorted { $0.id < $1.id }.prefix(limit)
+        .map { row in
+            let (registered, seen) = sightings[row.id] ?? (0, 0)
+            return Device(
+                id: row.id, user: row.user, registered: registered, seen: seen, app: nil,
+                settledThrough: row.settledThrough, ackedThrough: row.ackedThrough)
+        }
+    }
+}

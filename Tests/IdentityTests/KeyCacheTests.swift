@@ -1,0 +1,145 @@
+import Testing
+import TidemarkModel
+
+@testable import TidemarkIdentity
+
+/// When keys are fetched, and what an unknown key means meanwhile.
+@Suite struct KeyCacheTests {
+    private let hour: Int64 = 3_600_000
+    private let set = KeySet.none
+
+    /// A cache whose keys were fetched at 0.
+    private func filled(freshFor: Int64? = nil) -> KeyCache {
+        var cache = KeyCache()
+        #expect(cache.tick(now: 0) == true)
+        cache.finished(set, freshFor: freshFor, now: 0)
+        return cache
+    }
+
+    @Test func `an unknown key is fetched for once, and all who ask meanwhile wait for that`() {
+        var cache = filled()
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("b"), now: 20_001) == .wait(starts: false))
+        #expect(cache.ask(.badSignature, now: 20_002) == .wait(starts: false))
+        #expect(cache.tick(now: 20_003) == false)
+        cache.finished(set, freshFor: nil, now: 20_100)
+        #expect(!cache.isFetching)
+        #expect(cache.askAgain(.unknownKey("b"), now: 20_100) == .refuse)
+    }
+
+    @Test func `fetches begin ten seconds apart at least, and within those nobody is refused for his key`() {
+        var cache = filled()
+        #expect(cache.ask(.unknownKey("b"), now: 4_000) == .unavailable(6_000))
+        #expect(cache.ask(.unknownKey("b"), now: 9_999) == .unavailable(1))
+        #expect(cache.tick(now: 9_999) == false)
+        #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))
+    }
+
+    @Test func `a key that a fetch has not brought is known to be none for a minute`() {
+        var cache = filled()
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
+        cache.finished(set, freshFor: nil, now: 20_100)
+        #expect(cache.ask(.unknownKey("b"), now: 20_200) == .refuse)
+        #expect(cache.ask(.unknownKey("b"), now: 79_999) == .refuse)
+        #expect(cache.ask(.unknownKey("b"), now: 80_000) == .wait(starts: true))
+    }
+
+    @Test
+    func
+        `who asks while a fetch is under way learns nothing of it: it may have been answered before the key was there`()
+    {
+        var cache = filled()
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("c"), now: 20_050) == .wait(starts: false))
+        cache.finished(set, freshFor: nil, now: 20_100)
+        #expect(cache.askAgain(.unknownKey("c"), now: 20_100) == .unavailable(9_900))
+        #expect(cache.ask(.unknownKey("c"), now: 30_000) == .wait(starts: true))
+        cache.finished(set, freshFor: nil, now: 30_100)
+        #expect(cache.askAgain(.unknownKey("c"), now: 30_100) == .refuse)
+    }
+
+    @Test func `a bad signature is fetched for as well, since a key may be replaced under its name`() {
+        var cache = filled()
+        #expect(cache.ask(.badSignature, now: 9_999) == .refuse)
+        #expect(cache.ask(.badSignature, now: 10_000) == .wait(starts: true))
+        cache.finished(set, freshFor: nil, now: 10_100)
+        #expect(cache.askAgain(.badSignature, now: 10_100) == .refuse)
+    }
+
+    @Test func `without any keys nobody is refused`() {
+        var cache = KeyCache()
+        #expect(cache.keys(now: 0) == nil)
+        for round in 0..<20 as Range<Int64> {
+            let now = round * 10_000
+            #expect(cache.ask(.noKeys, now: now) == .wait(starts: true))
+            cache.finished(nil, freshFor: nil, now: now + 50)
+            #expect(cache.askAgain(.noKeys, now: now + 50) == .unavailable(9_950))
+            #expect(cache.ask(.noKeys, now: now + 60) == .unavailable(9_940))
+        }
+    }
+
+    @Test func `while the endpoint is down good keys are kept for a day and nobody is refused for his key`() {
+        var cache = filled()
+        var now: Int64 = 20_000
+        while now < 24 * hour {
+            if cache.tick(now: now) { cache.finished(nil, freshFor: nil, now: now) }
+            #expect(cache.keys(now: now) != nil)
+            now += 60_000
+        }
+        #expect(cache.ask(.unknownKey("b"), now: 24 * hour - 20_000) != .refuse)
+        cache.finished(nil, freshFor: nil, now: 24 * hour - 19_900)
+        #expect(cache.askAgain(.unknownKey("b"), now: 24 * hour - 19_900) != .refuse)
+        #expect(cache.askAgain(.badSignature, now: 24 * hour - 19_900) != .refuse)
+        #expect(cache.keys(now: 24 * hour - 1) != nil)
+        #expect(cache.keys(now: 24 * hour) == nil)
+    }
+
+    @Test func `an endpoint that is down is tried again ever more seldom, every five minutes at last`() {
+        var (cache, tries) = (KeyCache(), [Int64]())
+        for second in 0..<1_300 as Range<Int64> where cache.tick(now: second * 1_000) {
+            tries.append(second)
+            cache.finished(nil, freshFor: nil, now: second * 1_000)
+        }
+        #expect(tries == [0, 10, 30, 70, 150, 310, 610, 910, 1_210])
+    }
+
+    @Test(
+        arguments: [
+            (nil, 240_000), (0, 48_000), (30_000, 48_000), (600_000, 480_000), (31_536_000_000, 17_280_000),
+        ] as [(Int64?, Int64)])
+    func `keys are fetched anew ahead of their end, within bounds`(_ said: Int64?, _ due: Int64) {
+        var cache = filled(freshFor: said)
+        #expect(cache.tick(now: due - 1) == false)
+        #expect(cache.tick(now: due) == true)
+    }
+
+    @Test func `a flood of unknown keys fetches once in ten seconds and remembers a bounded number`() {
+        var (cache, fetches) = (filled(), 0)
+        for number in 0..<12_000 as Range<Int64> {
+            let now = 20_000 + number
+            if case .wait(starts: true) = cache.ask(.unknownKey("k\(number)"), now: now) { fetches += 1 }
+            if cache.isFetching { cache.finished(set, freshFor: nil, now: now) }
+        }
+        #expect(fetches == 2)
+        #expect(cache.unknownCount == 256)
+        #expect(cache.keys(now: 32_000) != nil)
+    }
+
+    @Test func `so many wait for a fetch and no more`() {
+        var cache = KeyCache()
+        #expect(cache.ask(.noKeys, now: 0) == .wait(starts: true))
+        for _ in 1..<4_096 { #expect(cache.ask(.noKeys, now: 1) == .wait(starts: false)) }
+        #expect(cache.ask(.noKeys, now: 1) == .unavailable(10_000))
+    }
+
+    @Test func `a clock that is set back does not keep the keys from being fetched`() {
+        var cache = KeyCache()
+        #expect(cache.tick(now: 1_000 * hour) == true)
+        cache.finished(set, freshFor: nil, now: 1_000 * hour)
+        #expect(cache.ask(.unknownKey("b"), now: 0) == .unavailable(10_000))
+        #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))
+        cache.finished(set, freshFor: nil, now: 10_100)
+        #expect(cache.keys(now: 10_100) != nil)
+        #expect(cache.keys(now: 10_100 + 24 * hour) == nil)
+    }
+}
