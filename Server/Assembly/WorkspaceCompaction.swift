@@ -21,6 +21,7 @@ package struct WorkspaceCompaction: Sendable {
     package enum Progress: Sendable {
         case planned(CompactionPlan, olderThan: Milliseconds)
         case stepped(CompactionStep)
+        case steppedBlobs(BlobCompactionStep)
     }
 
     /// Writes down how long the workspace keeps what is deleted; `nil` goes back to the server's setting.
@@ -48,7 +49,7 @@ package struct WorkspaceCompaction: Sendable {
             let kept = try await store.keep(of: workspace)
             let order = CompactionOrder(
                 schema: try revision.schema(), keep: keep ?? kept ?? limits.keep, ledgerLifetime: limits.ledgerLifetime,
-                now: Milliseconds(Date().timeIntervalSince1970 * 1_000), limit: limits.stepRows)
+                now: Self.now, limit: limits.stepRows)
             let plan = try await store.compactionPlan(of: workspace, olderThan: order.time)
             guard plan.head > 0 else {
                 throw StoreError(.data, "nothing was ever written in workspace \(workspace): is its name right?")
@@ -61,9 +62,25 @@ package struct WorkspaceCompaction: Sendable {
                 tell(.stepped(all))
                 try await clock.sleep(for: limits.pause)
             }
+            if let blobs = opened.blobs as? any BlobCompacting {
+                var compaction = BlobCompaction(
+                    of: workspace, limits.blobSpans(keep: keep ?? kept ?? limits.keep), records: store, blobs: blobs,
+                    limit: limits.stepRows)
+                var all = BlobCompactionStep(isDone: false)
+                while !all.isDone {
+                    all = all + (try await compaction.step(now: Self.now))
+                    tell(.steppedBlobs(all))
+                    try await clock.sleep(for: limits.pause)
+                }
+                while try await blobs.giveBackBlobs(pages: limits.stepPages) > 0 {
+                    try await clock.sleep(for: limits.pause)
+                }
+            }
             while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
         }
     }
+
+    private static var now: Milliseconds { Milliseconds(Date().timeIntervalSince1970 * 1_000) }
 
     private func withStore(
         _ logger: Logger, _ body: @Sendable (OpenedStore, any Compacting) async throws -> Void

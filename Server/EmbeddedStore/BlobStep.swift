@@ -12,22 +12,23 @@ struct BlobStep {
     func put(_ blob: Blob, in scope: ScopeID, by user: UserID, now: Milliseconds) throws -> BlobReceipt {
         var receipt = BlobReceipt.wasThere
         try db.inTransaction(.immediate) {
-            guard try Self.size(of: blob.digest, in: scope, of: workspace, db) == nil else { return .rollback }
-            guard try isKept(blob.digest) || keep(blob, now) else {
+            guard try renew(blob.digest, now) || keep(blob, now) else {
                 receipt = .quotaUsedUp
                 return .rollback
             }
             try db.cachedStatement(sql: EmbeddedBlobSQL.insertScope).execute(
                 arguments: [workspace.text, scope.text, blob.digest.text, user.text, now])
-            receipt = .kept
+            if db.changesCount > 0 { receipt = .kept }
             return .commit
         }
         return receipt
     }
 
-    /// Whether any scope of the workspace has it.
-    private func isKept(_ digest: BlobDigest) throws -> Bool {
-        try Int.fetchOne(db, sql: EmbeddedBlobSQL.blob, arguments: [workspace.text, digest.text]) != nil
+    /// Whether any scope of the workspace has it. It counts as needed from now on.
+    private func renew(_ digest: BlobDigest, _ now: Milliseconds) throws -> Bool {
+        try db.cachedStatement(sql: EmbeddedBlobSQL.renew).execute(
+            arguments: [workspace.text, digest.text, BlobStage.needed(since: now).stored])
+        return db.changesCount > 0
     }
 
     /// False when the quota has no room for it.
@@ -37,7 +38,7 @@ struct BlobStep {
         let size = blob.bytes.count
         try db.cachedStatement(sql: EmbeddedBlobSQL.count).execute(arguments: [workspace.text, size])
         try db.cachedStatement(sql: EmbeddedBlobSQL.insertBlob).execute(
-            arguments: [workspace.text, blob.digest.text, size, now])
+            arguments: [workspace.text, blob.digest.text, size, BlobStage.needed(since: now).stored])
         for start in blob.partStarts {
             try db.cachedStatement(sql: EmbeddedBlobSQL.insertPart).execute(
                 arguments: [workspace.text, blob.digest.text, start, Data(blob.part(from: start))])

@@ -1,4 +1,5 @@
 import GRDB
+import TidemarkStore
 
 /// The tables of the blobs' file, made to be read by a person with `sqlite3`.
 enum EmbeddedBlobSchema {
@@ -53,7 +54,7 @@ enum EmbeddedBlobSQL {
         SELECT b.octets
         FROM sync_blob_scope s
         JOIN sync_blob b ON b.workspace = s.workspace AND b.digest = s.digest
-        WHERE s.workspace = ? AND s.scope = ? AND s.digest = ?
+        WHERE s.workspace = ? AND s.scope = ? AND s.digest = ? AND b.created > \(BlobStage.withdrawnBound)
         """
 
     static let part = """
@@ -68,16 +69,13 @@ enum EmbeddedBlobSQL {
         WHERE workspace = ?
         """
 
-    static let blob = """
-        SELECT octets
-        FROM sync_blob
-        WHERE workspace = ? AND digest = ?
-        """
-
     static let insertBlob = """
         INSERT INTO sync_blob (workspace, digest, octets, created)
         VALUES (?, ?, ?, ?)
         """
+
+    /// Whatever stage it is in.
+    static let renew = "UPDATE sync_blob SET created = ?3 WHERE workspace = ?1 AND digest = ?2"
 
     static let insertPart = """
         INSERT INTO sync_blob_part (workspace, digest, start, bytes)
@@ -87,6 +85,7 @@ enum EmbeddedBlobSQL {
     static let insertScope = """
         INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
         VALUES (?, ?, ?, ?, ?)
+        ON CONFLICT DO NOTHING
         """
 
     static let count = """

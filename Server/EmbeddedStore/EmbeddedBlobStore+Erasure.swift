@@ -88,7 +88,7 @@ extension EmbeddedBlobStore: BlobErasing {
         }
     }
 
-    private func onWriter<Value: Sendable>(
+    func onWriter<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(StoreError) -> Value {
         let result = await withCheckedContinuation { continuation in

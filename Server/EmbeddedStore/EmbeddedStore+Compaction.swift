@@ -105,11 +105,51 @@ extension EmbeddedStore: Compacting {
     }
 
     package func giveBack(pages: Int) async throws(StoreError) -> Int {
-        try await onWriter { db in
-            let before = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-            guard before > 0, pages > 0 else { return 0 }
-            try db.execute(sql: "PRAGMA incremental_vacuum(\(pages))")
-            return before - (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? before)
+        try await onWriter { try Self.giveBack(pages: pages, $0) }
+    }
+
+    static func giveBack(pages: Int, _ db: Database) throws -> Int {
+        let before = try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+        guard before > 0, pages > 0 else { return 0 }
+        try db.execute(sql: "PRAGMA incremental_vacuum(\(pages))")
+        return before - (try Int.fetchOne(db, sql: "PRAGMA freelist_count") ?? before)
+    }
+
+    package func blobNames(
+        _ question: BlobScan.Question, in workspace: WorkspaceID, limit: Int
+    ) async throws(StoreError) -> BlobNamePage {
+        try await onReader { [limits] db in
+            let spots = try ScopeSearch(db: db, workspace: workspace)
+                .spots(in: question.scope, after: question.after, limit: limit)
+            let select = try Prepared(EmbeddedSQL.recordAtRow, db)
+            let overwritten = try Prepared(LedgerSQL.values, db)
+            var search = BlobNameSearch(for: question.wanted)
+            var (bytes, isCut) = (0, spots.count >= limit)
+            var last: SequenceNumber?
+            for spot in spots {
+                guard let record = try select.first({ $0.integer(spot.row) }, { try $0.record() }) else { continue }
+                bytes += record.body.count
+                if bytes > limits.readBytesMax, last != nil {
+                    isCut = true
+                    break
+                }
+                search.look(through: record.body)
+                try overwritten.forEach(
+                    {
+                        $0.text(workspace.text)
+                        $0.text(record.key.collection)
+                        $0.id(record.key.id)
+                    },
+                    { columns in
+                        for value in [columns.optionalBytes(), columns.optionalBytes()] {
+                            bytes += value?.count ?? 0
+                            search.look(through: value ?? [])
+                        }
+                        return true
+                    })
+                last = record.seq
+            }
+            return BlobNamePage(found: search.found, next: isCut ? last : nil)
         }
     }
 }

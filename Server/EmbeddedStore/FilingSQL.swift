@@ -10,6 +10,16 @@ enum FilingSQL {
 
     static let feed = "SELECT seq, row FROM sync_feed WHERE place = ? AND seq > ? AND seq <= ? ORDER BY seq"
 
+    static let someOfFeed = "SELECT seq, row FROM sync_feed WHERE place = ? AND seq > ? ORDER BY seq LIMIT ?"
+
+    static let someRecent = """
+        SELECT seq, row
+        FROM sync_record
+        WHERE \(isRecent) AND place = ? AND seq > ?
+        ORDER BY seq
+        LIMIT ?
+        """
+
     /// Of all scopes, in no order.
     static let recentFeed = """
         SELECT place, seq, row

@@ -30,6 +30,8 @@ enum LedgerSQL {
         WHERE rowid IN (SELECT rowid FROM sync_ledger WHERE workspace = ?1 AND time < ?2 ORDER BY time LIMIT ?3)
         """
 
+    static let values = "SELECT old, new FROM sync_ledger WHERE workspace = ? AND collection = ? AND id = ?"
+
     static let history = """
         SELECT \(columns)
         FROM sync_ledger

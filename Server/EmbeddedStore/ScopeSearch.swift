@@ -36,6 +36,21 @@ struct ScopeSearch {
         return spots.sorted { $0.seq < $1.seq }
     }
 
+    /// The first records of a scope after a number, in order; no body is touched.
+    func spots(in scope: ScopeID, after seq: SequenceNumber, limit: Int) throws -> [Spot] {
+        guard let place = try place(of: scope) else { return [] }
+        var spots = try [FilingSQL.someOfFeed, FilingSQL.someRecent].flatMap { sql in
+            try Prepared(sql, db).all(
+                {
+                    $0.integer(place)
+                    $0.integer(seq)
+                    $0.integer(Int64(limit))
+                }, { Spot(seq: $0.integer(), row: $0.integer()) })
+        }
+        spots.sort { $0.seq < $1.seq }
+        return Array(spots.prefix(limit))
+    }
+
     /// Those of the scopes with anything after `seq`.
     func changed(among scopes: [ScopeID], after seq: SequenceNumber) throws -> [ScopeID] {
         let hasChanged = try Prepared(FilingSQL.hasChanged, db)

@@ -1,4 +1,5 @@
 import TidemarkPostgres
+import TidemarkStore
 
 /// The statements on blobs. Each begins its search at the workspace.
 enum BlobSQL {
@@ -8,7 +9,7 @@ enum BlobSQL {
             SELECT b.octets
             FROM sync_blob_scope s
             JOIN sync_blob b ON b.workspace = $1 AND b.digest = s.digest
-            WHERE s.workspace = $1 AND s.scope = $2 AND s.digest = $3
+            WHERE s.workspace = $1 AND s.scope = $2 AND s.digest = $3 AND b.created > \(BlobStage.withdrawnBound)
             """)
 
     static let part = PreparedStatement(
@@ -28,14 +29,14 @@ enum BlobSQL {
             """)
 
     /// True when this transaction is the one to bring the parts. Waits for another that is about to, or that takes the blob
-    /// away; until the end of this one nobody does.
+    /// away; until the end of this one nobody does. Whatever stage the blob was in, it is needed from now on.
     static let insertBlob = PreparedStatement(
         name: "sync_put_blob",
         sql: """
             INSERT INTO sync_blob AS b (workspace, digest, octets, created)
             VALUES ($1, $2, $3, $4)
             ON CONFLICT (workspace, digest) DO UPDATE
-            SET created = b.created
+            SET created = excluded.created
             RETURNING xmax = 0
             """)
 

@@ -2,7 +2,7 @@
 /// the catalogs of both. Why tables and indexes are as they are says `PostgresSchema`, and `PLACES.md`.
 enum PostgresBaseline {
     /// What it makes.
-    static let generation = 14
+    static let generation = 15
 
     static var statements: [String] {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
@@ -10,7 +10,8 @@ enum PostgresBaseline {
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
             + LineageSQL.tables + PostgresBackupNote.tables + RevocationSQL.tables
             + ErasureSQL.tables + [
-                "CREATE INDEX \(ErasureSQL.blobIndex.name) ON sync_blob_scope (workspace, digest, scope)"
+                "CREATE INDEX \(ErasureSQL.blobIndex.name) ON sync_blob_scope (workspace, digest, scope)",
+                "CREATE INDEX sync_blob_stage ON \(BlobCompactionSQL.stages)",
             ]
             + PostgresSchema.steps.enumerated().map { index, step in
                 "INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"

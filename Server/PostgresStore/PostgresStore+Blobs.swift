@@ -18,11 +18,15 @@ extension PostgresStore: BlobStore {
                         Statement(BlobSQL.insertBlob, workspace) {
                             $0.add(text: blob.digest.text)
                             $0.add(Int64(blob.bytes.count))
-                            $0.add(now)
+                            $0.add(BlobStage.needed(since: now).stored)
                         },
                     ]
                 ).dropFirst(begin.count))
-            guard try found[0].first({ try $0.integer() }) == nil else { return .wasThere }
+            guard try found[0].first({ try $0.integer() }) == nil else {
+                // That it is needed from now on must not be rolled back.
+                _ = try await connection.run([Transactions.commit])
+                return .wasThere
+            }
             let isNew = try found[2].first { try $0.bool() } == true
             if isNew {
                 let held = try found[1].first { try $0.usage() } ?? BlobUsage()

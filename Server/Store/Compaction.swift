@@ -37,6 +37,12 @@ package protocol Compacting: Sendable {
     /// Gives free pages of the file back to the system, at most so many; 0 when there are none, or when the database does that
     /// by itself.
     func giveBack(pages: Int) async throws(StoreError) -> Int
+
+    /// Looks for names of blobs in one stretch of a scope: in living records, and in what is kept of overwritten values. At
+    /// most `limit` records, and as many bytes as a window may have.
+    func blobNames(
+        _ question: BlobScan.Question, in workspace: WorkspaceID, limit: Int
+    ) async throws(StoreError) -> BlobNamePage
 }
 
 /// A workspace whose turn it is.

@@ -46,6 +46,12 @@ struct PostgresPlanTests {
         (ErasureSQL.countRecords, ["text", "text", "bigint", "bigint"]),
         (BlobSQL.some, ["text", "text", "bigint"]),
         (BlobSQL.drop, ["text", "text[]"]),
+        (BlobSQL.lock, ["text", "text[]"]),
+        (BlobCompactionSQL.due, ["text", "bigint", "bigint", "bigint", "bigint"]),
+        (BlobCompactionSQL.move, ["text", "text[]", "bigint[]", "bigint"]),
+        (BlobCompactionSQL.take, ["text", "text[]", "bigint[]"]),
+        (BlobCompactionSQL.keepSome, ["text", "bigint", "bigint"]),
+        (BlobCompactionSQL.names, ["text", "text", "bigint", "bigint", "bigint"]),
         (
             SequencingSQL.insertRecords,
             ["text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "text[]"]
@@ -61,7 +67,9 @@ struct PostgresPlanTests {
         "sync_client": ["client"], "sync_saw_clients": ["client"], "sync_remove_client": ["client"],
         "sync_grants": ["user_id"], "sync_tail": ["seq"],
         "sync_erase_records": ["place", "id"], "sync_erasure_count": ["place"],
-        "sync_drop_blobs": ["digest"],
+        "sync_drop_blobs": ["digest"], "sync_lock_blobs": ["digest"], "sync_due_blobs": ["created", "digest"],
+        "sync_move_blobs": ["digest"], "sync_take_blobs": ["digest"], "sync_keep_blobs": ["created"],
+        "sync_blob_names": ["place", "collection"],
         "sync_blob_size": ["scope", "digest"], "sync_blob_part": ["digest", "start"],
     ]
 

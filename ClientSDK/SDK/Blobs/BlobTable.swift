@@ -15,7 +15,8 @@ struct BlobTable {
 
     // MARK: Keeping
 
-    /// Notes bytes of this device's own, to be sent. What is at the server already is not sent again.
+    /// Notes bytes of this device's own, to be sent. What came to the server, or from it, within a day is not sent again; what
+    /// did before is, since a server forgets blobs that no record names any more.
     ///
     /// - Throws: `StoreError` with `tooLarge` or `quota` refused; nothing is then kept.
     func keep(_ bytes: Data, as key: BlobKey, policy: BlobPolicy, now: Milliseconds) throws {
@@ -26,13 +27,30 @@ struct BlobTable {
         try db.run(
             "UPDATE tidemark_blob SET used = ?, failure = NULL WHERE scope = ? AND digest = ?",
             [now, key.scope.text, key.digest.text])
-        guard db.changesCount == 0 else { return }
-        let waiting = try self.bytes(in: .waiting)
-        guard waiting + Int64(bytes.count) <= policy.waitingBytesMax else {
+        guard db.changesCount == 0 else { return try sendAgain(bytes.count, key, policy, now) }
+        try checkRoom(bytes.count, policy)
+        try insert(bytes, key, .waiting, now)
+    }
+
+    /// How long a server surely keeps what it has, in milliseconds: it takes nothing away within days.
+    private static let keptFor: Milliseconds = 86_400_000
+
+    private func sendAgain(_ size: Int, _ key: BlobKey, _ policy: BlobPolicy, _ now: Milliseconds) throws {
+        let isOld = "scope = ? AND digest = ? AND state = 'held' AND created <= ?"
+        let row: [any DatabaseValueConvertible] = [key.scope.text, key.digest.text, now - Self.keptFor]
+        guard try db.exists("SELECT 1 FROM tidemark_blob WHERE \(isOld)", StatementArguments(row)) else { return }
+        try checkRoom(size, policy)
+        try db.run(
+            "UPDATE tidemark_blob SET state = 'waiting', created = ?, attempts = 0 WHERE \(isOld)",
+            StatementArguments([now] + row))
+    }
+
+    private func checkRoom(_ size: Int, _ policy: BlobPolicy) throws {
+        let waiting = try bytes(in: .waiting)
+        guard waiting + Int64(size) <= policy.waitingBytesMax else {
             throw StoreError(
                 Rejection(.quota, "\(waiting) bytes wait to be sent; the limit is \(policy.waitingBytesMax)"))
         }
-        try insert(bytes, key, .waiting, now)
     }
 
     /// Keeps what came from the server, if the scope is still held.

@@ -16,6 +16,9 @@ struct CompactCommand: AsyncParsableCommand {
             A server does it by itself, a little at a time, for what is older than KEEP_DAYS (90 days). Here a shorter time \
             can be taken once, or kept for a workspace.
 
+            Files that no record names go in three steps, with at least a week between the first two, whatever time is given: \
+            the first call finds them, one after that time withdraws them, one a day later takes them away.
+
             A device that was away for longer fetches its scopes anew when it comes back; what it has not sent stays.
 
             Servers may go on serving from PostgreSQL. A file of SQLite belongs to one program: stop its server first.
@@ -131,6 +134,8 @@ private final class CompactionReport: Sendable {
         case .stepped(let all):
             let steps = state.step(all)
             if steps % Self.tellEvery == 0 { print("  \(all.rows) rows so far") }
+        case .steppedBlobs(let all):
+            if state.step(all) % Self.tellEvery == 0 { print("  \(all.taken.blobs) files so far") }
         }
     }
 
@@ -139,18 +144,38 @@ private final class CompactionReport: Sendable {
         print(
             "done: \(all.tombstones) tombstones, \(all.scopeRecords) records of deleted scopes, \(all.batches) batches, "
                 + "\(all.ledgerEntries) ledger entries")
+        guard let blobs = state.lastOfBlobs else { return }
+        print(
+            "files that nothing names: \(blobs.unnamed) found, \(blobs.withdrawn) withdrawn, \(blobs.taken.blobs) taken away "
+                + "(\(blobs.taken.bytes) bytes)")
     }
 }
 
 /// Counts steps. Any thread.
 private final class StepCount: Sendable {
-    private let state = Mutex<(count: Int, last: CompactionStep?)>((0, nil))
+    private struct State {
+        var count = 0
+        var last: CompactionStep?
+        var lastOfBlobs: BlobCompactionStep?
+    }
+
+    private let state = Mutex(State())
 
     var last: CompactionStep? { state.withLock { $0.last } }
+    var lastOfBlobs: BlobCompactionStep? { state.withLock { $0.lastOfBlobs } }
 
     func step(_ all: CompactionStep) -> Int {
         state.withLock { state in
-            state = (state.count + 1, all)
+            state.count += 1
+            state.last = all
+            return state.count
+        }
+    }
+
+    func step(_ all: BlobCompactionStep) -> Int {
+        state.withLock { state in
+            state.count += 1
+            state.lastOfBlobs = all
             return state.count
         }
     }

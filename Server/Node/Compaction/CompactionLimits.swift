@@ -1,4 +1,4 @@
-import TidemarkStore
+package import TidemarkStore
 
 /// When a server forgets what is old (COMPACTION.md), and how fast.
 package struct CompactionLimits: Hashable, Sendable {
@@ -8,6 +8,11 @@ package struct CompactionLimits: Hashable, Sendable {
     package var ledgerLifetime = StoreLimits().ledgerLifetime
     /// Milliseconds that a client which nobody sees is kept beyond that.
     package var clientGrace: Int64 = 30 * 86_400_000
+    /// Milliseconds that a blob is left alone after it was put, or was named, at least: an upload comes before the record that
+    /// names it. A longer `keep` holds for blobs as well.
+    package var blobKeepMin: Int64 = 7 * 86_400_000
+    /// Milliseconds that a blob cannot be read before it is taken away.
+    package var blobWithdrawnFor: Int64 = 86_400_000
     /// How often it is looked whose turn it is.
     package var lookEvery: Duration = .seconds(60)
     /// Between two turns of one workspace.
@@ -30,4 +35,9 @@ package struct CompactionLimits: Hashable, Sendable {
     package var stepPages = 256
 
     package init() {}
+
+    /// How long blobs stay in each stage, where what is deleted is kept for so many milliseconds.
+    package func blobSpans(keep: Int64) -> BlobSpans {
+        BlobSpans(kept: max(keep, blobKeepMin), withdrawn: blobWithdrawnFor)
+    }
 }

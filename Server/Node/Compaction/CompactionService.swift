@@ -42,8 +42,31 @@ struct CompactionService: Service {
         for turn in try await store.workspacesToCompact(before: before, limit: limits.workspacesAtOnce) {
             guard try await store.beginCompaction(of: turn.workspace, before: before, now: node.now()) else { continue }
             try await compact(turn)
+            try await compactBlobs(turn)
         }
         while try await step({ try await store.giveBack(pages: limits.stepPages) }) > 0 {}
+        guard let blobs else { return }
+        while try await step({ try await blobs.giveBackBlobs(pages: limits.stepPages) }) > 0 {}
+    }
+
+    private var blobs: (any BlobCompacting)? { node.parts.blobs as? any BlobCompacting }
+
+    private func compactBlobs(_ turn: CompactionTurn) async throws {
+        guard let blobs else { return }
+        var compaction = BlobCompaction(
+            of: turn.workspace, limits.blobSpans(keep: turn.keep ?? limits.keep), records: store, blobs: blobs,
+            limit: limits.stepRows)
+        var all = BlobCompactionStep(isDone: false)
+        for _ in 0..<limits.turnSteps where !all.isDone {
+            all = all + (try await step { try await compaction.step(now: node.now()) })
+        }
+        guard all.didSomething else { return }
+        node.logger.info(
+            "Compacted the blobs of a workspace",
+            metadata: [
+                "workspace": "\(turn.workspace)", "unnamed": "\(all.unnamed)", "withdrawn": "\(all.withdrawn)",
+                "taken": "\(all.taken.blobs)", "taken_bytes": "\(all.taken.bytes)", "done": "\(all.isDone)",
+            ])
     }
 
     private func compact(_ turn: CompactionTurn) async throws {

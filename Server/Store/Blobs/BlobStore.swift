@@ -5,15 +5,15 @@ package import TidemarkModel
 /// Apart from `Store`, so that large writes hold up no step of the order. Implementations pass one shared contract suite.
 /// Every call names its workspace; nothing crosses workspaces. Who may put and get is judged by the caller.
 package protocol BlobStore: Sendable {
-    /// Keeps a blob in a scope, whole or not at all; when this returns, it is on disk. Putting it again changes nothing,
-    /// so that a call which threw is simply made again.
+    /// Keeps a blob in a scope, whole or not at all; when this returns, it is on disk. Putting it again changes nothing but
+    /// that it is needed from now on (``BlobStage``), so that a call which threw is simply made again.
     ///
-    /// - Parameter user: who put it there first; kept with `now` for whoever looks after the store.
+    /// - Parameter user: who put it there first; kept for whoever looks after the store.
     func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt
 
-    /// The bytes of a blob; `nil` when it was not put in this scope.
+    /// The bytes of a blob; `nil` when it was not put in this scope, or is withdrawn.
     func size(of digest: BlobDigest, in scope: ScopeID, of workspace: WorkspaceID) async throws(StoreError) -> Int?
 
     /// A part of a blob: what begins at `start`, which is 0 or the end of the part before. Empty at the blob's end, `nil`

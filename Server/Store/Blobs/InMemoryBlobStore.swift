@@ -10,7 +10,7 @@ package final class InMemoryBlobStore: BlobStore {
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
-        tables.withLock { $0.put(blob, in: scope, of: workspace, by: user) }
+        tables.withLock { $0.put(blob, in: scope, of: workspace, by: user, now: now) }
     }
 
     package func size(
@@ -30,4 +30,27 @@ package final class InMemoryBlobStore: BlobStore {
     package func usage(of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
         tables.withLock { $0.usage(of: workspace) }
     }
+}
+
+extension InMemoryBlobStore: BlobCompacting {
+    package func dueBlobs(of workspace: WorkspaceID, _ due: DueStages) async throws(StoreError) -> [DueBlob] {
+        tables.withLock { $0.dueBlobs(of: workspace, due) }
+    }
+
+    package func move(
+        _ blobs: [DueBlob], to stage: BlobStage, of workspace: WorkspaceID
+    ) async throws(StoreError) -> Int {
+        tables.withLock { $0.move(blobs, to: stage, of: workspace) }
+    }
+
+    package func take(_ blobs: [DueBlob], of workspace: WorkspaceID) async throws(StoreError) -> BlobUsage {
+        tables.withLock { $0.take(blobs, of: workspace) }
+    }
+
+    /// No version before this one had the memory of this process.
+    package func keepAll(of workspace: WorkspaceID, now: Milliseconds, limit: Int) async throws(StoreError) -> Int { 0 }
+
+    package func isSharedWithOlder() async throws(StoreError) -> Bool { false }
+
+    package func giveBackBlobs(pages: Int) async throws(StoreError) -> Int { 0 }
 }

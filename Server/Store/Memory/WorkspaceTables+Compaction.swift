@@ -66,6 +66,20 @@ extension WorkspaceTables {
         }
     }
 
+    /// See `Compacting.blobNames`.
+    func blobNames(_ question: BlobScan.Question, limit: Int) -> BlobNamePage {
+        let rows = records.values.filter { $0.scope == question.scope && $0.seq > question.after }
+            .sorted { $0.seq < $1.seq }
+        var search = BlobNameSearch(for: question.wanted)
+        for record in rows.prefix(limit) {
+            search.look(through: record.body)
+            for value in (ledger[record.key] ?? []).flatMap({ [$0.value.old, $0.value.new] }) {
+                if let value { search.look(through: Array(value.json.utf8)) }
+            }
+        }
+        return BlobNamePage(found: search.found, next: rows.count > limit ? rows[limit - 1].seq : nil)
+    }
+
     mutating func forget(_ record: StoredRecord) {
         records[record.key] = nil
         ledger[record.key] = nil
@@ -149,4 +163,11 @@ extension InMemoryStore: Compacting {
     }
 
     package func giveBack(pages: Int) async throws(StoreError) -> Int { 0 }
+
+    package func blobNames(
+        _ question: BlobScan.Question, in workspace: WorkspaceID, limit: Int
+    ) async throws(StoreError) -> BlobNamePage {
+        tables.withLock { $0.workspaces[workspace]?.blobNames(question, limit: limit) }
+            ?? BlobNamePage(found: [], next: nil)
+    }
 }

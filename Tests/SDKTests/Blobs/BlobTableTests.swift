@@ -73,6 +73,22 @@ import TidemarkWire
         #expect(try bench.count("tidemark_blob_bytes") == 1)
     }
 
+    /// The server takes away what no record has named for long; whoever names it again has the bytes sent again.
+    @Test func `what the server has is sent again when it is kept again a day later`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        try keep(bench, bytes(1), now: 1_000)
+        try bench.database.note(.sent, of: key(bytes(1)))
+        #expect(try bench.database.hold(bytes(2), as: key(bytes(2)), now: 1_000))
+        for seed: UInt8 in [1, 2] { try keep(bench, bytes(seed), now: 86_400_999) }
+        #expect(try bench.database.nextBlobs(limit: 9).isEmpty)
+        for seed: UInt8 in [1, 2] { try keep(bench, bytes(seed), now: 86_401_000) }
+        #expect(try Set(bench.database.nextBlobs(limit: 9)) == [key(bytes(1)), key(bytes(2))])
+        try bench.database.note(.sent, of: key(bytes(1)))
+        try keep(bench, bytes(1), now: 86_401_001)
+        #expect(try bench.database.nextBlobs(limit: 9) == [key(bytes(2))])
+    }
+
     @Test func `nothing is sent to a scope that the server has not given`() throws {
         let bench = try Bench()
         try keep(bench, bytes(1))

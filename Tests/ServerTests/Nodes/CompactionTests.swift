@@ -1,5 +1,6 @@
 import Testing
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkStore
 import TidemarkWire
 
@@ -136,5 +137,54 @@ import TidemarkWire
             try await service(server, store).takeTurns()
             #expect(store.snapshot.horizon(of: Self.workspace) == 0)
         }
+    }
+
+    /// Every blob has been in its stage for decades.
+    private func age(_ blobs: InMemoryBlobStore) async throws {
+        let all = DueStages(neededBelow: .max, unnamedAbove: BlobStage.withdrawnBound, withdrawnAbove: .min)
+        for blob in try await blobs.dueBlobs(of: Self.workspace, all) {
+            let stage: BlobStage =
+                switch blob.stage {
+                case .needed: .needed(since: 1)
+                case .unnamed: .unnamed(since: 1)
+                case .withdrawn: .withdrawn(since: 1)
+                }
+            #expect(try await blobs.move([blob], to: stage, of: Self.workspace) == 1)
+        }
+    }
+
+    @Test func `blobs that nothing names go while the server serves, and it says so`() async throws {
+        let (records, blobs, log) = (InMemoryStore(), InMemoryBlobStore(), LogCapture())
+        try await TestServer.running(
+            over: OpenedStore(records, blobs: blobs, compaction: records), log: log,
+            change: Self.forgetsAtOnce
+        ) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.conversation(10, of: "ann"))
+            _ = try await ann.settled(through: 1)
+            let room = BlobRoom(server: server, blobs: blobs)
+            let (named, lonely) = (BlobRoom.bytes(1_000), BlobRoom.bytes(2_000))
+            for bytes in [named, lonely] { #expect(try await room.call("PUT", bytes).status == 201) }
+            let digest = BlobRoom.digest(named)
+            try await ann.push(from: 2, Sample.message(11, in: 10, text: "see \(digest)"))
+            _ = try await ann.settled(through: 2)
+            let service = service(server, records)
+            var statuses: [[Int]] = []
+            for _ in 0..<4 {
+                statuses.append([
+                    try await room.call("GET", named).status, try await room.call("GET", lonely).status,
+                    try await blobs.usage(of: Self.workspace).blobs,
+                ])
+                try await service.takeTurns()
+                try await age(blobs)
+                try await service.takeTurns()
+            }
+            #expect(statuses == [[200, 200, 2], [200, 200, 2], [200, 404, 2], [200, 404, 1]])
+        }
+        #expect(
+            log.lines.contains {
+                $0.hasPrefix("info Compacted the blobs of a workspace") && $0.contains("taken=1")
+                    && $0.contains("taken_bytes=2000")
+            })
     }
 }

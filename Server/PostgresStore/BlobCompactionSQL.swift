@@ -1,0 +1,162 @@
+import TidemarkPostgres
+import TidemarkStore
+
+/// The statements that take away blobs which nothing names.
+enum BlobCompactionSQL {
+    /// Finds what is due. Partial, so that no search by digest can take it for the key's index: `PostgresSchema.keyed`.
+    static let stages = "sync_blob (workspace, created) WHERE created <> 0"
+
+    static let generation = Generation(
+        15, "stages of blobs",
+        steps: [
+            .init(
+                "stages of blobs",
+                .index("sync_blob_stage", "CREATE INDEX CONCURRENTLY sync_blob_stage ON \(stages)"))
+        ])
+
+    /// Those that are due, with their scopes.
+    static let due = PreparedStatement(
+        name: "sync_due_blobs",
+        sql: """
+            SELECT b.digest, b.created, b.octets, s.scope
+            FROM (
+                SELECT *
+                FROM (
+                    (\(some("created > 0 AND created < $2")))
+                    UNION ALL
+                    (\(some("created < 0 AND created > $3")))
+                    UNION ALL
+                    (\(some("created < \(BlobStage.withdrawnBound) AND created > $4")))
+                ) x
+                LIMIT $5
+            ) b
+            LEFT JOIN LATERAL (
+                SELECT scope
+                FROM sync_blob_scope
+                WHERE workspace = $1 AND digest = b.digest
+                LIMIT $5
+            ) s ON true
+            LIMIT $5
+            """)
+
+    private static func some(_ condition: String) -> String {
+        """
+        SELECT digest, created, octets
+        FROM sync_blob
+        WHERE workspace = $1 AND created <> 0 AND \(condition)
+        ORDER BY created
+        LIMIT $5
+        """
+    }
+
+    /// Those of $2 that are still as $3 says. They are locked before.
+    static let move = PreparedStatement(
+        name: "sync_move_blobs",
+        sql: """
+            UPDATE sync_blob
+            SET created = $4
+            WHERE workspace = $1 AND ctid = ANY (ARRAY(\(found)))
+            """)
+
+    private static let found = """
+        SELECT b.ctid
+        FROM unnest($2, $3) AS x (digest, created)
+        CROSS JOIN LATERAL (
+            SELECT ctid
+            FROM sync_blob
+            WHERE workspace = $1 AND digest = x.digest AND created = x.created
+            LIMIT 1
+        ) b
+        """
+
+    /// Those of $2 that are still as $3 says, with their parts and scopes, counted out. They are locked before.
+    static let take = PreparedStatement(
+        name: "sync_take_blobs",
+        sql: """
+            WITH gone AS (
+                DELETE FROM sync_blob
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(\(found)))
+                RETURNING digest, octets
+            ), parts AS (
+                DELETE FROM sync_blob_part
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                    SELECT p.ctid
+                    FROM gone g
+                    CROSS JOIN LATERAL (
+                        SELECT ctid
+                        FROM sync_blob_part
+                        WHERE workspace = $1 AND digest = g.digest
+                        OFFSET 0
+                    ) p
+                ))
+            ), scopes AS (
+                DELETE FROM sync_blob_scope
+                WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                    SELECT s.ctid
+                    FROM gone g
+                    CROSS JOIN LATERAL (
+                        SELECT ctid
+                        FROM sync_blob_scope
+                        WHERE workspace = $1 AND digest = g.digest
+                        OFFSET 0
+                    ) s
+                ))
+            ), counted AS (
+                UPDATE sync_blob_usage
+                SET blobs = blobs - (SELECT count(*) FROM gone),
+                    octets = octets - (SELECT coalesce(sum(octets), 0) FROM gone)
+                WHERE workspace = $1
+            )
+            SELECT count(*), coalesce(sum(octets), 0)::bigint FROM gone
+            """)
+
+    /// Of those that are unnamed or withdrawn, $3.
+    static let keepSome = PreparedStatement(
+        name: "sync_keep_blobs",
+        sql: """
+            UPDATE sync_blob
+            SET created = $2
+            WHERE workspace = $1 AND created < 0 AND ctid = ANY (ARRAY(
+                SELECT ctid
+                FROM sync_blob
+                WHERE workspace = $1 AND created <> 0 AND created < 0
+                LIMIT $3
+                FOR UPDATE SKIP LOCKED
+            ))
+            """)
+
+    /// Records of scope $2 after number $3 with what is kept of overwritten values, at most $4 and $5 bytes; true where there
+    /// are more.
+    static let names = PreparedStatement(
+        name: "sync_blob_names",
+        sql: """
+            SELECT s.seq, s.body, l.overwritten, s.isLast
+            FROM (
+                SELECT f.*, sum(f.size) OVER w - f.size AS before, count(*) OVER () < $4 AND lead(1) OVER w IS NULL AS isLast
+                FROM (
+                    SELECT r.*, r.octets + o.octets AS size
+                    FROM (
+                        SELECT seq, collection, id, octets, body
+                        FROM sync_record
+                        WHERE place = hashtextextended($2, (SELECT salt FROM sync_workspace WHERE workspace = $1))
+                        AND seq > $3 AND scope = $2 AND workspace = $1
+                        ORDER BY seq
+                        LIMIT $4
+                    ) r
+                    CROSS JOIN LATERAL (
+                        SELECT coalesce(sum(octets), 0)::bigint AS octets
+                        FROM sync_ledger
+                        WHERE workspace = $1 AND collection = r.collection AND id = r.id
+                    ) o
+                ) f
+                WINDOW w AS (ORDER BY f.seq)
+            ) s
+            CROSS JOIN LATERAL (
+                SELECT string_agg(concat_ws(' ', old::text, new::text), ' ') AS overwritten
+                FROM sync_ledger
+                WHERE workspace = $1 AND collection = s.collection AND id = s.id
+            ) l
+            WHERE s.before <= $5
+            ORDER BY s.seq
+            """)
+}
