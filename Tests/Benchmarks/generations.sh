@@ -87,7 +87,7 @@ done
 wait "$demo" || { tail -40 "$work/demo.log"; refuse "the demo found something wrong"; }
 grep -v ' written, ' "$work/demo.log"
 say "starts of nodes: $(wc -l <"$work/starts"), every other one of the landed version; migrations begun and killed: $migrations"
-expect "the fence" "$(run_sql --dbname generations -c 'SELECT generation, oldest FROM sync_fence')" "10|6"
+expect "the fence" "$(run_sql --dbname generations -c 'SELECT generation, oldest FROM sync_fence')" "15|6"
 expect "versions" "$(run_sql --dbname generations -c 'SELECT max(version) FROM sync_migration')" "6"
 
 # 2. Kills. A database of the landed version with many clients.
