@@ -92,7 +92,7 @@ import TidemarkWire
         #expect(try push[0].entry.content.get().mutations.isEmpty && push[0].entry.id != .transaction(1))
         #expect(events.contains(.rewound(from: 103, to: nil, RewindCounts(reoffered: 2, missing: 1))))
         let id = try #require(push[0].entry.id)
-        let outcome = Settled.Outcome(
+        let outcome = TransactionOutcome(
             number: 1, transaction: id, seq: 0, time: 1, rejection: Rejection(.invalid, "no mutations"))
         try bench.apply(from: "d0", to: "d1", settled: Settled(through: 1, outcomes: [outcome]))
         #expect(try bench.database.parked().isEmpty)

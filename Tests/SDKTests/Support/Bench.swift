@@ -207,7 +207,7 @@ extension Settled {
         Settled(
             through: outcomes.last?.number ?? 0,
             outcomes: outcomes.map { outcome in
-                Outcome(
+                TransactionOutcome(
                     number: outcome.number, transaction: .transaction(outcome.id), seq: 100 + outcome.number,
                     time: 7_000, rejection: outcome.refused.map { Rejection($0, "because") })
             })
