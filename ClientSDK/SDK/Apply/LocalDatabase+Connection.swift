@@ -55,7 +55,7 @@ extension LocalDatabase {
             var rebase = Rebase(records: RecordTable(db, self))
             let scopes = ScopeChange(self, db, now: welcome.now)
             let wentBack = try welcome.tellsOfLoss(db)
-            if wentBack { rebase.note(try takeLoss(of: welcome, db, rebase: &rebase)) }
+            if wentBack, let event = try takeLoss(of: welcome, db, rebase: &rebase) { rebase.note(event) }
             if welcome.cursorState == .resync { try scopes.refillAll() }
             let gained = Set(welcome.added.map(\.scope))
             for scope in welcome.purged where !gained.contains(scope) {
