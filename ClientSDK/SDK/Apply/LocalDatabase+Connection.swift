@@ -56,7 +56,7 @@ extension LocalDatabase {
             let scopes = ScopeChange(self, db, now: welcome.now)
             // While what is lost is still shown.
             let wentBack = try welcome.tellsOfLoss(db)
-            if wentBack { rebase.note(try takeLoss(of: welcome, db, rebase: &rebase)) }
+            if wentBack, let event = try takeLoss(of: welcome, db, rebase: &rebase) { rebase.note(event) }
             try goBack(welcome, scopes, db, rebase: &rebase)
             let gained = Set(welcome.added.map(\.scope))
             for scope in welcome.purged where !gained.contains(scope) {

@@ -16,8 +16,8 @@ extension LocalDatabase {
     /// Puts own lost writes back into the outbox and keeps the lost ones of others, while what is shown still has them: before
     /// anything else of the welcome is applied.
     ///
-    /// - Returns: what the app is to know.
-    func takeLoss(of welcome: Welcome, _ db: Database, rebase: inout Rebase) throws -> SyncLogEvent {
+    /// - Returns: what the app is to know; `nil` where nothing of it was lost.
+    func takeLoss(of welcome: Welcome, _ db: Database, rebase: inout Rebase) throws -> SyncLogEvent? {
         let records = RecordTable(db, self)
         let from = try highestNumber(db)
         let reoffering = Reoffering(records, account: account, now: welcome.now)
@@ -26,7 +26,9 @@ extension LocalDatabase {
         if try welcome.settledThrough < Meta.ackedThrough.integer(db) ?? 0 {
             (counts.reoffered, counts.missing) = try reoffering.reoffer(above: welcome.settledThrough, rebase: &rebase)
         }
-        guard let first = welcome.lost else { return .rewound(from: from, to: nil, counts) }
+        guard let first = welcome.lost else {
+            return counts == RewindCounts() ? nil : .rewound(from: from, to: nil, counts)
+        }
         counts.reoffered += try reoffering.reoffer(formerFrom: first, rebase: &rebase)
         var withdrawn: Set<ScopeID> = []
         let regained = Set(welcome.added.map(\.scope))

@@ -1,6 +1,5 @@
 import GRDB
 import TidemarkModel
-import TidemarkWire
 
 /// Keeps records that the server lost, before their rows go: whoever wrote them may never come back. Inside one SQLite
 /// transaction.

@@ -33,7 +33,7 @@ struct Settlement {
             if entry.state == .withdrawn, outcome?.rejection?.code == .invalid {
                 // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
                 try Withholding(db: db).wait(entry)
-                bytes += try journal.hold(entry)
+                bytes += try journal.keepNumber(of: entry)
                 isWithdrawn = true
                 continue
             }

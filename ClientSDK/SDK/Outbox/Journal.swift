@@ -30,7 +30,7 @@ struct Journal {
     }
 
     /// The number of an entry that went on without it.
-    func hold(_ entry: OutboxEntry) throws -> Int64 {
+    func keepNumber(of entry: OutboxEntry) throws -> Int64 {
         try OutboxTable(db: db).append(
             Self.standIn(for: entry.id, at: entry.number), number: entry.number, written: entry.written,
             body: entry.body, created: entry.created, state: .refused)

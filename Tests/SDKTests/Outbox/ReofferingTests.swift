@@ -27,7 +27,8 @@ import TidemarkWire
         try bench.write(4, .update(.note(9), [NamedPatch("likes", .increment(100))]))
     }
 
-    private func goBack(to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = []) throws -> [SyncLogEvent] {
+    private func goBack(to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = []) throws -> [SyncLogEvent]
+    {
         var welcome = Welcome.make(state: .resync, cursor: "d0", settledThrough: settled)
         welcome.epoch = 2
         welcome.lost = lost
