@@ -12,6 +12,14 @@
 # records a batch, users with 1000 conversations each, 100 clients a user. What is asked does not grow with the database:
 # 'hello' of a user with 1000 conversations, one page, a catch-up of the last 10000 numbers, 200 writes one after the
 # other. So a ratio much above 1 is a cost of size. Compaction has more to do in the large one and is given a row.
+#
+# Before each start the files are read once, in both sizes: a small database is in the system's memory from having been filled,
+# of a large one most is not, and what the disk takes would count as a cost of size. Where there is /proc, the server's reads are
+# counted as well (calls and processor time): unlike times they do not depend on what else the machine does. Cold, each page of the
+# file that is read is one more read of the disk; how many pages that are says the count of reads, which is the same cold and warm.
+#
+# A catch-up of 1000 scopes reads a page of the index for each scope and window, where the index is larger than these pages: four
+# times the calls between 100000 records, whose index is 250 pages, and 3000000, and no more from there on.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -182,6 +190,32 @@ serve() {
     echo $(($(now_ms) - began)) >"$work/$2.start"
 }
 
+# warm STORE RECORDS: what is asked next is in the system's memory.
+warm() {
+    if [[ $1 == embedded ]]; then
+        cat "$work/$2."* >/dev/null
+    else
+        cat "$postgres_folder"/data/base/*/* >/dev/null 2>&1 || true
+    fi
+}
+
+# spent: calls that read, and milliseconds of processor time, of the server so far; zeros where there is no /proc.
+spent() {
+    [[ -r /proc/$server/io ]] || { echo 0 0 && return; }
+    echo "$(awk '/syscr/ { print $2 }' "/proc/$server/io")" \
+        "$(cat "/proc/$server"/task/*/schedstat | awk '{ ns += $1 } END { printf "%.1f", ns / 1e6 }')"
+}
+# counted NAME KEY COMMAND...: notes what the server spends on it, in $work/NAME.KEY-reads and -cpu.
+counted() {
+    local name=$1 key=$2 before after
+    shift 2
+    before=$(spent)
+    "$@"
+    after=$(spent)
+    echo "$before $after" | awk '{ print $3 - $1 }' >"$work/$name.$key-reads"
+    echo "$before $after" | awk '{ printf "%.1f", $4 - $2 }' >"$work/$name.$key-cpu"
+}
+
 # call PATH BODY-FILE: the answer goes to $work/answer; prints milliseconds.
 call() {
     curl -fsS --compressed -o "$work/answer" -w '%{time_total}\n' -H "Authorization: Bearer $token" -d "@$2" "$address/v1/$1" \
@@ -189,19 +223,24 @@ call() {
 }
 middle() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 
-# ask NAME: the questions, of the server that runs.
-ask() {
-    local name=$1 index cursor
+# ask_hello NAME, ask_page NAME, ask_catchup NAME
+ask_hello() {
+    local index
     for index in 1 2 3 4 5 6 7; do
-        call pull "$work/$name.hello"
-    done | middle >"$work/$name.hello-ms"
+        call pull "$work/$1.hello"
+    done | middle >"$work/$1.hello-ms"
     jq -e '.state == "ok"' "$work/answer" >/dev/null || refuse "hello: $(head -c 300 "$work/answer")"
+}
+ask_page() {
+    local name=$1 index
     for index in {1..21}; do
         echo "{\"scope\":\"01980000-0000-7000-8000-$(printf '%012x' $((index * 40)))\",\"since\":$((index * 40)),\"coll\":\"messages\",\"limit\":50}" >"$work/page"
         call page "$work/page"
     done | middle >"$work/$name.page"
     [[ $(jq '.r | length' "$work/answer") -eq 50 ]] || refuse "page: $(head -c 300 "$work/answer")"
-    local began rows=0
+}
+ask_catchup() {
+    local name=$1 began cursor rows=0
     cp "$work/$name.away" "$work/pull"
     began=$(now_ms)
     while true; do
@@ -214,6 +253,14 @@ ask() {
     done
     echo $(($(now_ms) - began)) >"$work/$name.catchup"
     [[ $rows -eq $today ]] || refuse "the catch-up brought $rows rows, not $today"
+}
+
+# ask NAME: the questions, of the server that runs.
+ask() {
+    local name=$1 index
+    counted "$name" hello ask_hello "$name"
+    counted "$name" page ask_page "$name"
+    counted "$name" catchup ask_catchup "$name"
     for index in {1..200}; do
         printf '{"client":"%s","conn":1,"first":%d,"acked":%d,"m":[{"id":"01a00000-0000-7000-8000-%012x","at":%d,"ops":[{"o":"put","c":"messages","i":"01b00000-0000-7000-8000-%012x","f":{"conversationId":"01980000-0000-7000-8000-%012x","sentAt":%d,"text":"x"}}]}]}' \
             "$client" "$index" $((index - 1)) "$index" "$recent" "$index" "$index" "$recent" >"$work/push"
@@ -258,7 +305,11 @@ measure() {
     # Five starts, of which the middle one counts.
     for _ in 1 2 3 4 5; do
         stop_server
+        warm "$store" "$records"
         serve "$database" "$name"
+        read -r start_reads start_cpu <<<"$(spent)"
+        echo "$start_reads" >"$work/$name.start-reads"
+        echo "$start_cpu" >"$work/$name.start-cpu"
         cat "$work/$name.start"
     done >"$work/starts"
     middle <"$work/starts" >"$work/$name.start"
@@ -303,6 +354,14 @@ start|start until ready, ms
 hello-ms|hello of a user with 1000 scopes, ms
 page|a page of 50, ms
 catchup|catch-up of 10000 numbers, ms
+start-reads|start: calls that read
+start-cpu|start: processor time, ms
+hello-reads|7 hellos: calls that read
+hello-cpu|7 hellos: processor time, ms
+page-reads|21 pages: calls that read
+page-cpu|21 pages: processor time, ms
+catchup-reads|catch-up: calls that read
+catchup-cpu|catch-up: processor time, ms
 push|a write, one after the other, ms
 migrate|migrate where there is nothing to do, ms
 compact|compaction, ms (grows with what is forgotten)

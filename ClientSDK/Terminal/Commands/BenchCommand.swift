@@ -97,7 +97,7 @@ struct BenchWrites: AsyncParsableCommand {
     @OptionGroup var target: BenchTargetOptions
 
     func validate() throws {
-        try bound(writers, "--writers", 1...8_000)
+        try bound(writers, "--writers", 1...10_000)
         try bound(sharing, "--sharing", 1...256)
         try bound(inFlight, "--in-flight", 1...1_000)
         try bound(seconds, "--seconds", 1...600)
