@@ -4,6 +4,7 @@ import TidemarkModel
 import TidemarkPostgres
 
 @testable import TidemarkPostgresStore
+import TidemarkStore
 
 @Suite struct HintPayloadTests {
     @Test func `hints of hostile names come back as they were`() throws {
