@@ -17,7 +17,8 @@ extension HubExecutor {
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
-            if let session = hub.session(id), let revoked = revoked(session, isNew: request.registers) {
+            connection.isNew = request.registers
+            if let session = hub.session(id), let revoked = revoked(session, connection) {
                 return apply(.tokenRevoked(id, revoked), flushes: false)
             }
             guard node.connectionCounts.enter(id, .init(workspace: request.workspace, user: request.user)) else {
@@ -73,14 +74,15 @@ extension HubExecutor {
     /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read: what is revoked
     /// later finds the session in the hub.
     func judge(_ id: SessionID) {
-        guard let session = hub.session(id), session.isStreaming, let revoked = revoked(session, isNew: false) else {
-            return
-        }
+        guard let connection = connections[id], let session = hub.session(id), session.isStreaming,
+            let revoked = revoked(session, connection)
+        else { return }
         apply(.tokenRevoked(id, revoked), flushes: false)
     }
 
-    private func revoked(_ session: Session, isNew: Bool) -> RevokedToken? {
-        session.identity.flatMap { node.revocations.judge($0, isNew ? .unnamed : .named(session.client)) }
+    private func revoked(_ session: Session, _ connection: Connection) -> RevokedToken? {
+        let device = connection.isNew ? DeviceClaim.unnamed : .named(session.client)
+        return session.identity.flatMap { node.revocations.judge($0, device) }
     }
 
     /// Once a client is known to be who it says, an older connection of it ends, on whatever loop it lives.

@@ -13,6 +13,8 @@ final class HubExecutor: SocketOwner {
         var isTouched = false
         var awaitsRoom = false
         var isWelcomed = false
+        /// Its client id is being registered.
+        var isNew = false
 
         init(_ socket: Socket) { self.socket = socket }
     }
@@ -102,6 +104,7 @@ final class HubExecutor: SocketOwner {
         if case .loaded(let id, _) = event {
             noteWelcome(id)
             judge(id)
+            connections[id]?.isNew = false
         }
         if case .verified(let id, _) = event { judge(id) }
         if flushes { flush() }

@@ -124,6 +124,8 @@ extension Node {
                 revocations.beRead()
             }
         } catch {
+            // Whoever stops is cut short, and has nothing to tell.
+            guard !Task.isCancelled else { return }
             logger.warning("Could not look for revoked tokens", metadata: ["error": "\(error)"])
         }
     }

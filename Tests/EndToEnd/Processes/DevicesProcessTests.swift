@@ -55,12 +55,12 @@ import TidemarkNIOTransport
         let token = try other.token(phone.user)
         let clock = ContinuousClock()
         let begun = clock.now
-        let revoked = try await Self.call(one, "/v1/revocations", #"{"client":"\(phone.id)"}"#, token)
+        let revoked = try await Self.call(one, "/v1/revocations", #"{"client":"\#(phone.id)"}"#, token)
         #expect(revoked.status == 200)
         #expect(try await Self.closeCode(open) == 4403)
         let took = clock.now - begun
         #expect(took < .seconds(1), "\(took)")
-        for (path, body) in [("/v1/pull", #"{"client":"\(phone.id)"}"#), ("/v1/pull", #"{"scopes":[]}"#)] {
+        for (path, body) in [("/v1/pull", #"{"client":"\#(phone.id)"}"#), ("/v1/pull", #"{"scopes":[]}"#)] {
             #expect(try await Self.call(other, path, body, token).status == 401)
         }
         #expect(try await one.process.stop() == 0)

@@ -195,6 +195,27 @@ import TidemarkWire
         }
     }
 
+    @Test func `a device that is being registered by the token of one that is revoked does not slip through`()
+        async throws
+    {
+        let store = FaultyStore()
+        let opened = OpenedStore(store, revocations: store.inner)
+        try await TestServer.running(over: opened, surroundings: Self.surroundings()) { server in
+            let phone = try await TestClient.welcomed(server, as: "ann", 1)
+            let token = try server.token("ann")
+            let client = try await TestClient.open(server, 2)
+            store.faults.withLock { faults in
+                faults.beforeSession = {
+                    _ = try await server.node.revoke(.client(phone.id, of: UserID("ann")), in: WorkspaceID("w"))
+                }
+            }
+            try await client.send(
+                .hello(Hello(token: token, client: client.id, isNewClient: true, connection: 1)))
+            #expect(try await client.closeCode() == 4401)
+            #expect(try await phone.closeCode() == 4403)
+        }
+    }
+
     @Test func `what was read for who is signed out meanwhile is not given out`() async throws {
         let store = FaultyStore()
         let opened = OpenedStore(store, revocations: store.inner)
