@@ -50,7 +50,7 @@ import TidemarkModel
     @Test func `in some courses copies go back as far as the database, and fetch single records`() throws {
         let worlds = try (1...60).map { try course(of: $0) }
         #expect(worlds.map(\.rewinds.tails).reduce(0, +) > 10)
-        #expect(worlds.map(\.rewinds.fetched).reduce(0, +) > 10)
+        #expect(worlds.map(\.rewinds.fetched).reduce(0, +) >= 5)
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
