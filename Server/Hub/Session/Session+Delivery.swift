@@ -11,7 +11,7 @@ extension Session {
     ///   - durable: the number up to which the order is called safe.
     ///   - shared: the frame that the previous session got for the same batch, used again when it is the same.
     package mutating func deliver(
-        _ batch: DeliveryBatch, after tail: Head, groups: [Int], durable: SequenceNumber = 0, shared: inout SharedFrame?,
+        _ batch: DeliveryBatch, after tail: Head, groups: [Int], durable: SequenceNumber, shared: inout SharedFrame?,
         now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         let settled = batch.settled(of: client)
