@@ -90,7 +90,7 @@ neighbour() {
 begin_crowd() {
     local before
     before=$(run_sql -c 'SELECT count(*) FROM sync_workspace')
-    "$tide" bench writes --server "$address" --secret-file "$work/secret" --writers "$1" --seconds 600 >"$work/crowd.log" 2>&1 &
+    "$tide" bench writes --server "$address" --secret-file "$work/secret" --writers "$1" --sharing 4 --seconds 600 >"$work/crowd.log" 2>&1 &
     writers=$!
     until [[ $(run_sql -c 'SELECT count(*) FROM sync_workspace') -gt $before ]]; do
         kill -0 "$writers" 2>/dev/null || refuse "the crowd ended: $(tail -n 3 "$work/crowd.log")"
@@ -118,21 +118,6 @@ hold() {
     done
 }
 
-say "$crowd writers that wait"
-for ((round = 0; round < rounds; round++)); do
-    neighbour alone
-    begin_crowd "$crowd"
-    hold
-    neighbour waiting
-    end_crowd
-done
-say "$crowd writers that write"
-for count in 256 "$crowd"; do
-    begin_crowd "$count"
-    for ((round = 0; round < rounds; round++)); do neighbour "beside-$count"; done
-    end_crowd
-done
-
 middle() { sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 row() { printf '%-44s %10s %10s %8s\n' "$@"; }
 # compare LABEL NAME BASE
@@ -142,7 +127,21 @@ compare() {
     row "$1" "$(cut -d ' ' -f 1 "$work/$2" | middle)" "$b" "$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.2f", b / a }')"
 }
 row "one writer, ms (middle of $rounds)" p50 p99 ratio
+say "$crowd writers that wait"
+for ((round = 0; round < rounds; round++)); do
+    neighbour alone
+    begin_crowd "$crowd"
+    hold
+    neighbour waiting
+    end_crowd
+done
 compare "alone" alone alone
 compare "beside $crowd that wait" waiting alone
+say "$crowd writers that write"
+for count in 256 "$crowd"; do
+    begin_crowd "$count"
+    for ((round = 0; round < rounds; round++)); do neighbour "beside-$count"; done
+    end_crowd
+done
 compare "beside 256 that write" beside-256 beside-256
 compare "beside $crowd that write" "beside-$crowd" beside-256
