@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import TidemarkModel
 import TidemarkPostgres
+import TidemarkStore
 
 @testable import TidemarkPostgresStore
-import TidemarkStore
 
 @Suite struct HintPayloadTests {
     @Test func `hints of hostile names come back as they were`() throws {

@@ -192,7 +192,8 @@ enum GoldenFrames {
         client + ephemeralClient + schemaClient + tailClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
-        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + durableServer + ignoredServer
+        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + durableServer
+            + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {
