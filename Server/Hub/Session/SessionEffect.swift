@@ -48,10 +48,10 @@ package struct LoadRequest: Hashable, Sendable {
 
     /// The search for the place where the client goes on; `nil` where there is nothing to look for: its cursor is of this
     /// history, or not under the seal, or older than what deletions are remembered, or no past ones came.
-    package func search(in snapshot: SessionSnapshot, _ context: SessionContext) -> CommonEnd? {
+    package func search(in snapshot: SessionSnapshot, _ context: SessionContext) -> EndSearch? {
         guard let place, !ends.isEmpty, snapshot.hasLost(place) else { return nil }
         let places = ends.prefix(Hello.endsMax).compactMap { context.place(of: $0, in: workspace) }
-        return CommonEnd(among: places, head: snapshot.head, horizon: snapshot.horizon)
+        return EndSearch(among: places, head: snapshot.head, horizon: snapshot.horizon)
     }
 }
 

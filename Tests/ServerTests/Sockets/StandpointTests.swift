@@ -89,7 +89,7 @@ import TidemarkWire
     @Test func `nothing is looked up for a cursor that stands, is not ours or lies behind the horizon`() {
         let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
         let place = context.place(of: cursor, in: Self.workspace)
-        func search(_ place: Head?, lineage: Head?, horizon: SequenceNumber = 0, ends: Int = 30) -> CommonEnd? {
+        func search(_ place: Head?, lineage: Head?, horizon: SequenceNumber = 0, ends: Int = 30) -> EndSearch? {
             let request = LoadRequest(
                 workspace: Self.workspace, user: UserID("ann"), client: UniqueID(high: 1, low: 1), registers: false,
                 place: place,

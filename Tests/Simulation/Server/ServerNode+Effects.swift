@@ -121,7 +121,7 @@ extension ServerNode {
 
     /// One read a step, each in a state of its own.
     private func findCommonEnd(
-        _ id: SessionID, _ request: LoadRequest, _ answer: LoadAnswer, _ search: CommonEnd?
+        _ id: SessionID, _ request: LoadRequest, _ answer: LoadAnswer, _ search: EndSearch?
     ) {
         var answer = answer
         guard var search, let seq = search.lookup else {

@@ -3,14 +3,14 @@ import TidemarkModel
 import TidemarkStore
 
 /// How far back a client goes whose cursor lies in what a database lost.
-@Suite struct CommonEndTests {
+@Suite struct EndSearchTests {
     private func head(_ seq: SequenceNumber, _ nonce: UInt64? = nil) -> Head {
         Head(seq: seq, nonce: nonce ?? UInt64(seq), time: 0, epoch: 1)
     }
 
     /// The stored order has batches of ten numbers through 100; beyond 60 they are of another history than the ends.
     private func search(_ ends: [Head], horizon: SequenceNumber = 0) -> (end: Head?, reads: Int) {
-        var search = CommonEnd(among: ends, head: head(100), horizon: horizon)
+        var search = EndSearch(among: ends, head: head(100), horizon: horizon)
         var reads = 0
         while let seq = search.lookup, reads < 100 {
             reads += 1

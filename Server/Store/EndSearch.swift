@@ -8,11 +8,11 @@ package import TidemarkModel
 /// halving finds the end with five reads of one row, not one for each cursor.
 ///
 /// ```swift
-/// var search = CommonEnd(among: ends, head: snapshot.head, horizon: snapshot.horizon)
+/// var search = EndSearch(among: ends, head: snapshot.head, horizon: snapshot.horizon)
 /// while let seq = search.lookup { search.found(try await store.batch(holding: seq, in: workspace)) }
 /// let common = search.end
 /// ```
-package struct CommonEnd: Hashable, Sendable {
+package struct EndSearch: Hashable, Sendable {
     /// Oldest first.
     private let ends: [Head]
     /// So many from the first are of the history, and so many may be.
