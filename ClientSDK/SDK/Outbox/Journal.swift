@@ -79,10 +79,11 @@ struct Journal {
     ///   - durable: the number of the order up to which the server calls it safe; `nil` where it does not say.
     ///   - time: what was settled before that goes in any case, by the server's time.
     func trim(through durable: SequenceNumber?, before time: Milliseconds) throws {
-        // Numbers and times rise with the entries: the first that stays ends the search, and what was refused goes along.
+        // Numbers and times rise with the entries: the first that stays ends the search. What was refused has neither and goes
+        // along; what a lost scope took the payload of has both.
         let sql = """
             SELECT n FROM tidemark_outbox
-            WHERE n <= ?1 AND state = 'settled' AND seq > ?2 AND settled > ?3
+            WHERE n <= ?1 AND seq > ?2 AND settled > ?3
             ORDER BY n LIMIT 1
             """
         let last = try Meta.ackedThrough.integer(db) ?? 0
