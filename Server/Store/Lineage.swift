@@ -123,6 +123,23 @@ package enum EpochOutcome: Hashable, Sendable {
 }
 
 extension SessionSnapshot {
+    /// Whether the lineage is to be read for `noteLoss`.
+    package func mayHaveLost(_ place: Head?) -> Bool {
+        guard let place, place.seq > 0, place.epoch < head.epoch else { return false }
+        return !place.isOfHistory(holding: lineage)
+    }
+
+    /// Notes from which number on the client's copy is of a lost history.
+    ///
+    /// - Parameters:
+    ///   - place: where the client stands, under the seal.
+    ///   - lineage: the epochs of the order as they are stored.
+    package mutating func noteLoss(of place: Head?, _ lineage: [EpochStart]) {
+        guard let place, mayHaveLost(place) else { return }
+        let first = lineage.filter { $0.epoch > place.epoch }.map(\.first).min()
+        lost = first.flatMap { $0 <= place.seq ? $0 : nil }
+    }
+
     /// What a place that a server has given out proves: that the database went back, where its batch is not stored and no
     /// epoch has begun since.
     ///

@@ -68,13 +68,24 @@ import TidemarkTestKit
 
         for try await step in receipt.steps {
             switch step {
-            case .queued, .sending: continue
+            case .queued, .sending, .reoffered: continue
             case .committed(let seq, _): print("accepted at \(seq)")
             case .parked(let rejection): print("refused: \(rejection.message)")
             }
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
+        let listening = _Concurrency.Task {
+            for await event in store.events {
+                guard case .rewound(_, _, let counts) = event else { continue }
+                print(
+                    "\(counts.reoffered) own writes are sent again, \(counts.rescued) records of others are lost for now"
+                )
+            }
+        }
+        let lost = try await store.rescued()
+        #expect(lost.isEmpty)
+        listening.cancel()
         #expect(try kit.rows(of: Todo.self).map(\.title).prefix(2) == ["Buy milk", "Rye bread"])
         #expect(try kit.rows(of: Todo.self).count == 1_002)
         for try await step in many.steps where step.isFinal {

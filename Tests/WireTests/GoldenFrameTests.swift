@@ -19,6 +19,7 @@ import TidemarkWire
         "user": 6_061_202_044_968_043_208,
         "revision": 1_489_274_146_546_142_696,
         "ends": 4_940_752_798_116_775_500,
+        "durable": 15_814_767_404_774_000_525,
     ]
 
     // MARK: What is frozen
@@ -235,6 +236,7 @@ import TidemarkWire
         #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
         #expect(welcome.user == nil && welcome.schema == nil)
         #expect(welcome.rewind == nil && !welcome.answersIDs)
+        #expect(welcome.durable == nil && welcome.lost == nil)
     }
 
     @Test func `a welcome that tells more is read with what it tells`() throws {

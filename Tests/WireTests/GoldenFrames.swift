@@ -167,6 +167,23 @@ enum GoldenFrames {
         )
     ]
 
+    /// What a server says that tells how far its order is safe, and what it lost.
+    static let durableServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 2, cursorState: .resync, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), durable: 7,
+                    lost: 9)), "welcome+durable"
+        ),
+        (
+            .changes(
+                Changes(
+                    from: "c1", cursor: "c2", time: 12, isLive: true, isConsistent: true,
+                    settled: Settled(through: 1, outcomes: []), durable: 8)), "changes+durable"
+        ),
+    ]
+
     /// What both sides ignore.
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
@@ -175,7 +192,8 @@ enum GoldenFrames {
         client + ephemeralClient + schemaClient + tailClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
-        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + ignoredServer
+        server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + durableServer
+            + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

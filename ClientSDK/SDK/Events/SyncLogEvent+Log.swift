@@ -16,6 +16,7 @@ extension SyncLogEvent {
         case .withheld: "withheld"
         case .blobRefused: "blob_refused"
         case .forked: "forked"
+        case .rewound: "rewound"
         case .undecodable: "undecodable"
         case .evicted: "evicted"
         case .trimFailed: "trim_failed"
@@ -45,6 +46,11 @@ extension SyncLogEvent {
             ]
         case .blobRefused(let digest, let scope, let failure):
             ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
+        case .rewound(let from, let to, let counts):
+            [
+                "from": "\(from)", "to": to.map { "\($0)" } ?? "", "reoffered": "\(counts.reoffered)",
+                "missing": "\(counts.missing)", "rescued": "\(counts.rescued)",
+            ]
         case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
         case .undecodable(let collection, let record, let model, let field):
             ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
@@ -78,6 +84,7 @@ extension SyncLogEvent {
         case .withheld: "a write without an answer is withheld"
         case .blobRefused: "the bytes of a record were refused"
         case .forked: "the client id was in use elsewhere"
+        case .rewound: "the server's database went back; own writes are offered again"
         case .undecodable: "a record does not decode and is left out of lists"
         case .evicted: "records were evicted"
         case .trimFailed: "no records could be evicted"
@@ -90,7 +97,7 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .undecodable, .overdue, .corrupted: true
+        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted: true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .evicted, .trimFailed,
             .recovered:
             false
@@ -104,7 +111,7 @@ extension SyncLogEvent {
         case .corrupted: .error
         case .overdue: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .undecodable, .evicted, .trimFailed, .recovered:
+            .forked, .rewound, .undecodable, .evicted, .trimFailed, .recovered:
             .info
         }
     }

@@ -23,6 +23,8 @@ struct LocalCopy {
     /// The server's state under pending writes.
     private(set) var bases: [RecordKey: LocalRecord] = [:]
     private(set) var outbox: [Entry] = []
+    /// What is settled and kept.
+    private(set) var journal: [Entry] = []
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
     /// Collections that are still being filled, with the birth number down to which they are.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
@@ -51,9 +53,11 @@ struct LocalCopy {
             bases[key] = try records.base(key)
         }
         let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY written"
-        outbox = try Row.fetchAll(db, sql: entries).map { row in
+        for row in try Row.fetchAll(db, sql: entries) {
             let entry = try OutboxEntry(row)
-            return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            let found = Entry(
+                number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            if entry.state.isKept { journal.append(found) } else { outbox.append(found) }
         }
         for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_refetch") {
             toFetch.insert(try row.key(0))

@@ -78,6 +78,7 @@ extension Device {
                 break
             }
             log("takes another client id")
+            world.forked()
             let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
             try transact { try $0.fork(newClient: id) }
             return .applied

@@ -128,6 +128,9 @@ final class World {
         rewinds.committed()
     }
 
+    /// A device goes on under another client id.
+    func forked() { oracle.hasForked = true }
+
     /// The order ends where it ended then.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }
 }
