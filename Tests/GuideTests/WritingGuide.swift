@@ -10,6 +10,7 @@ import TidemarkTestKit
         let client = try await kit.client("ann")
         let taskList = TaskList(members: ["ann"])
         try await client.store.repository(TaskList.self).create(taskList)
+        try await kit.settle()
         return (kit, client, taskList.id)
     }
 
@@ -75,12 +76,10 @@ import TidemarkTestKit
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
-        let listening = _Concurrency.Task {
+        let listening = Task {
             for await event in store.events {
                 guard case .rewound(_, _, let counts) = event else { continue }
-                print(
-                    "\(counts.reoffered) own writes are sent again, \(counts.rescued) records of others are lost for now"
-                )
+                print("\(counts.reoffered) writes are sent again, \(counts.rescued) records of others are lost")
             }
         }
         let lost = try await store.rescued()

@@ -56,7 +56,11 @@ extension SyncMachine {
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
         // Less than was told before: the server's database went back, and what stands above is offered again.
-        if welcome.cursorState == .resync || welcome.settledThrough < ackedThrough { hasGoneBack = true }
+        if welcome.settledThrough < ackedThrough { hasGoneBack = true }
+        switch welcome.cursorState {
+        case .resync, .rewound: hasGoneBack = true
+        case .ok, .none: break
+        }
         toldThrough = min(toldThrough, welcome.settledThrough)
         ackedThrough = min(ackedThrough, welcome.settledThrough)
         appliedFrames = 0

@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 7
+    static let format: Int64 = 8
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -168,7 +168,7 @@ enum LocalTables {
                     WHERE n IN (SELECT n FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting'));
                     """)
         }
-        // Until format 7 a transaction left the outbox when it was settled.
+        // Until format 8 a transaction left the outbox when it was settled.
         for (table, column) in [
             ("tidemark_outbox", "seq INTEGER"), ("tidemark_outbox", "settled INTEGER"),
             ("tidemark_outbox", "scopes TEXT"), ("tidemark_parked", "awaits INTEGER"),

@@ -166,7 +166,8 @@ struct Journal {
         try Meta.journalBytes.set(db.first(sql)?.optionalInteger(0) ?? 0, db)
     }
 
-    /// What a lost scope's records were written with goes; numbers stay, and say which records they were of.
+    /// What a lost scope's records were written with goes; numbers stay, and say which records they were of. What only deletes
+    /// says no more than that, and stays whole: whoever deletes the record that is the scope loses it by that.
     func forget(_ scope: ScopeID) throws {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
@@ -176,6 +177,7 @@ struct Journal {
         for row in try db.all(sql, [scope.text]) {
             let entry = try OutboxEntry(row)
             let before = try entry.transaction()
+            guard before.mutations.contains(where: { $0.action != .delete }) else { continue }
             let keys = Set(before.mutations.map(\.key)).sorted()
             let bare = Transaction(
                 id: entry.id, mutations: keys.map { Mutation(key: $0, action: .delete) }, clientTime: entry.created)

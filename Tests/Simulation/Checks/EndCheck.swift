@@ -108,7 +108,8 @@ struct EndCheck {
     /// I-04, I-19, I-35: what a device believes of its writes is what the server did.
     private func checkReceipts(_ device: Device) throws {
         let hasGoneBack = world.rewinds.count > 0
-        let journal = Set(try LocalCopy(device.database).journal.map(\.id))
+        // Of what was refused, and of what a lost scope took along, only the number is kept.
+        let journal = Set(try LocalCopy(device.database).journal.filter { $0.state == .settled }.map(\.id))
         for id in device.watch.written.sorted() {
             let isAccepted = world.oracle.accepted.contains(id)
             let step = try device.database.writer.unsafeRead { db in try ReceiptTable(db: db).step(id) }

@@ -81,6 +81,17 @@ struct LocalCopy {
         return visible[key]?.record
     }
 
+    /// True when a pending write creates the record that is the scope.
+    func opens(_ scope: ScopeID, _ schema: Schema) -> Bool {
+        outbox.contains { entry in
+            guard entry.state != .held, entry.state != .void else { return false }
+            return entry.transaction.mutations.contains { mutation in
+                guard case .create = mutation.action, ScopeID(record: mutation.key.id) == scope else { return false }
+                return schema.collection(mutation.key.collection)?.scope == .ownRecord
+            }
+        }
+    }
+
     /// Every record with a trace in this copy.
     var keys: Set<RecordKey> { Set(visible.keys).union(bases.keys) }
 

@@ -16,10 +16,14 @@ struct OutboxCheck {
         keepsAll = database.limits.journalBytesMax == LocalLimits().journalBytesMax
     }
 
-    /// - Parameter released: parked transactions that the app sent anew under another id, or gave up.
-    func checkConservation(of written: Set<TransactionID>, released: Set<TransactionID>) throws {
+    /// - Parameters:
+    ///   - released: parked transactions that the app sent anew under another id, or gave up.
+    ///   - forgotten: committed ones of which nothing but the number is kept.
+    func checkConservation(
+        of written: Set<TransactionID>, released: Set<TransactionID>, forgotten: Set<TransactionID>
+    ) throws {
         // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
-        try database.writer.unsafeRead { db in try checkEach(of: written, released, db) }
+        try database.writer.unsafeRead { db in try checkEach(of: written, released, forgotten, db) }
         // The journal and what is pending are one row of numbers.
         let numbered = (copy.journal.filter { $0.number > 0 } + copy.outbox.filter { $0.state != .waiting })
             .sorted { $0.number < $1.number }
@@ -29,7 +33,9 @@ struct OutboxCheck {
                 "no entry between \(before.number) and \(after.number)")
         }
     }
-    private func checkEach(of written: Set<TransactionID>, _ released: Set<TransactionID>, _ db: Database) throws {
+    private func checkEach(
+        of written: Set<TransactionID>, _ released: Set<TransactionID>, _ forgotten: Set<TransactionID>, _ db: Database
+    ) throws {
         let entries = Dictionary(copy.outbox.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let kept = Set(copy.journal.map(\.id))
         let parked = Set(try Parking(db: db).parked().map(\.transaction.id))
@@ -39,8 +45,13 @@ struct OutboxCheck {
             case .queued, .sending, .reoffered:
                 try require(isPending && !parked.contains(id) && !kept.contains(id), "\(id) is not pending")
             case .committed:
-                try require(entries[id] == nil && !parked.contains(id), "\(id) is settled and pending")
-                try require(!keepsAll || kept.contains(id), "\(id) was committed, and is not in the journal")
+                // Lost by the server: the number is offered with nothing in it.
+                let isOnlyNumber = forgotten.contains(id) && entries[id]?.state == .void
+                try require(
+                    (entries[id] == nil || isOnlyNumber) && !parked.contains(id), "\(id) is settled and pending")
+                try require(
+                    !keepsAll || kept.contains(id) || forgotten.contains(id),
+                    "\(id) was committed, and is not in the journal")
             case .parked:
                 let isOnce = !isPending && parked.contains(id) != released.contains(id)
                 try require(isOnce, "\(id) is parked, and not in one place")

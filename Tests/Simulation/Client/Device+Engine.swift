@@ -43,7 +43,7 @@ extension Device {
             if let connection { world.network.sendUp(connection, bytes) }
         case .applyWelcome(let welcome):
             log(
-                "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)"
+                "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count) lmid \(welcome.settledThrough) lost \(welcome.lost ?? 0) epoch \(welcome.epoch) to \(welcome.rewind?.to ?? 0) at \(position())"
             )
             watch.willApply(welcome, on: self)
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
