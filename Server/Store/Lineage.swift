@@ -129,7 +129,8 @@ extension SessionSnapshot {
         return !place.isOfHistory(holding: lineage)
     }
 
-    /// Notes from which number on the client's copy is of a lost history.
+    /// Notes from which number on the client's copy is of a lost history for certain: the first of an epoch that it does not
+    /// know, or where that began late, the number of `place` itself.
     ///
     /// - Parameters:
     ///   - place: where the client stands, under the seal.
@@ -137,7 +138,12 @@ extension SessionSnapshot {
     package mutating func noteLoss(of place: Head?, _ lineage: [EpochStart]) {
         guard let place, mayHaveLost(place) else { return }
         let first = lineage.filter { $0.epoch > place.epoch }.map(\.first).min()
-        lost = first.flatMap { $0 <= place.seq ? $0 : nil }
+        if let first, first <= place.seq {
+            lost = first
+        } else if place.seq >= horizon {
+            // Others wrote before anybody proved it.
+            lost = place.seq
+        }
     }
 
     /// What a place that a server has given out proves: that the database went back, where its batch is not stored and no

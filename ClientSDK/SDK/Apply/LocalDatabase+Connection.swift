@@ -71,6 +71,8 @@ extension LocalDatabase {
             try Awaiting(db: db).expire(before: welcome.now - limits.journalLifetime)
             try Journal(db: db).trim(through: welcome.durable, before: welcome.now - limits.journalLifetime)
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
+            let isNew = try Meta.registered.integer(db) != 1
+            if isNew || wentBack || welcome.cursorState != .ok { try Journal(db: db).notePast(isNew: isNew) }
             try Meta.registered.set(1, db)
             try Meta.epoch.set(welcome.epoch, db)
             try told.remember(db)

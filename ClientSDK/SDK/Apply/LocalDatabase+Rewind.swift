@@ -29,7 +29,10 @@ extension LocalDatabase {
         guard let first = welcome.lost else {
             return counts == RewindCounts() ? nil : .rewound(from: from, to: nil, counts)
         }
-        counts.reoffered += try reoffering.reoffer(formerFrom: first, rebase: &rebase)
+        let end = try welcome.rewind.flatMap { try PastCursors(db: db).number(of: $0.end) } ?? 0
+        let former = try Journal(db: db)
+            .former(from: first, end: end, after: welcome.now - limits.journalLifetime)
+        counts.reoffered += try reoffering.reoffer(former: former, rebase: &rebase)
         var withdrawn: Set<ScopeID> = []
         let regained = Set(welcome.added.map(\.scope))
         for scope in welcome.purged where !regained.contains(scope) {

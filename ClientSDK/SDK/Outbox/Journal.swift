@@ -131,12 +131,30 @@ struct Journal {
         return try db.all(sql, [number, last]).map { try OutboxEntry($0) }
     }
 
-    /// What a former client id had settled from a number of the order on.
-    func former(from seq: SequenceNumber) throws -> [OutboxEntry] {
+    /// What a former client id had settled from a number of the order on; all of the last one's where the copy goes back to
+    /// before that was registered.
+    ///
+    /// - Parameters:
+    ///   - end: the number of the past cursor that the copy goes back to; 0 for none.
+    ///   - time: what was settled before that, by the server's time, is kept no more.
+    func former(from seq: SequenceNumber, end: Int64, after time: Milliseconds) throws -> [OutboxEntry] {
+        // A client that the server does not know, and of whose past cursors none is left, was registered in what is lost; and
+        // all that it wrote was written after that.
+        let isUnregistered = try Meta.formerPast.integer(db).map { end < $0 } ?? false
+        let written = try isUnregistered ? Meta.formerWritten.integer(db) ?? .max : .max
         let sql = """
-            SELECT \(OutboxEntry.columns) FROM tidemark_outbox WHERE n < 0 AND seq >= ? ORDER BY n
+            SELECT \(OutboxEntry.columns) FROM tidemark_outbox
+            WHERE n < 0 AND (seq >= ? OR written >= ?) AND settled > ?
+            ORDER BY n
             """
-        return try db.all(sql, [seq]).map { try OutboxEntry($0) }
+        return try db.all(sql, [seq, written, time]).map { try OutboxEntry($0) }
+    }
+
+    /// Notes where the past cursors of this client id begin: with the next one, where it is new or the copy went back.
+    func notePast(isNew: Bool) throws {
+        let next = try PastCursors(db: db).next()
+        let first = try isNew ? next : min(next, Meta.registeredPast.integer(db) ?? 1)
+        try Meta.registeredPast.set(first, db)
     }
 
     /// Makes room for the numbers of another client id.
@@ -151,9 +169,13 @@ struct Journal {
         if isCopy {
             try db.run("DELETE FROM tidemark_outbox WHERE n <= ? AND state = 'settled'", [last])
         } else {
-            try db.run(
-                "UPDATE tidemark_outbox SET n = written + ? WHERE n > 0 AND n <= ? AND state = 'settled'",
-                [Self.formerPlace, min(last, lostAbove)])
+            let kept = "n > 0 AND n <= ? AND state = 'settled'"
+            let limit = min(last, lostAbove)
+            let first = try db.first("SELECT min(written) FROM tidemark_outbox WHERE \(kept)", [limit])
+            try Meta.formerWritten.set(first?.optionalInteger(0) ?? .max, db)
+            // Of a client id that the server still knows it is not said when it was registered.
+            try Meta.formerPast.set(lostAbove == .max ? Meta.registeredPast.integer(db) ?? 0 : 0, db)
+            try db.run("UPDATE tidemark_outbox SET n = written + ? WHERE \(kept)", [Self.formerPlace, limit])
         }
         return try entries(above: 0)
     }

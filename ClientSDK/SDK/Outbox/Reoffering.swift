@@ -1,7 +1,7 @@
 import GRDB
 import TidemarkModel
 
-/// Puts what the server lost back among what is pending, inside one SQLite transaction.
+/// Puts what the server lost back among what is pending, inside one SQLite transaction.
 ///
 /// The app goes on seeing what it saw: a record's base becomes what is shown without the writes that are pending again. What
 /// the server has instead comes with its rows, whose numbers count whatever they are.
@@ -47,10 +47,11 @@ struct Reoffering {
         return (offered.count, Int(first - number - 1))
     }
 
-    /// Offers again what a former client id of this file had settled from a number of the order on: before what is pending,
-    /// or behind it where that may have been sent under its numbers.
-    func reoffer(formerFrom seq: SequenceNumber, rebase: inout Rebase) throws -> Int {
-        let entries = try Journal(db: db).former(from: seq)
+    /// Offers again what a former client id of this file had settled: before what is pending, or behind it where that may have
+    /// been sent under its numbers.
+    ///
+    /// - Parameter entries: what is known to be lost of it.
+    func reoffer(former entries: [OutboxEntry], rebase: inout Rebase) throws -> Int {
         guard !entries.isEmpty else { return 0 }
         var counts = try OutboxCounts(db)
         var offered: [(entry: OutboxEntry, number: Int64)] = []
@@ -81,7 +82,7 @@ struct Reoffering {
             let scopes = try scopes(of: number)
             for mutation in try entry.transaction().mutations {
                 let key = mutation.key
-                var base = try bases[key] ?? base(of: key, scopes, created: entry.created)
+                var base = try bases[key] ?? base(under: mutation, scopes, created: entry.created)
                 undo(mutation, in: &base, created: entry.created)
                 bases[key] = base
                 try OutboxTable(db: db).link(key, scope: base.scope, number: number)
@@ -95,9 +96,16 @@ struct Reoffering {
     }
 
     /// What is shown of the record, with what is pending already taken off where there is such.
-    private func base(of key: RecordKey, _ scopes: [ScopeID], created: Milliseconds) throws -> LocalRecord {
+    private func base(under mutation: Mutation, _ scopes: [ScopeID], created: Milliseconds) throws -> LocalRecord {
+        let key = mutation.key
         if let known = try records.base(key) ?? records.visible(key) { return known }
-        let scope = scopes.count == 1 ? scopes[0] : ScopeID(record: key.id)
+        var scope = scopes.count == 1 ? scopes[0] : ScopeID(record: key.id)
+        // What it creates may have been evicted since; of what it changed nothing is shown then.
+        if case .create(let fields) = mutation.action, let collection = records.tables[key.collection]?.collection,
+            let own = try? collection.scope(of: key.id, fields: fields)
+        {
+            scope = own
+        }
         return LocalRecord(absent: key, scope: scope, author: account, created: created)
     }
 

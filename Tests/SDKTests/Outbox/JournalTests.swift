@@ -74,4 +74,37 @@ import TidemarkWire
         let bodies = try bench.string("SELECT group_concat(body) FROM tidemark_outbox WHERE n IN (1, 3)") ?? ""
         #expect(!bodies.contains("text"))
     }
+
+    @Test func `a deletion in a lost scope stays whole, since it says no more than its record`() throws {
+        try bench.write(5, .delete(.note(1)))
+        _ = try bench.database.nextPush(after: 3, maxTransactions: 9, maxBytes: 9_999)
+        try bench.apply(
+            from: "c1", to: "c2", settled: .outcomes([(4, 4, nil), (5, 5, nil)]),
+            grants: [.init(scope: RecordKey.room(1).scope, since: 110, role: nil)])
+        #expect(try states() == "1refused,2refused,3refused,4refused,5settled")
+    }
+
+    @Test func `a file from before what is settled was kept opens, and keeps from then on`() throws {
+        let folder = try TemporaryFolder()
+        let old = try Bench(path: folder.path("a"))
+        try old.join()
+        try old.write(1, .room(1))
+        try old.database.writer.write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tidemark_outbox DROP COLUMN seq;
+                    ALTER TABLE tidemark_outbox DROP COLUMN settled;
+                    ALTER TABLE tidemark_outbox DROP COLUMN scopes;
+                    ALTER TABLE tidemark_parked DROP COLUMN awaits;
+                    DROP TABLE tidemark_rescue;
+                    """)
+            try Meta.format.set(7, db)
+        }
+        try old.database.close()
+        #expect(try FileInspection(path: folder.path("a")).diagnostics().journal.transactions == 0)
+        let opened = try Bench(path: folder.path("a"))
+        _ = try opened.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        try opened.apply(settled: .accepted(1, 1))
+        #expect(try opened.string("SELECT group_concat(n || state) FROM tidemark_outbox") == "1settled")
+    }
 }

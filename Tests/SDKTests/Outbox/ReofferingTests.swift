@@ -27,11 +27,17 @@ import TidemarkWire
         try bench.write(4, .update(.note(9), [NamedPatch("likes", .increment(100))]))
     }
 
-    private func goBack(to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = []) throws -> [SyncLogEvent]
-    {
+    /// - Parameter end: a past cursor that is common; without one everything is filled again.
+    private func goBack(
+        to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = [], end: String? = nil
+    ) throws -> [SyncLogEvent] {
         var welcome = Welcome.make(state: .resync, cursor: "d0", settledThrough: settled)
         welcome.epoch = 2
         welcome.lost = lost
+        if let end, let lost {
+            welcome.cursorState = .rewound
+            welcome.rewind = .init(to: lost - 1, end: end)
+        }
         welcome.purged = purged.isEmpty ? [room] : purged
         if purged.isEmpty { welcome.added = [.init(scope: room, since: 1, role: .member)] }
         var events: [SyncLogEvent] = []
@@ -104,12 +110,20 @@ import TidemarkWire
         #expect(try bench.database.pendingCount() == 1)
         #expect(try bench.database.step(of: .transaction(3)) == .committed(seq: 103, time: 7_000))
         _ = try bench.database.beginConnection()
-        _ = try goBack(to: 0, lost: 102)
+        _ = try goBack(to: 0, lost: 102, end: "c1")
         let push = try sent(after: 0)
         #expect(push.map(\.entry.id) == [2, 3, 4].map { .transaction($0) })
         #expect(push.map(\.number) == [1, 2, 3])
         #expect(try bench.fields(.note(9))?["likes"] == 111)
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+    }
+
+    @Test func `a client id that was registered in what is lost offers all that it wrote`() throws {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        _ = try bench.database.beginConnection()
+        _ = try goBack(to: 0, lost: 103)
+        #expect(try sent(after: 0).map(\.entry.id) == [1, 2, 3, 4].map { .transaction($0) })
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
     }
 
     @Test func `a copy of the file offers nothing that was settled elsewhere`() throws {
@@ -155,6 +169,21 @@ import TidemarkWire
         #expect(try bench.row(own) != nil && bench.row(.note(7)) == nil)
         #expect(try bench.database.parked().isEmpty)
         #expect(try sent(after: 4).map(\.number) == [5, 6])
+    }
+
+    @Test func `what was evicted since is offered in its own scope, and parked with that`() throws {
+        let other = RecordKey.room(3).scope
+        try bench.write(5, .note(30, ["text": "mine"]), .room(3))
+        _ = try sent(after: 4)
+        try bench.apply(
+            from: "c1", to: "c2", .note(30, seq: 105, author: "ann", ["text": "mine"]), .room(3, seq: 106),
+            settled: .outcomes([(4, 4, nil), (5, 5, nil)]), grants: [.init(scope: other, since: 106, role: .owner)])
+        try bench.database.writer.write { db in
+            try db.run("DELETE FROM notes WHERE local_id = ?", [RecordKey.note(30).id.description])
+        }
+        _ = try goBack(to: 4, lost: 105, purged: [room, other])
+        #expect(try bench.count("notes WHERE scope = '\(room.text)'") == 0)
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(5)])
     }
 
     @Test func `what others wrote and the server lost is kept to be looked at`() throws {

@@ -44,15 +44,19 @@ import TidemarkWire
             EpochStart(epoch: 3, first: 60, baseNonce: 1, time: 1, reason: .head, lost: 80),
             EpochStart(epoch: 2, first: 40, baseNonce: 1, time: 1, reason: .restore, lost: 50),
         ]
-        func lost(_ seq: SequenceNumber, _ epoch: Epoch, holding found: Head? = nil) -> SequenceNumber? {
+        func lost(
+            _ seq: SequenceNumber, _ epoch: Epoch, holding found: Head? = nil, horizon: SequenceNumber = 0
+        ) -> SequenceNumber? {
             var snapshot = SessionSnapshot(head: Head(seq: 90, nonce: 9, time: 1, epoch: 3), lineage: found)
+            snapshot.horizon = horizon
             snapshot.noteLoss(of: Head(seq: seq, nonce: 7, time: 1, epoch: epoch), lineage)
             return snapshot.lost
         }
         #expect(lost(50, 1) == 40)
         #expect(lost(70, 2) == 60)
         #expect(lost(70, 1) == 40)
-        #expect(lost(30, 1) == nil, "forgotten, and not lost")
+        #expect(lost(30, 1, horizon: 35) == nil, "forgotten, and not lost")
+        #expect(lost(30, 1) == 30, "others wrote before the epoch began")
         #expect(lost(95, 3) == nil)
         let own = Head(seq: 50, nonce: 7, time: 1, epoch: 1)
         #expect(lost(50, 1, holding: own) == nil, "it is of this history")

@@ -204,6 +204,7 @@ struct CopyWatch {
         let held = [
             "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
         ]
+        let pending = ["tidemark_base", "tidemark_outbox_record"]
         let copy = try LocalCopy(device.database)
         try device.database.writer.unsafeRead { db in
             func checkNone(_ table: String, _ scope: ScopeID) throws {
@@ -214,7 +215,7 @@ struct CopyWatch {
             for scope in scopes {
                 for table in held { try checkNone(table, scope) }
                 guard wasAstray, copy.opens(scope, device.world.schema) else {
-                    for table in collections + ["tidemark_base", "tidemark_outbox_record"] { try checkNone(table, scope) }
+                    for table in collections + pending { try checkNone(table, scope) }
                     continue
                 }
                 for (key, base) in copy.bases where base.scope == scope {

@@ -77,8 +77,7 @@ extension Device {
                 world.broke(.exactlyOnce, "d\(number) was told to take another client id")
                 break
             }
-            log("takes another client id")
-            world.forked()
+            world.forked(number)
             let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
             try transact { try $0.fork(newClient: id) }
             return .applied

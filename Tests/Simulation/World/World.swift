@@ -129,7 +129,10 @@ final class World {
     }
 
     /// A device goes on under another client id.
-    func forked() { oracle.hasForked = true }
+    func forked(_ device: Int) {
+        log("d\(device) takes another client id")
+        oracle.hasForked = true
+    }
 
     /// The order ends where it ended then.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }
