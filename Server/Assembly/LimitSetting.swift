@@ -111,6 +111,12 @@ package struct LimitSetting: Sendable {
             { Int($0.node.compaction.keep / 86_400_000) }
         ) { $0.node.compaction.keep = Int64($1) * 86_400_000 },
         LimitSetting(
+            "DURABLE_HOURS",
+            "hours after which a commit counts as safe from a restored backup or a failover; until then devices keep what "
+                + "they wrote, and offer it again", 1...87_600,
+            { Int($0.node.durableAge.components.seconds / 3_600) }
+        ) { $0.node.durableAge = .seconds(3_600 * $1) },
+        LimitSetting(
             "BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824, { $0.wire.blobBytesMax ?? 0 }
         ) { $0.wire.blobBytesMax = $1 == 0 ? nil : $1 },
         LimitSetting(

@@ -27,7 +27,8 @@ extension Hub {
     mutating func committed(
         _ batch: DeliveryBatch, in workspace: WorkspaceID, now: Milliseconds, into effects: inout [SessionEffect]
     ) {
-        guard let tail = workspaces[workspace]?.ring.tail, batch.low == tail.seq + 1 else { return }
+        guard let ring = workspaces[workspace]?.ring, batch.low == ring.tail.seq + 1 else { return }
+        let (tail, durable) = (ring.tail, ring.durable)
         let touched = touched(by: batch, in: workspace)
         append(batch, to: workspace)
         for change in batch.memberships where change.role == nil {
@@ -37,7 +38,8 @@ extension Hub {
         for (id, groups) in touched {
             let note = withSession(id) { session -> Session.IndexNote? in
                 guard session.isLive else { return nil }
-                session.deliver(batch, after: tail, groups: groups, shared: &shared, now: now, into: &effects)
+                session.deliver(
+                    batch, after: tail, groups: groups, durable: durable, shared: &shared, now: now, into: &effects)
                 return session.takeIndexNote()
             }
             if case .some(.some(let note)) = note { take(note, of: id, in: workspace) }

@@ -40,17 +40,20 @@ package final class Epochs: Sendable {
 
 extension Node {
     /// Head, grants and client of one user, and the batch that holds the number of `place`, from one snapshot: that of
-    /// after the epoch which `place` makes begin, where it does.
+    /// after the epoch which `place` makes begin, where it does. And what was lost since `place` was given out.
     ///
     /// - Parameter place: a place under the seal of this server. Others prove nothing.
     package func session(
         for user: UserID, client: ClientID?, at place: Head?, in workspace: WorkspaceID
     ) async throws(StoreError) -> SessionSnapshot {
-        let snapshot = try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
-        guard let proof = snapshot.proof(by: place) else { return snapshot }
-        _ = try await epochs.begin(proof, reason: .cursor, in: workspace)
-        await feeds[workspace]?.readOn(from: reader)
-        return try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
+        var snapshot = try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
+        if let proof = snapshot.proof(by: place) {
+            _ = try await epochs.begin(proof, reason: .cursor, in: workspace)
+            await feeds[workspace]?.readOn(from: reader)
+            snapshot = try await store.session(for: user, client: client, holding: place?.seq, in: workspace)
+        }
+        if snapshot.mayHaveLost(place) { snapshot.noteLoss(of: place, try await store.lineage(of: workspace)) }
+        return snapshot
     }
 
     /// For feeds that read on from the store.

@@ -52,6 +52,11 @@ package final class Feed: Sendable {
     /// The end of what was given out; `nil` until the workspace is followed.
     var head: Head? { state.withLock { $0.tail?.head } }
 
+    /// Tells the sessions of the workspace how far the order is safe.
+    func tell(durable: SequenceNumber) {
+        for inbox in inboxes { inbox.post(.durable(workspace, durable)) }
+    }
+
     /// When it was last certain that nothing is missing here; `nil` until the workspace is followed.
     var confirmed: Milliseconds? { state.withLock { $0.tail == nil ? nil : $0.confirmed } }
 

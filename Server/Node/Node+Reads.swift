@@ -60,9 +60,11 @@ extension Node {
         if request.registers {
             registration = try await register(request.client, for: request.user, in: request.workspace)
         }
-        let snapshot = try await session(
+        var snapshot = try await session(
             for: request.user, client: request.client, at: request.place, in: request.workspace)
         let common = try await commonEnd(of: request, in: snapshot)
+        snapshot.durable = try await durability.through(
+            snapshot.head, after: snapshot.horizon, in: request.workspace, now: now())
         let feed = feeds[request.workspace]
         if let head, snapshot.head.seq <= head.seq, snapshot.head.nonce != head.nonce {
             // What was given out before is not stored. The poll would find out; this client need not see it meanwhile.

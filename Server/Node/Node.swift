@@ -83,6 +83,7 @@ package final class Node: Sendable {
     package let blobs: BlobService
     package let commits: GroupCommit
     package let epochs: Epochs
+    let durability: Durability
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
@@ -107,6 +108,7 @@ package final class Node: Sendable {
         let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
         let epochs = Epochs(parts)
         self.epochs = epochs
+        durability = Durability(store: parts.store, age: parts.limits.durableAge)
         let background = background
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })

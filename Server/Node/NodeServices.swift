@@ -49,6 +49,7 @@ struct TailService: Service {
                     }
                 }
                 group.addTask { await repeating(every: node.limits.renewEvery) { await node.writeSightings() } }
+                group.addTask { await repeating(every: node.limits.durableEvery) { await tellDurable() } }
                 guard node.parts.isStoreShared else { return }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followSchema() } }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followRevocations() } }
@@ -104,6 +105,20 @@ struct TailService: Service {
         for feed in resting {
             // Without it the registration lapses by itself a minute later.
             try? await node.store.unfollow(feed.workspace, node: node.parts.id)
+        }
+    }
+
+    private func tellDurable() async {
+        for feed in node.feeds.all {
+            guard let head = feed.head else { continue }
+            do throws(StoreError) {
+                let through = try await node.durability.through(head, after: 0, in: feed.workspace, now: node.now())
+                feed.tell(durable: through)
+            } catch {
+                node.logger.warning(
+                    "Could not find out how far a workspace is durable",
+                    metadata: ["workspace": "\(feed.workspace)", "error": "\(error)"])
+            }
         }
     }
 

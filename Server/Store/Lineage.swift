@@ -123,6 +123,29 @@ package enum EpochOutcome: Hashable, Sendable {
 }
 
 extension SessionSnapshot {
+    /// Whether the lineage is to be read for `noteLoss`.
+    package func mayHaveLost(_ place: Head?) -> Bool {
+        guard let place, place.seq > 0, place.epoch < head.epoch else { return false }
+        return !place.isOfHistory(holding: lineage)
+    }
+
+    /// Notes from which number on the client's copy is of a lost history for certain: the first of an epoch that it does not
+    /// know, or where that began late, the number of `place` itself.
+    ///
+    /// - Parameters:
+    ///   - place: where the client stands, under the seal.
+    ///   - lineage: the epochs of the order as they are stored.
+    package mutating func noteLoss(of place: Head?, _ lineage: [EpochStart]) {
+        guard let place, mayHaveLost(place) else { return }
+        let first = lineage.filter { $0.epoch > place.epoch }.map(\.first).min()
+        if let first, first <= place.seq {
+            lost = first
+        } else if place.seq >= horizon {
+            // Others wrote before anybody proved it.
+            lost = place.seq
+        }
+    }
+
     /// What a place that a server has given out proves: that the database went back, where its batch is not stored and no
     /// epoch has begun since.
     ///

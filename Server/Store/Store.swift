@@ -121,6 +121,10 @@ package struct SessionSnapshot: Hashable, Sendable {
     package var lineage: Head?
     /// Deletions up to this number are forgotten: who stands below it has to fill its scopes anew.
     package var horizon: SequenceNumber
+    /// The number up to which the order is called safe, for the welcome; `nil` where that is not found out.
+    package var durable: SequenceNumber?
+    /// The first number that was lost since the client's cursor was given out, for the welcome; `nil` where none was.
+    package var lost: SequenceNumber?
 
     package init(
         head: Head, client: ClientRow? = nil, results: [TransactionOutcome] = [], grants: [Grant] = [],

@@ -10,6 +10,7 @@ import TidemarkTestKit
         let client = try await kit.client("ann")
         let taskList = TaskList(members: ["ann"])
         try await client.store.repository(TaskList.self).create(taskList)
+        try await kit.settle()
         return (kit, client, taskList.id)
     }
 
@@ -68,13 +69,22 @@ import TidemarkTestKit
 
         for try await step in receipt.steps {
             switch step {
-            case .queued, .sending: continue
+            case .queued, .sending, .reoffered: continue
             case .committed(let seq, _): print("accepted at \(seq)")
             case .parked(let rejection): print("refused: \(rejection.message)")
             }
         }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
+        let listening = Task {
+            for await event in store.events {
+                guard case .rewound(_, _, let counts) = event else { continue }
+                print("\(counts.reoffered) writes are sent again, \(counts.rescued) records of others are lost")
+            }
+        }
+        let lost = try await store.rescued()
+        #expect(lost.isEmpty)
+        listening.cancel()
         #expect(try kit.rows(of: Todo.self).map(\.title).prefix(2) == ["Buy milk", "Rye bread"])
         #expect(try kit.rows(of: Todo.self).count == 1_002)
         for try await step in many.steps where step.isFinal {

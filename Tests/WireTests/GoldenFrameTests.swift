@@ -20,6 +20,7 @@ import TidemarkWire
         "revision": 1_489_274_146_546_142_696,
         "ends": 4_940_752_798_116_775_500,
         "compare": 1_957_912_715_071_221_208,
+        "durable": 15_814_767_404_774_000_525,
     ]
 
     // MARK: What is frozen
@@ -238,6 +239,7 @@ import TidemarkWire
         #expect(welcome.ephemerals == nil && welcome.limits.blobBytesMax == nil)
         #expect(welcome.user == nil && welcome.schema == nil)
         #expect(welcome.rewind == nil && !welcome.answersIDs)
+        #expect(welcome.durable == nil && welcome.lost == nil)
     }
 
     @Test func `a welcome that tells more is read with what it tells`() throws {

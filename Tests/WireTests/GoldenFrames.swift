@@ -213,6 +213,23 @@ enum GoldenFrames {
         return digest
     }
 
+    /// What a server says that tells how far its order is safe, and what it lost.
+    static let durableServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 2, cursorState: .resync, cursor: "cur", kept: [], purged: [], added: [],
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), durable: 7,
+                    lost: 9)), "welcome+durable"
+        ),
+        (
+            .changes(
+                Changes(
+                    from: "c1", cursor: "c2", time: 12, isLive: true, isConsistent: true,
+                    settled: Settled(through: 1, outcomes: []), durable: 8)), "changes+durable"
+        ),
+    ]
+
     /// What both sides ignore.
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
@@ -222,7 +239,7 @@ enum GoldenFrames {
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + ignoredServer
+            + durableServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

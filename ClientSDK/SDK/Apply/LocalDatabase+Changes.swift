@@ -36,6 +36,10 @@ extension LocalDatabase {
                 cursor = changes.cursor
             }
             try step.finish()
+            try Awaiting(db: db).retry(self)
+            if let safe = frames.last(where: { $0.durable != nil }) {
+                try Journal(db: db).trim(through: safe.durable, before: safe.time - limits.journalLifetime)
+            }
             guard let last = frames.last else { return step.events }
             try Meta.cursor.set(last.cursor, db)
             try notePast(last, of: frames.count, db)
@@ -79,7 +83,8 @@ private struct FrameStep {
         // First what is settled: a transaction that was accepted before its scope was lost is not to be parked. Then
         // scopes, since the frame's rows are filtered by the grants as they stand after it.
         if let settled = changes.settled {
-            try Settlement(db: db, memo: database.memo).settle(settled, now: now, rebase: &rebase)
+            try Settlement(db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax)
+                .settle(settled, now: now, rebase: &rebase)
         }
         if !changes.grants.isEmpty { try apply(changes.grants) }
         for group in database.names.local(changes.groups) {

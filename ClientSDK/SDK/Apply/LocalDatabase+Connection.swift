@@ -25,8 +25,19 @@ extension LocalDatabase {
     ///
     /// - Parameter note: told after the commit what was decided.
     /// - Throws: `StoreError` with `clientForked` or `serverForgot` when server and database disagree about which numbers
-    ///   were used: take another identity with `fork(newClient:)` and connect again. Nothing is then changed.
+    ///   were used: take another identity with `fork(newClient:)` and connect again. But for what that is to know, nothing is
+    ///   then changed.
     package func welcomed(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void = { _ in }) throws {
+        do {
+            try take(welcome, noting: note)
+        } catch let error as StoreError where error.code == .serverForgot {
+            // What the server knows of this client id is the last that is heard of it.
+            try change { db in try Meta.lostAbove.set(welcome.settledThrough, db) }
+            throw error
+        }
+    }
+
+    private func take(_ welcome: Welcome, noting note: (SyncLogEvent) -> Void) throws {
         var told = modelLimits
         let (model, messageBytes) = (welcome.limits.model, welcome.limits.messageBytesMax)
         // Something can be written whatever a server says; and what is larger than a message could not be sent.
@@ -34,31 +45,34 @@ extension LocalDatabase {
         told.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
         told.mutationsMax = max(1, model.mutationsMax)
         let events = try change { [told] db in
-            let acked = try Meta.ackedThrough.integer(db) ?? 0
             let last = try OutboxCounts(db).number
-            guard welcome.settledThrough >= acked else {
-                throw StoreError(
-                    .serverForgot,
-                    "the server knows \(welcome.settledThrough) transactions of this client, and had told of \(acked)")
-            }
             guard welcome.settledThrough <= last else {
                 throw StoreError(
                     .clientForked,
                     "the server settled \(welcome.settledThrough) transactions of this client, and \(last) were written"
                 )
             }
-            let scopes = ScopeChange(self, db, now: welcome.now)
             var rebase = Rebase(records: RecordTable(db, self))
+            let scopes = ScopeChange(self, db, now: welcome.now)
+            // While what is lost is still shown.
+            let wentBack = try welcome.tellsOfLoss(db)
+            if wentBack, let event = try takeLoss(of: welcome, db, rebase: &rebase) { rebase.note(event) }
             try goBack(welcome, scopes, db, rebase: &rebase)
             let gained = Set(welcome.added.map(\.scope))
-            for scope in welcome.purged where !gained.contains(scope) { try scopes.lose(scope, rebase: &rebase) }
+            for scope in welcome.purged where !gained.contains(scope) {
+                try scopes.lose(scope, wentBack: wentBack, rebase: &rebase)
+            }
             // Of a grant of the lost history the number says nothing.
             let anew = welcome.cursorState == .rewound ? Set(welcome.purged) : []
             for grant in welcome.added {
                 try scopes.gain(
                     grant.scope, since: grant.since, role: grant.role ?? .member, isAnew: anew.contains(grant.scope))
             }
+            try Awaiting(db: db).expire(before: welcome.now - limits.journalLifetime)
+            try Journal(db: db).trim(through: welcome.durable, before: welcome.now - limits.journalLifetime)
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
+            let isNew = try Meta.registered.integer(db) != 1
+            if isNew || wentBack || welcome.cursorState != .ok { try Journal(db: db).notePast(isNew: isNew) }
             try Meta.registered.set(1, db)
             try Meta.epoch.set(welcome.epoch, db)
             try told.remember(db)

@@ -91,6 +91,7 @@ extension LocalDatabase {
             }
             if try scopes.endIfFilled(page.scope) { try records.sweep(page.scope) }
             try scopes.noteChange()
+            try Awaiting(db: db).retry(self)
             return rebase.events
         }
         for event in events ?? [] { note(event) }

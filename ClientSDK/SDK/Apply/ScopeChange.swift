@@ -33,21 +33,50 @@ struct ScopeChange {
 
     /// Deletes all that is held of a scope and parks what is pending in it with `revoked`. What is left of it is the log,
     /// until ``LocalDatabase/cutLog(isNeeded:)``.
-    func lose(_ scope: ScopeID, rebase: inout Rebase) throws {
+    ///
+    /// - Parameter wentBack: the server's database did, and may have lost the grant. Where this device opened the scope, its
+    ///   writes stay to be seen: they bring it back. Where another did, they wait for that.
+    func lose(_ scope: ScopeID, wentBack: Bool = false, rebase: inout Rebase) throws {
         let outbox = OutboxTable(db: records.db)
+        let entries = try outbox.entries(touching: scope)
+        if try wentBack && entries.contains(where: { try opens(scope, $0) }) {
+            return try empty(scope, rebase: &rebase)
+        }
         let rejection = Rejection(.revoked, "\(scope): access to it ended")
-        for entry in try outbox.entries(touching: scope) {
+        for entry in entries {
             for key in try Parking(db: records.db).park(entry, rejection, at: now) { rebase.touch(key) }
+            if wentBack { try Awaiting(db: records.db).mark(entry.id, at: now) }
             rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
             // The number stays: numbers have no gaps, and the server may have accepted it before the access ended.
             switch entry.state {
             case .queued, .void: try outbox.set(.void, entry.number)
-            case .sending, .held, .withdrawn: try outbox.set(.held, entry.number)
+            case .sending, .reoffered, .held, .withdrawn: try outbox.set(.held, entry.number)
             case .waiting: try outbox.delete(entry.number)
+            case .settled, .refused: break
             }
         }
-        try uncover(scope, rebase: &rebase)
+        try Journal(db: records.db).forget(scope)
+        if !wentBack { try Rescue.forget(scope, records.db) }
+        try empty(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_base WHERE scope = ?", [scope.text])
+        try BlobTable(db: records.db).lose(scope)
+    }
+
+    /// Whether the entry creates the record that is the scope.
+    private func opens(_ scope: ScopeID, _ entry: OutboxEntry) throws -> Bool {
+        switch entry.state {
+        case .queued, .sending, .reoffered, .withdrawn, .waiting: break
+        case .held, .void, .settled, .refused: return false
+        }
+        return try entry.transaction().mutations.contains { mutation in
+            guard case .create = mutation.action, ScopeID(record: mutation.key.id) == scope else { return false }
+            return records.tables[mutation.key.collection]?.collection.scope == .ownRecord
+        }
+    }
+
+    /// Deletes what the server gave of a scope.
+    private func empty(_ scope: ScopeID, rebase: inout Rebase) throws {
+        try uncover(scope, rebase: &rebase)
         try records.db.run("DELETE FROM tidemark_history WHERE scope = ?", [scope.text])
         for (name, table) in records.tables.sorted(by: { $0.key < $1.key }) {
             // What an index is told to forget stays in its older parts until they are merged: it begins anew.
@@ -56,7 +85,6 @@ struct ScopeChange {
             try records.db.run("DELETE FROM \(CollectionTable.quoted(name)) WHERE scope = ?", [scope.text])
         }
         try Meta.withdrawn.set(1, records.db)
-        try BlobTable(db: records.db).lose(scope)
         try ScopeTable(db: records.db).delete(scope)
     }
 

@@ -27,6 +27,10 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var databaseBytes: Int64
     /// What waits to be sent or to be answered, oldest first.
     public var outbox: [QueuedWrite]
+    /// Settled transactions that are kept for the case that the server's database goes back.
+    public var journal: JournalState
+    /// Records that the server lost when its database went back, and that are kept: `SyncStore.rescued()` has them.
+    public var rescued: Int64
     /// What was refused for good, oldest first.
     public var parked: [ParkedWrite]
     /// The scopes that are held, by name.
@@ -78,13 +82,23 @@ public struct Diagnostics: Codable, Hashable, Sendable {
         public var unreadableBlobs: Int
     }
 
+    /// What is kept of settled transactions.
+    public struct JournalState: Codable, Hashable, Sendable {
+        /// How many there are.
+        public var transactions: Int64
+        /// Bytes of their bodies.
+        public var bytes: Int64
+        /// When the oldest was settled, by the server's clock.
+        public var oldest: Date?
+    }
+
     /// A transaction of the outbox.
     public struct QueuedWrite: Codable, Hashable, Sendable {
         /// The number that it is sent under; what waits without one has a number far above them.
         public var number: Int64
         /// The transaction's id, the same on the server.
         public var id: String
-        /// `queued`, `sending`, `held` (parked while on its way), `void` (only its number is sent), `withdrawn` or
+        /// `queued`, `sending`, `reoffered` (settled once, and lost by the server), `held` (parked while on its way), `void` (only its number is sent), `withdrawn` or
         /// `waiting` (got no answer too often, or stands behind one that did).
         public var state: String
         /// When it was written, by the device's clock.

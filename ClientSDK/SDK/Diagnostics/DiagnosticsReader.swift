@@ -15,7 +15,8 @@ struct DiagnosticsReader {
             hasCursor: try Meta.cursor.text(db) != nil, lastNumber: try OutboxCounts(db).number,
             acknowledgedThrough: try Meta.ackedThrough.integer(db) ?? 0,
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
-            databaseBytes: try bytes(), outbox: try outbox(), parked: try parked(), scopes: try scopes(),
+            databaseBytes: try bytes(), outbox: try outbox(), journal: try journal(), rescued: try rescued(),
+            parked: try parked(), scopes: try scopes(),
             collections: try collectionNames().map(collection), blobs: try blobs(), undecodable: [],
             unindexed: [], comparison: try comparison(), damage: try damage())
     }
@@ -45,12 +46,28 @@ struct DiagnosticsReader {
         return pages * (try db.first("PRAGMA page_size")?.integer(0) ?? 0)
     }
 
+    private func journal() throws -> Diagnostics.JournalState {
+        // Files of older formats keep nothing.
+        guard try db.columns(in: "tidemark_outbox").contains(where: { $0.name == "settled" }),
+            let row = try db.first(
+                "SELECT count(*), min(settled) FROM tidemark_outbox WHERE state IN ('settled', 'refused')")
+        else { return Diagnostics.JournalState(transactions: 0, bytes: 0) }
+        return Diagnostics.JournalState(
+            transactions: try row.integer(0), bytes: try Meta.journalBytes.integer(db) ?? 0,
+            oldest: try row.optionalInteger(1).map { Date(milliseconds: $0) })
+    }
+
+    private func rescued() throws -> Int64 {
+        guard try db.tableExists("tidemark_rescue") else { return 0 }
+        return try db.first("SELECT count(*) FROM tidemark_rescue")?.integer(0) ?? 0
+    }
+
     private func outbox() throws -> [Diagnostics.QueuedWrite] {
         // Files of older formats do not say when.
         let knowsTimes = try db.columns(in: "tidemark_outbox").contains { $0.name == "attempted" }
         let sql = """
             SELECT n, id, state, created, attempts, last_error, body, \(knowsTimes ? "attempted" : "NULL")
-            FROM tidemark_outbox ORDER BY n
+            FROM tidemark_outbox WHERE state NOT IN ('settled', 'refused') ORDER BY n
             """
         return try db.all(sql).map { row in
             Diagnostics.QueuedWrite(

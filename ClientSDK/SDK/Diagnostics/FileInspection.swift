@@ -24,6 +24,11 @@ package struct FileInspection: Sendable {
     /// What `SyncStore.diagnostics()` tells from inside.
     package func diagnostics() throws -> Diagnostics { try queue.read { try DiagnosticsReader(db: $0).read() } }
 
+    /// What `SyncStore.rescued()` tells from inside; nothing in a file of an older format.
+    package func rescued() throws -> [RescuedRecord] {
+        try queue.read { db in try db.tableExists("tidemark_rescue") ? RescueTable(db: db).all() : [] }
+    }
+
     /// What `SyncStore.story(of:)` tells from inside.
     ///
     /// - Throws: `StoreError` with `unknownName` for a collection that the file does not have.

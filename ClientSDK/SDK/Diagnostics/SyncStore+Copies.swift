@@ -43,7 +43,10 @@ extension SyncStore {
     package func openWork() throws -> OpenWork {
         try database.writer.read { db in
             var work = OpenWork()
-            let unsent = "SELECT count(*) FROM tidemark_outbox WHERE state NOT IN ('withdrawn', 'waiting')"
+            let unsent = """
+                SELECT count(*) FROM tidemark_outbox
+                WHERE \(OutboxTable.isPending) AND state NOT IN ('withdrawn', 'waiting')
+                """
             work.unsent = Int(try db.first(unsent)?.integer(0) ?? 0)
             let unfilled = """
                 SELECT (SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0)

@@ -27,7 +27,7 @@ public struct CollectionStatus: Hashable, Sendable {
 
     static func fetch(_ db: Database, _ collection: String) throws -> CollectionStatus {
         let counts = """
-            SELECT count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('queued', 'sending')),
+            SELECT count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('queued', 'sending', 'reoffered')),
                 count(DISTINCT r.local_id) FILTER (WHERE o.state IN ('withdrawn', 'waiting'))
             FROM tidemark_outbox_record AS r
             JOIN tidemark_outbox AS o ON o.n = r.n

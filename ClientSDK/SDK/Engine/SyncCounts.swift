@@ -13,12 +13,13 @@ struct SyncCounts: Hashable, Sendable {
 
     static func fetch(_ db: Database) throws -> SyncCounts {
         var counts = SyncCounts()
-        for row in try db.all("SELECT state, count(*) FROM tidemark_outbox GROUP BY state") {
+        let waiting = "SELECT state, count(*) FROM tidemark_outbox WHERE \(OutboxTable.isPending) GROUP BY state"
+        for row in try db.all(waiting) {
             let count = Int(try row.integer(1))
             switch OutboxEntry.State(rawValue: try row.text(0)) {
-            case .queued, .sending: counts.pending += count
+            case .queued, .sending, .reoffered: counts.pending += count
             case .withdrawn, .waiting: counts.failed += count
-            case .held, .void, nil: break
+            case .held, .void, .settled, .refused, nil: break
             }
         }
         counts.parked = Int(try db.first("SELECT count(*) FROM tidemark_parked")?.integer(0) ?? 0)

@@ -22,6 +22,7 @@ extension SyncMachine {
             }
             effects.append(.applyPage(answer, to: request))
             progressed(now: now)
+            pushReturned(now: now, &effects)
             fill(now: now, &effects)
         case (.history(let answer), .streaming):
             progressed(now: now)
@@ -61,6 +62,14 @@ extension SyncMachine {
         if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }
         settledThrough = welcome.settledThrough
         sentThrough = welcome.settledThrough
+        // Less than was told before: the server's database went back, and what stands above is offered again.
+        if welcome.settledThrough < ackedThrough { hasGoneBack = true }
+        switch welcome.cursorState {
+        case .resync, .rewound: hasGoneBack = true
+        case .ok, .none: break
+        }
+        toldThrough = min(toldThrough, welcome.settledThrough)
+        ackedThrough = min(ackedThrough, welcome.settledThrough)
         appliedFrames = 0
         ackedFrames = 0
         unackedBytes = 0
@@ -113,6 +122,7 @@ extension SyncMachine {
             pages = pages.filter { entry in !changes.grants.contains { $0.scope == entry.value.scope } }
             fill(now: now, &effects)
         }
+        if !changes.groups.isEmpty || !changes.grants.isEmpty { pushReturned(now: now, &effects) }
         // What the server keeps for this must not stop it from sending.
         let framesMax = min(timing.ackFrames, max(1, limits.windowFramesMax / 4))
         let bytesMax = min(timing.ackBytes, max(1, limits.windowBytesMax / 4))
@@ -183,6 +193,13 @@ extension SyncMachine {
     private func pause(_ error: ErrorMessage) -> Int64 { min(max(50, error.retryAfter ?? 1_000), timing.pauseMax) }
 
     // MARK: The push lane
+
+    /// A record or a scope came that something may have waited for.
+    private mutating func pushReturned(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard hasGoneBack else { return }
+        isDrained = false
+        push(now: now, &effects)
+    }
 
     mutating func push(now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isStreaming, !isDrained, !isLoadingPush, pushes.count < limits.pushesInFlightMax else { return }

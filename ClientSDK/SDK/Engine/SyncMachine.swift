@@ -53,6 +53,8 @@ package struct SyncMachine: Sendable {
     var isLoadingPages = false
     /// The outbox had nothing to send after `sentThrough` when it was last looked at, and nothing was written since.
     var isDrained = false
+    /// The server's database went back in this machine's life: what comes from there may let something be sent again.
+    var hasGoneBack = false
     /// Writes to the database that are not answered. Nothing that rests on them is told before.
     private var unanswered = 0
     /// When the database was last looked into for what nobody told of.

@@ -60,7 +60,10 @@ extension LocalDatabase {
     /// How many transactions are not settled, and when the oldest of them was written; one short read.
     func oldestWaiting() throws -> (oldest: Milliseconds?, transactions: Int) {
         try writer.read { db in
-            let sql = "SELECT min(created), count(*) FROM tidemark_outbox WHERE state NOT IN ('void', 'held')"
+            let sql = """
+                SELECT min(created), count(*) FROM tidemark_outbox
+                WHERE \(OutboxTable.isPending) AND state NOT IN ('void', 'held')
+                """
             guard let row = try db.first(sql) else { return (nil, 0) }
             return (try row.optionalInteger(0), Int(try row.integer(1)))
         }

@@ -16,6 +16,7 @@ extension SyncLogEvent {
         case .withheld: "withheld"
         case .blobRefused: "blob_refused"
         case .forked: "forked"
+        case .rewound: "rewound"
         case .undecodable: "undecodable"
         case .diverged: "diverged"
         case .compared: "compared"
@@ -47,6 +48,11 @@ extension SyncLogEvent {
             ]
         case .blobRefused(let digest, let scope, let failure):
             ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
+        case .rewound(let from, let to, let counts):
+            [
+                "from": "\(from)", "to": to.map { "\($0)" } ?? "", "reoffered": "\(counts.reoffered)",
+                "missing": "\(counts.missing)", "rescued": "\(counts.rescued)",
+            ]
         case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
         case .undecodable(let collection, let record, let model, let field):
             ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
@@ -86,6 +92,7 @@ extension SyncLogEvent {
         case .withheld: "a write without an answer is withheld"
         case .blobRefused: "the bytes of a record were refused"
         case .forked: "the client id was in use elsewhere"
+        case .rewound: "the server's database went back; own writes are offered again"
         case .undecodable: "a record does not decode and is left out of lists"
         case .diverged: "records were otherwise here than at the server, and are fetched anew"
         case .compared: "the copy was compared with the server"
@@ -100,10 +107,9 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .undecodable, .overdue, .corrupted: true
+        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted: true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
-            .evicted,
-            .trimFailed, .recovered:
+            .evicted, .trimFailed, .recovered:
             false
         }
     }
@@ -115,7 +121,7 @@ extension SyncLogEvent {
         case .corrupted: .error
         case .overdue, .diverged: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .undecodable, .compared, .evicted, .trimFailed, .recovered:
+            .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered:
             .info
         }
     }

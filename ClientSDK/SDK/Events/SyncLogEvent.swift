@@ -30,6 +30,10 @@ public enum SyncLogEvent: Hashable, Sendable {
     case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from elsewhere; it took another one.
     case forked
+    /// The server's database had gone back, as after the restore of a backup: this copy had seen number `from` of the order,
+    /// and what stands above `to` is lost there. `to` is `nil` where the server does not tell. Own writes are offered
+    /// again; those of others are in `SyncStore.rescued()`.
+    case rewound(from: SequenceNumber, to: SequenceNumber?, RewindCounts)
     /// A record is here that a model cannot hold; lists go on without it. `field` is `nil` where the model names none.
     case undecodable(collection: String, record: UUID, model: String, field: String?)
     /// Records that were otherwise here than at the server were found, and are fetched anew.

@@ -35,6 +35,10 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var blobsMissed = 0
     /// Times that the server refused the bytes of a record.
     public var blobsRefused = 0
+    /// Times that the server's database was found to have gone back.
+    public var rewinds = 0
+    /// Own transactions that were lost by that and offered again.
+    public var reoffered = 0
 
     public init() {}
 
@@ -71,6 +75,9 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .evicted(let records): evicted += records
         case .started: started += 1
         case .blobRefused: blobsRefused += 1
+        case .rewound(_, _, let counts):
+            rewinds += 1
+            reoffered += counts.reoffered
         case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
         }
     }

@@ -10,6 +10,13 @@ package struct LocalLimits: Sendable {
     package var historyEntriesMax: Int64 = 1_000
     /// Milliseconds that they are kept.
     package var historyLifetime: Int64 = 30 * 86_400_000
+    /// Milliseconds of the server's time that own transactions are kept after their settlement, at most; less where the server
+    /// calls them safe before.
+    package var journalLifetime: Int64 = 7 * 86_400_000
+    /// Bytes of them that are kept; the oldest go.
+    package var journalBytesMax: Int64 = 16 << 20
+    /// Bytes of records that are kept which the server lost; the oldest go.
+    package var rescueBytesMax: Int64 = 16 << 20
     /// What is kept here of the server's records.
     package var cache = CachePolicy()
     /// Deletions that are remembered, so that a copy can go back as far as the server's database did.

@@ -3,7 +3,7 @@ import GRDB
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
     /// Raised when these tables change shape.
-    static let format: Int64 = 7
+    static let format: Int64 = 8
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 
@@ -35,7 +35,10 @@ enum LocalTables {
             state TEXT NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
             attempted INTEGER,
-            last_error TEXT
+            last_error TEXT,
+            seq INTEGER,
+            settled INTEGER,
+            scopes TEXT
         );
         CREATE TABLE IF NOT EXISTS tidemark_outbox_record (
             collection TEXT NOT NULL,
@@ -71,7 +74,19 @@ enum LocalTables {
             body TEXT NOT NULL,
             code TEXT NOT NULL,
             message TEXT NOT NULL,
-            parked INTEGER NOT NULL
+            parked INTEGER NOT NULL,
+            awaits INTEGER
+        );
+        CREATE TABLE IF NOT EXISTS tidemark_rescue (
+            id INTEGER PRIMARY KEY,
+            collection TEXT NOT NULL,
+            local_id TEXT NOT NULL,
+            scope TEXT NOT NULL,
+            number INTEGER NOT NULL,
+            author TEXT NOT NULL,
+            updated INTEGER,
+            body TEXT NOT NULL,
+            rescued INTEGER NOT NULL
         );
         CREATE TABLE IF NOT EXISTS tidemark_scope (
             scope TEXT PRIMARY KEY NOT NULL,
@@ -160,6 +175,16 @@ enum LocalTables {
                     UPDATE tidemark_outbox_record SET withheld = 1
                     WHERE n IN (SELECT n FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting'));
                     """)
+        }
+        // Until format 8 a transaction left the outbox when it was settled.
+        for (table, column) in [
+            ("tidemark_outbox", "seq INTEGER"), ("tidemark_outbox", "settled INTEGER"),
+            ("tidemark_outbox", "scopes TEXT"), ("tidemark_parked", "awaits INTEGER"),
+        ] {
+            let name = column.prefix { $0 != " " }
+            if try !db.columns(in: table).contains(where: { $0.name == name }) {
+                try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
+            }
         }
     }
 }

@@ -14,8 +14,20 @@ enum Meta: String {
     /// Server time up to which the copy is known to be complete.
     case synced
     case epoch
-    /// Results up to this number are durably known here.
+    /// Results up to this number are durably known here. Entries of the outbox up to it are the journal.
     case ackedThrough = "acked_through"
+    /// Bytes of the journal's bodies.
+    case journalBytes = "journal_bytes"
+    /// What was written up to here was written before the server's database went back the last time.
+    case rewoundWritten = "rewound_written"
+    /// The number of the first past cursor that was noted under this client id.
+    case registeredPast = "registered_past"
+    /// The same of the client id before, and the first place in the order of writing whose entries were settled under it.
+    case formerPast = "former_past"
+    case formerWritten = "former_written"
+    /// The server went back to this number of the client's, and the journal does not reach it: the next client id offers all
+    /// that stands above.
+    case lostAbove = "lost_above"
     /// The last number given to a transaction, when both counts were noted last; see `OutboxCounts`.
     case lastNumber = "last_number"
     /// Counts transactions in the order in which they were written.

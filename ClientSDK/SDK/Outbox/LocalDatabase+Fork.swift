@@ -5,6 +5,9 @@ extension LocalDatabase {
     /// Starts over under another client id, after the server did not know this one or knew another database under it
     /// what is pending is numbered from 1 and keeps its transaction ids.
     ///
+    /// What was settled under the old client id stays in the journal, out of the way of the new numbers. Where the server is
+    /// known to have lost a part of it (`Meta.lostAbove`), that part is offered again, before what is pending.
+    ///
     /// What was on its way and would count twice if it had arrived is parked with `conflict`, for the app to decide
     ///
     /// - Parameter isCopy: another installation may hold the same outbox and send it: what would count twice is parked even
@@ -18,13 +21,16 @@ extension LocalDatabase {
         var rebase = Rebase(records: RecordTable(db, self))
         let written = try OutboxCounts(db).written
         var number: Int64 = 0
-        let entries = try outbox.entries() + Withholding(db: db).waiting()
+        let lost = try Journal(db: db).leave(isCopy: isCopy)
+        var offered: [(entry: OutboxEntry, number: Int64)] = []
+        let entries = try lost + outbox.entries() + Withholding(db: db).waiting()
         for entry in entries.sorted(by: { $0.written < $1.written }) {
             switch entry.state {
             case .held, .void:
                 try outbox.delete(entry.number)
                 continue
             case .sending where try !entry.transaction().isRepeatable,
+                .reoffered where try !entry.transaction().isRepeatable,
                 .withdrawn where try !entry.transaction().isRepeatable,
                 .queued where try isCopy && !entry.transaction().isRepeatable,
                 .waiting where try isCopy && !entry.transaction().isRepeatable:
@@ -34,18 +40,20 @@ extension LocalDatabase {
                 for key in try Parking(db: db).park(entry, rejection, at: entry.created) { rebase.touch(key) }
                 try outbox.delete(entry.number)
                 continue
-            case .queued, .sending, .withdrawn, .waiting: break
+            case .queued, .sending, .reoffered, .withdrawn, .waiting, .settled, .refused: break
             }
             number += 1
+            if entry.state == .settled { offered.append((entry, number)) }
             // Below zero none is taken, until all old numbers are gone.
-            try outbox.move(entry, to: -number, .queued)
+            try outbox.move(entry, to: -number, entry.state == .settled ? .reoffered : .queued)
             if entry.state.isWithheld {
                 for mutation in try entry.transaction().mutations { rebase.touch(mutation.key) }
             }
         }
         for table in ["tidemark_outbox", "tidemark_outbox_record"] {
-            try db.run("UPDATE \(table) SET n = -n WHERE n < 0")
+            try db.run("UPDATE \(table) SET n = -n WHERE n < 0 AND n > -\(Withholding.firstPlace)")
         }
+        try Reoffering(RecordTable(db, self), account: account, now: 0).restore(offered, rebase: &rebase)
         try Meta.client.set(newClient.description, db)
         for (meta, value) in [
             (Meta.registered, Int64(0)), (.connection, 0), (.ackedThrough, 0),
@@ -53,6 +61,7 @@ extension LocalDatabase {
             try meta.set(value, db)
         }
         try OutboxCounts(number: number, written: written).keep(db)
+        try Journal(db: db).recount()
         try rebase.finish()
     }
 }

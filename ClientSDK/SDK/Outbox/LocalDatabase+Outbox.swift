@@ -38,8 +38,8 @@ extension LocalDatabase {
                 guard push.isEmpty || bytes <= maxBytes else { break }
                 let transaction =
                     switch entry.state {
-                    case .queued, .sending, .held: try memo.reading(entry)
-                    case .void, .withdrawn, .waiting:
+                    case .queued, .sending, .reoffered, .held: try memo.reading(entry)
+                    case .void, .withdrawn, .waiting, .settled, .refused:
                         Transaction(id: entry.id, mutations: [], clientTime: entry.created)
                     }
                 push.append(
@@ -62,7 +62,7 @@ extension LocalDatabase {
     /// Keeps the reason why entries that were on their way did not arrive, for a person to read.
     package func noteFailure(_ message: String) throws {
         try change { db in
-            try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state = 'sending'", [message])
+            try db.run("UPDATE tidemark_outbox SET last_error = ? WHERE state IN ('sending', 'reoffered')", [message])
         }
     }
 

@@ -17,14 +17,23 @@ struct OutboxEntry: Sendable {
         case withdrawn
         /// Withdrawn for certain, or written behind what is: shown, and without a number of the wire until it is released.
         case waiting
+        /// Settled once, and lost by the server: on its way again, under its old number.
+        case reoffered
+        /// Accepted: kept in the journal until the server calls it safe.
+        case settled
+        /// Refused: the journal keeps its number, so that those behind it keep theirs.
+        case refused
 
         /// True for what is kept from being sent.
         var isWithheld: Bool {
             switch self {
             case .withdrawn, .waiting: true
-            case .queued, .sending, .held, .void: false
+            case .queued, .sending, .held, .void, .reoffered, .settled, .refused: false
             }
         }
+
+        /// True for what is the server's already, and is kept for the case that its database goes back.
+        var isKept: Bool { self == .settled || self == .refused }
     }
 
     var number: Int64

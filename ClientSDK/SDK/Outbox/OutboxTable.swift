@@ -5,6 +5,11 @@ import TidemarkModel
 struct OutboxTable {
     let db: Database
 
+    /// Of what is to be settled. What stands before it is the journal, which may be long: name it wherever the outbox is read
+    /// as a whole.
+    static let isPending =
+        "n > coalesce((SELECT value FROM tidemark_meta WHERE key = 'acked_through'), 0)"
+
     func append(
         _ id: TransactionID, number: Int64, written: Int64, body: String, created: Milliseconds,
         state: OutboxEntry.State = .queued
@@ -59,13 +64,14 @@ struct OutboxTable {
         }
     }
 
-    /// Takes the transaction off the records that it writes, and names those that it was on.
-    func unlink(_ transaction: Transaction, number: Int64) throws -> [RecordKey] {
-        try Set(transaction.mutations.map(\.key)).sorted().filter { key in
-            try db.run(
-                "DELETE FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?",
-                [key.collection, key.id.description, number])
-            return db.changesCount > 0
+    /// Takes the transaction off the records that it writes, and names those that it was on, with their scopes.
+    func unlink(_ transaction: Transaction, number: Int64) throws -> [(key: RecordKey, scope: String)] {
+        let place = "FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?"
+        return try Set(transaction.mutations.map(\.key)).sorted().compactMap { key in
+            let values: StatementArguments = [key.collection, key.id.description, number]
+            guard let scope = try db.first("SELECT scope \(place)", values)?.text(0) else { return nil }
+            try db.run("DELETE \(place)", values)
+            return (key, scope)
         }
     }
 
@@ -84,21 +90,28 @@ struct OutboxTable {
 
     /// Entries that are written and not settled.
     func pendingCount() throws -> Int {
-        let sql = "SELECT count(*) FROM tidemark_outbox WHERE state IN ('queued', 'sending')"
+        let sql = """
+            SELECT count(*) FROM tidemark_outbox
+            WHERE \(Self.isPending) AND state IN ('queued', 'sending', 'reoffered')
+            """
         return try Int(db.first(sql)?.integer(0) ?? 0)
     }
 
     /// Whether there is an entry after the number, not counting those that wait without one.
     func hasEntries(after number: Int64) throws -> Bool {
         try db.exists(
-            "SELECT 1 FROM tidemark_outbox WHERE n > ? AND n < \(Withholding.firstPlace) LIMIT 1", [number])
+            """
+            SELECT 1 FROM tidemark_outbox
+            WHERE n > ? AND n < \(Withholding.firstPlace) AND \(Self.isPending)
+            LIMIT 1
+            """, [number])
     }
 
-    /// Entries after one number and up to another, in order; not those that wait without a number.
+    /// Entries to be settled after one number and up to another, in order; not those that wait without a number.
     func entries(after: Int64 = 0, through: Int64 = .max, limit: Int64 = .max) throws -> [OutboxEntry] {
         let sql = """
             SELECT \(OutboxEntry.columns) FROM tidemark_outbox
-            WHERE n > ? AND n <= ? AND n < \(Withholding.firstPlace)
+            WHERE n > ? AND n <= ? AND n < \(Withholding.firstPlace) AND \(Self.isPending)
             ORDER BY n
             LIMIT ?
             """

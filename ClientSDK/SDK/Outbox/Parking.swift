@@ -13,7 +13,7 @@ struct Parking {
             VALUES (?, ?, ?, ?, ?)
             """, [entry.id.description, entry.body, rejection.code.rawValue, rejection.message, now])
         try ReceiptTable(db: db).park(entry.id, rejection)
-        return try OutboxTable(db: db).unlink(entry.transaction(), number: entry.number)
+        return try OutboxTable(db: db).unlink(entry.transaction(), number: entry.number).map(\.key)
     }
 
     func parked() throws -> [StoredParked] {

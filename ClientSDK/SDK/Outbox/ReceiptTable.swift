@@ -33,7 +33,7 @@ struct ReceiptTable {
             case .parked: return step
             case .committed(let seq, let time):
                 if case .committed(let before, _) = last, seq > before { last = .committed(seq: seq, time: time) }
-            case .queued, .sending: break
+            case .queued, .sending, .reoffered: break
             }
         }
         return last
@@ -45,13 +45,14 @@ struct ReceiptTable {
         let sql = """
             SELECT coalesce(o.state, r.state), r.seq, r.time, r.code, r.message
             FROM (SELECT ? AS id) AS asked
-            LEFT JOIN tidemark_outbox AS o ON o.id = asked.id AND o.state NOT IN ('held', 'void')
+            LEFT JOIN tidemark_outbox AS o ON o.id = asked.id AND o.state NOT IN ('held', 'void', 'settled', 'refused')
             LEFT JOIN tidemark_receipt AS r ON r.id = asked.id
             """
         guard let row = try db.first(sql, [id.description]), let state = try row.optionalText(0) else { return nil }
         switch state {
         case "queued", "waiting": return .queued
         case "sending", "withdrawn": return .sending
+        case "reoffered": return .reoffered
         case "committed": return .committed(seq: try row.integer(1), time: try row.integer(2))
         case "parked":
             // A code from a newer server than this SDK was stored under the one that stands for it.

@@ -20,8 +20,8 @@ struct Withholding {
         var keys: Set<RecordKey> = []
         for entry in try outbox.entries(after: number - 1) {
             switch entry.state {
-            case .held, .void, .withdrawn, .waiting: continue
-            case .queued, .sending: break
+            case .held, .void, .withdrawn, .waiting, .settled, .refused: continue
+            case .queued, .sending, .reoffered: break
             }
             let mutations = try entry.transaction().mutations
             guard try entry.number == number || isBehind(entry.number, mutations) else { continue }
@@ -72,7 +72,7 @@ struct Withholding {
         }
         // More numbers, and nothing more written.
         try counts.keep(db)
-        if try !db.exists("SELECT 1 FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting') LIMIT 1") {
+        if try !holds("state IN ('withdrawn', 'waiting')") {
             try Meta.withholding.set(0, db)
         }
         return keys.sorted()
@@ -80,8 +80,12 @@ struct Withholding {
 
     /// Notes that the app wants it to be sent again: what is withdrawn follows once the server has had its word on it.
     func want() throws {
-        let isWithdrawn = try db.exists("SELECT 1 FROM tidemark_outbox WHERE state = 'withdrawn' LIMIT 1")
-        try Meta.releaseWanted.set(isWithdrawn ? 1 : 0, db)
+        try Meta.releaseWanted.set(holds("state = 'withdrawn'") ? 1 : 0, db)
+    }
+
+    /// Whether an entry that is to be settled fits.
+    private func holds(_ condition: String) throws -> Bool {
+        try db.exists("SELECT 1 FROM tidemark_outbox WHERE \(OutboxTable.isPending) AND \(condition) LIMIT 1")
     }
 
     /// The same as `release`, if the app asked for it when the server still had to have its word.

@@ -16,7 +16,7 @@ public struct Outbox: Sendable {
         try await store.database.writer.read { db in
             let sql = """
                 SELECT body, created, last_error FROM tidemark_outbox
-                WHERE state IN ('withdrawn', 'waiting') ORDER BY written
+                WHERE \(OutboxTable.isPending) AND state IN ('withdrawn', 'waiting') ORDER BY written
                 """
             return try db.all(sql).map { row in
                 FailedTransaction(
@@ -48,6 +48,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
         self.store = store
         self.stored = stored
     }
+
+    var database: LocalDatabase { store.database }
 
     public var id: UUID { UUID(stored.transaction.id) }
     /// The payload.

@@ -119,7 +119,7 @@ public struct StoreSnapshot {
         for row in rows {
             writes[try row.key(0)] = PendingWrite(
                 written: Date(timeIntervalSince1970: Double(try row.integer(2)) / 1_000),
-                attempts: Int(try row.integer(3)), isSending: try row.text(4) == OutboxEntry.State.sending.rawValue,
+                attempts: Int(try row.integer(3)), isSending: ["sending", "reoffered"].contains(try row.text(4)),
                 isWithheld: OutboxEntry.State(rawValue: try row.text(4))?.isWithheld ?? false,
                 lastAttempt: try row.optionalInteger(6).map { Date(timeIntervalSince1970: Double($0) / 1_000) },
                 lastError: try row.optionalText(5))

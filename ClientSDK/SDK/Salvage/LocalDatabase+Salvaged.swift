@@ -36,8 +36,8 @@ extension LocalDatabase {
             entry.id, number: entry.number, written: entry.written, body: entry.body, created: entry.created,
             state: entry.state)
         switch entry.state {
-        case .held, .void: return
-        case .queued, .sending, .withdrawn, .waiting: break
+        case .held, .void, .settled, .refused: return
+        case .queued, .sending, .reoffered, .withdrawn, .waiting: break
         }
         let records = RecordTable(db, self)
         for mutation in salvaged.transaction.mutations {

@@ -37,6 +37,8 @@ struct Salvage {
         for row in rows(of: "tidemark_outbox", OutboxEntry.columns, db) {
             do {
                 let entry = try OutboxEntry(row)
+                // What the server has is not sent again under another client id.
+                if entry.state.isKept { continue }
                 salvaged.entries.append(Salvaged.Entry(entry: entry, transaction: try entry.transaction()))
             } catch {
                 salvaged.unreadable += 1

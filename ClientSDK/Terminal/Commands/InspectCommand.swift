@@ -16,6 +16,7 @@ struct InspectCommand: ParsableCommand {
               tide inspect ann-1f2e.sqlite --json > report.json
               tide inspect ann-1f2e.sqlite \\
                   record messages 018f3a2b-0000-7000-8000-000000000002
+              tide inspect ann-1f2e.sqlite rescued
             """)
 
     @Argument(help: "The device's SQLite file.")
@@ -23,7 +24,8 @@ struct InspectCommand: ParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "'record COLLECTION ID' for one record: what is shown, what the server said, what is pending or was refused.",
+            "'record COLLECTION ID' for one record: what is shown, what the server said, what is pending or was refused. "
+                + "'rescued' for records that the server lost when its database went back.",
             valueName: "record"))
     var question: [String] = []
 
@@ -34,7 +36,10 @@ struct InspectCommand: ParsableCommand {
 
     func run() throws {
         let inspection = try FileInspection(path: file)
-        if let key = try key {
+        if question == ["rescued"] {
+            let records = try inspection.rescued()
+            print(json ? try InspectionText.json(records) : InspectionText.rescued(records))
+        } else if let key = try key {
             let story = try inspection.story(key)
             print(json ? try InspectionText.json(story) : InspectionText.story(story))
         } else {
@@ -46,10 +51,10 @@ struct InspectCommand: ParsableCommand {
     /// The record that is asked for.
     private var key: RecordKey? {
         get throws {
-            guard let word = question.first else { return nil }
+            guard let word = question.first, question != ["rescued"] else { return nil }
             guard word == "record", question.count == 3, let collection = question.dropFirst().first,
                 let last = question.last
-            else { throw ValidationError("Ask for a record by 'record COLLECTION ID'.") }
+            else { throw ValidationError("Ask for a record by 'record COLLECTION ID', or for 'rescued'.") }
             guard let id = LocalID(last) else { throw ValidationError("'\(last)' is not a UUID.") }
             return RecordKey(collection: collection, id: id)
         }

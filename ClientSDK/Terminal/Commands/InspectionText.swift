@@ -18,6 +18,17 @@ enum InspectionText {
         String(decoding: try Diagnostics.encoder.encode(value), as: UTF8.self)
     }
 
+    static func rescued(_ records: [RescuedRecord]) -> String {
+        guard !records.isEmpty else { return "nothing was rescued" }
+        return records.map { record in
+            """
+            \(record.collection)/\(record.record.uuidString.lowercased())  at \(record.number), by \(record.author), in \
+            \(record.scope), lost \(record.rescued.formatted(.iso8601))
+              \(SafeText.line(record.body))
+            """
+        }.joined(separator: "\n")
+    }
+
     static func story(_ story: RecordStory) -> String {
         var lines = ["\(story.collection)/\(story.id)"]
         if let shown = story.shown {
@@ -57,6 +68,15 @@ enum InspectionText {
                     ? (diagnostics.hasCursor ? "has been in step" : "registered, nothing fetched yet")
                     : "has never answered this device"))
         lines.append("writes     \(diagnostics.lastNumber) made, settled through \(diagnostics.acknowledgedThrough)")
+        let journal = diagnostics.journal
+        if journal.transactions > 0 {
+            let since = journal.oldest.map { ", since \($0.formatted(.iso8601))" } ?? ""
+            lines.append(
+                "journal    \(journal.transactions) settled and kept, \(bytes(journal.bytes))\(since)")
+        }
+        if diagnostics.rescued > 0 {
+            lines.append("rescued    \(diagnostics.rescued) records that the server lost: 'rescued' shows them")
+        }
         lines.append("schema     version \(diagnostics.schemaVersion), layout \(diagnostics.format)")
         lines.append("size       \(bytes(diagnostics.databaseBytes))")
         if let comparison = diagnostics.comparison {

@@ -152,6 +152,7 @@ struct ServerMachines: Sendable {
             }
             var search = request.search(in: snapshot, context)
             while let seq = search?.lookup { search?.found(tables.batch(holding: seq, in: Self.workspace)) }
+            snapshot.noteLoss(of: request.place, tables.lineage(of: Self.workspace))
             let answer = LoadAnswer(snapshot: snapshot, registration: registration, common: search?.end)
             hub.apply(.loaded(id, answer), now: now, into: &effects)
         case .readWindow(let id, let request):

@@ -18,7 +18,7 @@ struct RestoreCommand: AsyncParsableCommand {
 
             What was written after the backup is not in the database any more. Each workspace begins a new epoch, so that no \
             number is taken for one that was lost. Devices that saw more are told at their next connection: they take over what \
-            is there, and send what they had not sent.
+            is there, and send what they had not sent, and what they had been told of since and still have.
 
             EXAMPLES
               tidemark restore monday --database sqlite:./tidemark-data/tidemark.sqlite

@@ -9,6 +9,8 @@ package struct Ring: Sendable {
     package private(set) var bytes = 0
     /// The end of the last batch that this process knows of.
     package private(set) var tail: Head
+    /// The number up to which the order is called safe, as far as this process has found out.
+    package var durable: SequenceNumber = 0
     /// The end of the batch before the first that is held.
     private var base: Head
 

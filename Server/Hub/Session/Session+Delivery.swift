@@ -8,20 +8,23 @@ extension Session {
     /// - Parameters:
     ///   - tail: the end of the batch before it.
     ///   - groups: the indices of the batch's groups that this session sees.
+    ///   - durable: the number up to which the order is called safe.
     ///   - shared: the frame that the previous session got for the same batch, used again when it is the same.
     package mutating func deliver(
-        _ batch: DeliveryBatch, after tail: Head, groups: [Int], shared: inout SharedFrame?, now: Milliseconds,
-        into effects: inout [SessionEffect]
+        _ batch: DeliveryBatch, after tail: Head, groups: [Int], durable: SequenceNumber, shared: inout SharedFrame?,
+        now: Milliseconds, into effects: inout [SessionEffect]
     ) {
         let settled = batch.settled(of: client)
         let changes = membershipChanges(in: batch)
         let isPlain = settled == nil && changes.isEmpty
+        // Who writes keeps what is not safe yet.
+        let told = settled != nil && durable > toldDurable ? durable : nil
         let frame: Frame
         if isPlain, let shared, shared.base == sent.seq, shared.groups == groups {
             frame = shared.frame
         } else {
             let visible = changes.isEmpty ? groups : visibleGroups(of: batch, after: changes)
-            frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes)
+            frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes, durable: told)
             if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
         }
         guard !outbound.isFull(context.limits), window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
@@ -30,6 +33,7 @@ extension Session {
             position = tail
             return
         }
+        if let told { toldDurable = told }
         apply(changes)
         position = batch.head
         emit(frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: true, now: now, into: &effects)
@@ -86,8 +90,11 @@ extension Session {
         let isConsistent = catchUp == nil && batch.head.seq == ring.tail.seq && batch.head.seq >= readThrough
         let held = heldSettled?.followed(by: settled)
         if held != nil { settled = isConsistent ? held : nil }
-        let frame = compose(batch, groups, isLive: catchUp == nil, isConsistent: isConsistent, settled, changes)
+        let durable = settled != nil && ring.durable > toldDurable ? ring.durable : nil
+        let frame = compose(
+            batch, groups, isLive: catchUp == nil, isConsistent: isConsistent, settled, changes, durable: durable)
         guard window.hasRoom(for: frame.bytes.count, limits: context.limits) else { return false }
+        if let durable { toldDurable = durable }
         apply(changes)
         position = batch.head
         heldSettled = isConsistent ? nil : held
@@ -151,7 +158,7 @@ extension Session {
 
     private func compose(
         _ batch: DeliveryBatch, _ groups: [Int], isLive: Bool, isConsistent: Bool, _ settled: Settled?,
-        _ changes: [Changes.GrantChange]
+        _ changes: [Changes.GrantChange], durable: SequenceNumber? = nil
     ) -> Frame {
         var capacity = 320
         for index in groups { capacity += batch.groups[index].rows.count + 64 }
@@ -159,7 +166,7 @@ extension Session {
             from: sent.cursor, cursor: batch.cursor, time: batch.head.time, isLive: isLive, isConsistent: isConsistent,
             capacity: capacity)
         for index in groups { splice.group(batch.groups[index].scope, rows: batch.groups[index].rows) }
-        return Frame(splice.finish(settled: settled, grants: changes))
+        return Frame(splice.finish(settled: settled, grants: changes, durable: durable))
     }
 
     /// Sends a frame of the stream.

@@ -138,8 +138,9 @@ extension Session {
                     settledThrough: row.settledThrough, now: now, tokenExpires: identity.expires,
                     heartbeat: context.timing.heartbeat, limits: context.limits,
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
-                    schema: context.schema, rewind: standing.rewind, answersIDs: hello.ends != nil,
-                    answersCompare: hello.ends != nil)), into: &effects)
+                    schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
+                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil)), into: &effects)
+        toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results))

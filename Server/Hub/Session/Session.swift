@@ -29,6 +29,8 @@ package struct Session: Sendable {
     var hello: Hello?
     /// The client understands `eph`.
     var takesEphemerals = false
+    /// The number up to which the client knows that the order is called safe.
+    var toldDurable = SequenceNumber.max
     /// The client understands the close code of an app that is too old.
     var knowsAppTooOld = false
     /// Name and version of the app, as it says itself.

@@ -40,11 +40,14 @@ package struct Changes: Hashable, Sendable {
     package var groups: [Group]
     package var settled: Settled?
     package var grants: [GrantChange]
+    /// As in the welcome, where it has grown since.
+    package var durable: SequenceNumber?
 
     package init(
         from: String, cursor: String, time: Milliseconds, isLive: Bool, isConsistent: Bool, groups: [Group] = [],
-        settled: Settled? = nil, grants: [GrantChange] = []
+        settled: Settled? = nil, grants: [GrantChange] = [], durable: SequenceNumber? = nil
     ) {
+        self.durable = durable
         self.from = from
         self.cursor = cursor
         self.time = time
@@ -67,6 +70,7 @@ package struct Changes: Hashable, Sendable {
             case "g": try reader.array { changes.groups.append(try group(&$0)) }
             case "you": changes.settled = try Settled.read(&reader)
             case "acl": try reader.array { changes.grants.append(try grant(&$0)) }
+            case "durable": changes.durable = try MessageReader.count(&reader)
             default: try reader.skip()
             }
         }
@@ -115,6 +119,6 @@ package struct Changes: Hashable, Sendable {
             }
             splice.group(group.scope, rows: rows.bytes)
         }
-        return splice.finish(settled: settled, grants: grants)
+        return splice.finish(settled: settled, grants: grants, durable: durable)
     }
 }

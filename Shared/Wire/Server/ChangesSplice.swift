@@ -31,7 +31,9 @@ package struct ChangesSplice {
     }
 
     /// Closes the frame and returns its bytes. Once only; `consuming`, which would say so, copies them.
-    package mutating func finish(settled: Settled? = nil, grants: [Changes.GrantChange] = []) -> [UInt8] {
+    package mutating func finish(
+        settled: Settled? = nil, grants: [Changes.GrantChange] = [], durable: SequenceNumber? = nil
+    ) -> [UInt8] {
         if groups > 0 { writer.byte(UInt8(ascii: "]")) }
         if let settled {
             writer.literal(",\"you\":")
@@ -40,6 +42,10 @@ package struct ChangesSplice {
         if !grants.isEmpty {
             writer.literal(",\"acl\":")
             writer.array(grants) { $1.write(to: &$0) }
+        }
+        if let durable {
+            writer.literal(",\"durable\":")
+            writer.integer(durable)
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes

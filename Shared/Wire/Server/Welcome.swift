@@ -62,12 +62,19 @@ package struct Welcome: Hashable, Sendable {
     package var answersIDs = false
     /// The server answers a `compare`. Said to who sent `ends`.
     package var answersCompare = false
+    /// The number of the order up to which whoever runs the server calls it safe: a client need not keep what it wrote for
+    /// the case that the database goes back. `nil` from a server that does not tell.
+    package var durable: SequenceNumber?
+    /// The database went back since the client's cursor was given out: numbers from this one on meant something else then.
+    /// `nil` where it did not, and from a server that does not tell.
+    package var lost: SequenceNumber?
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
-        schema: SchemaLabel? = nil, rewind: Rewind? = nil, answersIDs: Bool = false, answersCompare: Bool = false
+        schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
+        answersIDs: Bool = false, answersCompare: Bool = false
     ) {
         version = WireVersion.current
         self.server = server
@@ -88,6 +95,8 @@ package struct Welcome: Hashable, Sendable {
         self.rewind = rewind
         self.answersIDs = answersIDs
         self.answersCompare = answersCompare
+        self.durable = durable
+        self.lost = lost
     }
 
     func encode() -> [UInt8] {
@@ -136,6 +145,14 @@ package struct Welcome: Hashable, Sendable {
         }
         if answersIDs { writer.literal(",\"ids\":true") }
         if answersCompare { writer.literal(",\"compare\":true") }
+        if let durable {
+            writer.literal(",\"durable\":")
+            writer.integer(durable)
+        }
+        if let lost {
+            writer.literal(",\"lost\":")
+            writer.integer(lost)
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -171,6 +188,8 @@ package struct Welcome: Hashable, Sendable {
             case "end": rewind.end = try reader.string()
             case "ids": welcome.answersIDs = try reader.boolean()
             case "compare": welcome.answersCompare = try reader.boolean()
+            case "durable": welcome.durable = try MessageReader.count(&reader)
+            case "lost": welcome.lost = try MessageReader.count(&reader)
             default: try reader.skip()
             }
         }

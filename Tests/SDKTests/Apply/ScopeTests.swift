@@ -48,7 +48,7 @@ import TidemarkWire
         #expect(push[0].entry == Push.Entry(Transaction(id: .transaction(1), mutations: [], clientTime: 1)))
         try bench.apply(
             from: "c2", to: "c3", .note(4, in: 2, seq: 10), settled: .outcomes([(1, 1, .invalid), (2, 2, nil)]))
-        #expect(try bench.count("tidemark_outbox") == 0)
+        #expect(try bench.count(Bench.pending) == 0)
         #expect(try bench.database.parked().map(\.rejection.code) == [.revoked])
         #expect(try bench.state(.note(4)) == "synced")
     }
@@ -67,7 +67,7 @@ import TidemarkWire
             try bench.apply(from: "c2", to: "c3", settled: .outcomes([(1, 1, refused)]))
             #expect(try bench.database.parked().count == (refused == nil ? 0 : 1))
             #expect(try bench.database.step(of: .transaction(1))?.isFinal == true)
-            #expect(try bench.count("tidemark_outbox") == 0)
+            #expect(try bench.count(Bench.pending) == 0)
         }
     }
 

@@ -57,7 +57,7 @@ import TidemarkWire
 
     /// The only transaction of the outbox is accepted with the number 8.
     private func accept(_ fields: Fields) throws -> [SyncLogEvent] {
-        let id = try #require(try bench.string("SELECT id FROM tidemark_outbox").flatMap { UniqueID($0) })
+        let id = try #require(try bench.string("SELECT id FROM \(Bench.pending)").flatMap { UniqueID($0) })
         var events: [SyncLogEvent] = []
         try store.database.apply(
             .make(

@@ -23,7 +23,7 @@ import TidemarkWire
 
     private func written() throws -> [Int64] {
         try bench.database.writer.read {
-            try Int64.fetchAll($0, sql: "SELECT written FROM tidemark_outbox ORDER BY written")
+            try Int64.fetchAll($0, sql: "SELECT written FROM \(Bench.pending) ORDER BY written")
         }
     }
 
@@ -40,7 +40,7 @@ import TidemarkWire
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, .forbidden)]))
         #expect(try counts() == [3, 3])
         try bench.apply(from: "c1", to: "c2", settled: .accepted(3, 3))
-        #expect(try bench.count("tidemark_outbox") == 0)
+        #expect(try bench.count(Bench.pending) == 0)
         #expect(try counts() == [3, 3])
         #expect(try bench.write(4, .note(4)) == 4)
         #expect(try written() == [4])

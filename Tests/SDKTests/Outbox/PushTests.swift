@@ -76,7 +76,7 @@ import TidemarkWire
         #expect(inspected.outbox.map(\.number) == [1])
         let opened = try Bench(path: folder.path("a"))
         #expect(try push(opened) == [1])
-        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "7")
+        #expect(try opened.string("SELECT value FROM tidemark_meta WHERE key = 'format'") == "\(LocalTables.format)")
     }
 
     @Test func `numbers go on after everything was settled and the file reopened`() throws {

@@ -48,7 +48,7 @@ import TidemarkModel
                 sql: """
                     ALTER TABLE tidemark_receipt ADD COLUMN n INTEGER NOT NULL DEFAULT 0;
                     CREATE INDEX tidemark_outbox_record_n ON tidemark_outbox_record (n);
-                    INSERT INTO tidemark_receipt (id, n, state) SELECT id, n, 'queued' FROM tidemark_outbox;
+                    INSERT INTO tidemark_receipt (id, n, state) SELECT id, n, 'queued' FROM \(Bench.pending);
                     """)
             try Meta.format.set(4, db)
         }

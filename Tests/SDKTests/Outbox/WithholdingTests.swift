@@ -55,7 +55,7 @@ import TidemarkWire
         try bench.apply(
             from: "c1", to: "c2",
             settled: .outcomes([(4, 5, nil), (5, 1, nil), (6, 3, nil), (7, 4, nil)]))
-        #expect(try bench.count("tidemark_outbox") == 0)
+        #expect(try bench.count(Bench.pending) == 0)
         guard case .committed = try bench.database.step(of: .transaction(1)) else {
             Issue.record("not committed")
             return
@@ -108,7 +108,7 @@ import TidemarkWire
     @Test func `one that the server refused for good is parked with its payload`() throws {
         try bench.apply(settled: .outcomes([(1, 1, .forbidden), (2, 2, nil), (3, 3, .invalid)]))
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(1)])
-        #expect(try bench.count("tidemark_outbox") == 1)
+        #expect(try bench.count(Bench.pending) == 1)
     }
 
     @Test func `a lost scope parks what waits in it`() throws {
@@ -116,7 +116,7 @@ import TidemarkWire
         try bench.apply(
             from: "c1", to: "c2", grants: [.init(scope: RecordKey.room(1).scope, since: 0, role: nil)])
         #expect(try bench.database.parked().map(\.transaction.id) == [1, 3].map { .transaction($0) })
-        #expect(try bench.count("tidemark_outbox") == 0)
+        #expect(try bench.count(Bench.pending) == 0)
     }
 
     @Test func `what waits stays in front of a withdrawal that was written after it`() throws {
@@ -131,7 +131,7 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == "b")
         try bench.database.fork(newClient: UniqueID(high: 9, low: 9))
         #expect(
-            try bench.string("SELECT group_concat(id) FROM (SELECT id FROM tidemark_outbox ORDER BY n)")
+            try bench.string("SELECT group_concat(id) FROM (SELECT id FROM \(Bench.pending) ORDER BY n)")
                 == [1, 2, 3]
                 .map { UniqueID.transaction($0).description }.joined(separator: ","))
     }

@@ -106,7 +106,7 @@ struct OneSession {
     /// - Parameter end: the head of the snapshot, where it is of another history.
     mutating func connect(
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [TransactionOutcome] = [],
-        end: Head? = nil
+        end: Head? = nil, durable: SequenceNumber? = nil
     ) {
         run(.opened(Self.id, headerToken: nil))
         say(
@@ -114,12 +114,12 @@ struct OneSession {
                 Hello(
                     token: Self.user.text, client: Self.client, isNewClient: false, connection: 1,
                     cursor: cursor.map { self.cursor($0) }, scopes: [HeldScope(scope: Self.wall, since: 0)])))
-        let answer = LoadAnswer(
-            snapshot: SessionSnapshot(
-                head: end ?? Self.head(snapshot),
-                client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
-                results: results, lineage: cursor.map { Self.head($0) }))
-        run(.loaded(Self.id, answer))
+        var stored = SessionSnapshot(
+            head: end ?? Self.head(snapshot),
+            client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
+            results: results, lineage: cursor.map { Self.head($0) })
+        stored.durable = durable
+        run(.loaded(Self.id, LoadAnswer(snapshot: stored)))
     }
 
     mutating func say(_ message: ClientMessage) {
@@ -210,6 +210,9 @@ struct OneSession {
         let delivery = DeliveryBatch(batch, cursor: cursor(seq))
         run(.committed(Self.workspace, delivery))
     }
+
+    /// The order is called safe up to here.
+    mutating func call(durable: SequenceNumber) { run(.durable(Self.workspace, durable)) }
 
     /// Lets seconds pass, with a tick in each.
     mutating func pass(seconds: Int) {

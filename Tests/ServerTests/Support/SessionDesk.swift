@@ -77,7 +77,8 @@ struct SessionDesk {
         let batch = CommittedBatch(low: next.seq, head: next, records: [record])
         var (shared, effects): (SharedFrame?, [SessionEffect]) = (nil, [])
         session.deliver(
-            DeliveryBatch(batch, cursor: "c\(next.seq)"), after: head, groups: [0], shared: &shared, now: now,
+            DeliveryBatch(batch, cursor: "c\(next.seq)"), after: head, groups: [0], durable: 0, shared: &shared,
+            now: now,
             into: &effects)
         head = next
         return effects.contains { if case .send = $0 { true } else { false } }

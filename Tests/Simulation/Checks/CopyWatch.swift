@@ -31,6 +31,17 @@ struct CopyWatch {
     /// Parked transactions that the app dealt with.
     private(set) var released: Set<TransactionID> = []
 
+    /// Committed, and of a scope that was lost later: of what these wrote nothing stays but their numbers.
+    private var forgotten: Set<TransactionID> = []
+
+    private mutating func noteForgotten(_ device: Device) {
+        let sql = """
+            SELECT o.id FROM tidemark_outbox AS o JOIN tidemark_receipt AS r ON r.id = o.id
+            WHERE o.state = 'refused' AND r.state = 'committed'
+            """
+        forgotten.formUnion(device.look { db in try db.all(sql).map { try $0.id(0) } } ?? [])
+    }
+
     mutating func released(_ id: TransactionID) { released.insert(id) }
 
     mutating func wrote(_ id: TransactionID) { written.insert(id) }
@@ -85,6 +96,7 @@ struct CopyWatch {
 
     mutating func applied(_ message: ServerMessage, on device: Device) {
         checkEpoch(message, on: device)
+        noteForgotten(device)
         guard judges(message, on: device) else { return }
         do {
             switch message {
@@ -144,7 +156,8 @@ struct CopyWatch {
         try checkMovement(copy)
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
-        try OutboxCheck(copy, device.database).checkConservation(of: written, released: released)
+        try OutboxCheck(copy, device.database)
+            .checkConservation(of: written, released: released, forgotten: forgotten)
     }
 
     /// I-13 and I-17: numbers only rise, and nothing older than a deletion comes back.
@@ -183,21 +196,33 @@ struct CopyWatch {
         soloRevision = device.revision(of: solo) ?? 0
     }
 
-    /// I-22: of a lost scope nothing is left, whichever table one looks into.
+    /// I-22: of a lost scope nothing is left, whichever table one looks into. But where the server lost the write of this
+    /// device that opens it, which is then pending again, the pending writes in it stay to be seen, on nothing.
     private func checkPurged(_ scopes: [ScopeID], _ device: Device) throws {
         guard !scopes.isEmpty else { return }
-        let tables =
-            device.world.schema.collections.map { "\"\($0.name)\"" }
-            + [
-                "tidemark_base", "tidemark_outbox_record", "tidemark_scope", "tidemark_scope_page",
-                "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
-            ]
+        let collections = device.world.schema.collections.map { "\"\($0.name)\"" }
+        let held = [
+            "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
+        ]
+        let pending = ["tidemark_base", "tidemark_outbox_record"]
+        let copy = try LocalCopy(device.database)
         try device.database.writer.unsafeRead { db in
+            func checkNone(_ table: String, _ scope: ScopeID) throws {
+                let sql = "SELECT count(*) FROM \(table) WHERE scope = ?"
+                let count = try Int.fetchOne(db, sql: sql, arguments: [scope.text]) ?? 0
+                try check(count == 0, .purge, "\(count) rows of \(scope) in \(table)")
+            }
             for scope in scopes {
-                for table in tables {
-                    let sql = "SELECT count(*) FROM \(table) WHERE scope = ?"
-                    let count = try Int.fetchOne(db, sql: sql, arguments: [scope.text]) ?? 0
-                    try check(count == 0, .purge, "\(count) rows of \(scope) in \(table)")
+                for table in held { try checkNone(table, scope) }
+                guard wasAstray, copy.opens(scope, device.world.schema) else {
+                    for table in collections + pending { try checkNone(table, scope) }
+                    continue
+                }
+                for (key, base) in copy.bases where base.scope == scope {
+                    try check(base.existence == .absent && base.seq == 0, .purge, "\(key) of \(scope) is known")
+                }
+                for (key, shown) in copy.visible where shown.record.scope == scope {
+                    try check(copy.bases[key] != nil, .purge, "\(key) of \(scope) is shown, and is not pending")
                 }
             }
         }

@@ -105,19 +105,23 @@ struct EndCheck {
         }
     }
 
-    /// I-04, I-19: what a device believes of its writes is what the server did.
+    /// I-04, I-19, I-35: what a device believes of its writes is what the server did.
     private func checkReceipts(_ device: Device) throws {
         let hasGoneBack = world.rewinds.count > 0
+        // Of what was refused, and of what a lost scope took along, only the number is kept.
+        let journal = Set(try LocalCopy(device.database).journal.filter { $0.state == .settled }.map(\.id))
         for id in device.watch.written.sorted() {
             let isAccepted = world.oracle.accepted.contains(id)
-            // What was acknowledged and is lost is lost: nobody has it any more who would send it again.
-            let isLost = world.oracle.lost.contains(id)
             let step = try device.database.writer.unsafeRead { db in try ReceiptTable(db: db).step(id) }
             switch step {
-            case .committed: try check(isAccepted || isLost, .exactlyOnce, "\(id) is said to be committed, and is not")
+            // Also what the server lost after it had told of it, where the device still had it.
+            case .committed:
+                try check(
+                    isAccepted || !journal.contains(id), .reoffering, "\(id) is said to be committed, and is not")
             // Parked by a client that begins anew, and arrived all the same, from before.
             case .parked: try check(!isAccepted || hasGoneBack, .exactlyOnce, "\(id) is parked, and took effect")
-            case .queued, .sending, nil: throw Violation(invariant: .convergence, message: "\(id) is not settled")
+            case .queued, .sending, .reoffered, nil:
+                throw Violation(invariant: .convergence, message: "\(id) is not settled")
             }
         }
     }

@@ -28,6 +28,7 @@ enum Invariant: String {
     case liveness = "I-32 what is pending is tried within the longest wait"
     case earshot = "I-33 what is said in a scope is heard by its members only, and by none who has left it"
     case epochs = "I-34 epochs only rise, and begin where something went back"
+    case reoffering = "I-35 what a device was told of, and still has, has its effect once in the end, or is refused"
     case erasure = "R-66 of an erased scope nothing is left"
     case ownBatches = "R-81 no session is made to catch up on what its own node is about to tell"
     case sight = "what is sent again says what its writer saw"

@@ -23,6 +23,8 @@ struct LocalCopy {
     /// The server's state under pending writes.
     private(set) var bases: [RecordKey: LocalRecord] = [:]
     private(set) var outbox: [Entry] = []
+    /// What is settled and kept.
+    private(set) var journal: [Entry] = []
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
     /// Collections that are still being filled, with the birth number down to which they are.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
@@ -51,9 +53,11 @@ struct LocalCopy {
             bases[key] = try records.base(key)
         }
         let entries = "SELECT \(OutboxEntry.columns) FROM tidemark_outbox ORDER BY written"
-        outbox = try Row.fetchAll(db, sql: entries).map { row in
+        for row in try Row.fetchAll(db, sql: entries) {
             let entry = try OutboxEntry(row)
-            return Entry(number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            let found = Entry(
+                number: entry.number, id: entry.id, state: entry.state, transaction: try entry.transaction())
+            if entry.state.isKept { journal.append(found) } else { outbox.append(found) }
         }
         for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_refetch") {
             toFetch.insert(try row.key(0))
@@ -75,6 +79,17 @@ struct LocalCopy {
     func server(_ key: RecordKey) -> LocalRecord? {
         if let base = bases[key] { return base.seq > 0 && base.existence == .live ? base : nil }
         return visible[key]?.record
+    }
+
+    /// True when a pending write creates the record that is the scope.
+    func opens(_ scope: ScopeID, _ schema: Schema) -> Bool {
+        outbox.contains { entry in
+            guard entry.state != .held, entry.state != .void else { return false }
+            return entry.transaction.mutations.contains { mutation in
+                guard case .create = mutation.action, ScopeID(record: mutation.key.id) == scope else { return false }
+                return schema.collection(mutation.key.collection)?.scope == .ownRecord
+            }
+        }
     }
 
     /// Every record with a trace in this copy.

@@ -7,31 +7,51 @@ import TidemarkModel
 struct OutboxCheck {
     private let copy: LocalCopy
     private let database: LocalDatabase
+    /// The journal has room for everything.
+    private let keepsAll: Bool
 
     init(_ copy: LocalCopy, _ database: LocalDatabase) {
         self.copy = copy
         self.database = database
+        keepsAll = database.limits.journalBytesMax == LocalLimits().journalBytesMax
     }
 
-    /// - Parameter released: parked transactions that the app sent anew under another id, or gave up.
-    func checkConservation(of written: Set<TransactionID>, released: Set<TransactionID>) throws {
+    /// - Parameters:
+    ///   - released: parked transactions that the app sent anew under another id, or gave up.
+    ///   - forgotten: committed ones of which nothing but the number is kept.
+    func checkConservation(
+        of written: Set<TransactionID>, released: Set<TransactionID>, forgotten: Set<TransactionID>
+    ) throws {
         // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
-        try database.writer.unsafeRead { db in try checkEach(of: written, released, db) }
-        let numbered = copy.outbox.filter { $0.state != .waiting }.sorted { $0.number < $1.number }
+        try database.writer.unsafeRead { db in try checkEach(of: written, released, forgotten, db) }
+        // The journal and what is pending are one row of numbers.
+        let numbered = (copy.journal.filter { $0.number > 0 } + copy.outbox.filter { $0.state != .waiting })
+            .sorted { $0.number < $1.number }
         for (before, after) in zip(numbered, numbered.dropFirst()) {
             try check(
                 after.number == before.number + 1, .conservation,
                 "no entry between \(before.number) and \(after.number)")
         }
     }
-    private func checkEach(of written: Set<TransactionID>, _ released: Set<TransactionID>, _ db: Database) throws {
+    private func checkEach(
+        of written: Set<TransactionID>, _ released: Set<TransactionID>, _ forgotten: Set<TransactionID>, _ db: Database
+    ) throws {
         let entries = Dictionary(copy.outbox.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let kept = Set(copy.journal.map(\.id))
         let parked = Set(try Parking(db: db).parked().map(\.transaction.id))
         for id in written.sorted() {
             let isPending = entries[id].map { $0.state != .held && $0.state != .void } ?? false
             switch try ReceiptTable(db: db).step(id) {
-            case .queued, .sending: try require(isPending && !parked.contains(id), "\(id) is not pending")
-            case .committed: try require(entries[id] == nil && !parked.contains(id), "\(id) is settled and kept")
+            case .queued, .sending, .reoffered:
+                try require(isPending && !parked.contains(id) && !kept.contains(id), "\(id) is not pending")
+            case .committed:
+                // Lost by the server: the number is offered with nothing in it.
+                let isOnlyNumber = forgotten.contains(id) && entries[id]?.state == .void
+                try require(
+                    (entries[id] == nil || isOnlyNumber) && !parked.contains(id), "\(id) is settled and pending")
+                try require(
+                    !keepsAll || kept.contains(id) || forgotten.contains(id),
+                    "\(id) was committed, and is not in the journal")
             case .parked:
                 let isOnce = !isPending && parked.contains(id) != released.contains(id)
                 try require(isOnce, "\(id) is parked, and not in one place")

@@ -23,7 +23,7 @@ struct SettledWatch {
         _ = device.look { db in
             let records = RecordTable(db, device.database)
             for entry in try OutboxTable(db: db).entries(through: settled.through) {
-                guard entry.state == .queued || entry.state == .sending else { continue }
+                guard [.queued, .sending, .reoffered].contains(entry.state) else { continue }
                 shown[entry.id] = try entry.transaction().mutations.compactMap { mutation in
                     try records.visible(mutation.key).map { Place(key: mutation.key, scope: $0.scope) }
                 }

@@ -43,7 +43,7 @@ extension Device {
             if let connection { world.network.sendUp(connection, bytes) }
         case .applyWelcome(let welcome):
             log(
-                "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count)"
+                "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count) lmid \(welcome.settledThrough) lost \(welcome.lost ?? 0) epoch \(welcome.epoch) to \(welcome.rewind?.to ?? 0) at \(position())"
             )
             watch.willApply(welcome, on: self)
             return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
@@ -77,7 +77,7 @@ extension Device {
                 world.broke(.exactlyOnce, "d\(number) was told to take another client id")
                 break
             }
-            log("takes another client id")
+            world.forked(number)
             let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
             try transact { try $0.fork(newClient: id) }
             return .applied

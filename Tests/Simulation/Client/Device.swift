@@ -188,7 +188,8 @@ final class Device {
     }
 
     private var entryCount: Int {
-        look { try Int.fetchOne($0.cachedStatement(sql: "SELECT count(*) FROM tidemark_outbox")) ?? -1 } ?? -1
+        let sql = "SELECT count(*) FROM tidemark_outbox WHERE \(OutboxTable.isPending)"
+        return look { try Int.fetchOne($0.cachedStatement(sql: sql)) ?? -1 } ?? -1
     }
 
     var unrest: String {

@@ -21,7 +21,8 @@ struct Oracle {
     private(set) var refused: Set<TransactionID> = []
     /// What was accepted, and lost by the database.
     private(set) var lost: Set<TransactionID> = []
-    private var hasGoneBack = false
+    /// A device took another client id.
+    var hasForked = false
     private var written: [TransactionID: Written] = [:]
     private var settledThrough: [ClientID: Int64] = [:]
     private var connections: [ClientID: Int64] = [:]
@@ -94,7 +95,7 @@ struct Oracle {
         let present = self
         self = earlier
         lost = present.lost.union(present.accepted).subtracting(earlier.accepted)
-        hasGoneBack = true
+        hasForked = present.hasForked
         written = present.written.mapValues {
             Written(transaction: $0.transaction, user: $0.user, after: min($0.after, earlier.head.seq))
         }
@@ -125,7 +126,7 @@ struct Oracle {
             let message = result.rejection.map { "\($0.code): \($0.message)" } ?? ""
             try check(result.rejection == nil, .terminality, "\(id) was refused, and should not be: \(message)")
             // A client that begins anew sends what it had on the way again, and what is late may still arrive.
-            let mayRepeat = hasGoneBack && written.transaction.isRepeatable
+            let mayRepeat = hasForked && written.transaction.isRepeatable
             try check(accepted.insert(id).inserted || mayRepeat, .exactlyOnce, "\(id) took effect twice")
             lost.remove(id)
             let hasEffect = state.last > before

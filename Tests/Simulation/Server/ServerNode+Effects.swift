@@ -95,7 +95,7 @@ extension ServerNode {
                         for: request.user, client: request.client, holding: request.lineage, in: request.workspace)
                 }
             ) { snapshot in
-                guard let snapshot else { return self.loadFailed(id) }
+                guard var snapshot else { return self.loadFailed(id) }
                 if let proof = snapshot.proof(by: request.place) {
                     return self.raise(proof, .cursor) { isDone in
                         guard isDone else { return self.loadFailed(id) }
@@ -104,6 +104,7 @@ extension ServerNode {
                     }
                 }
                 self.tail?.saw(snapshot.head.seq)
+                snapshot.noteLoss(of: request.place, self.world.database.tables.lineage(of: request.workspace))
                 let answer = LoadAnswer(snapshot: snapshot, registration: registration)
                 self.findCommonEnd(id, request, answer, request.search(in: snapshot, self.context))
             }

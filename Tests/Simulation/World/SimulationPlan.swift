@@ -88,6 +88,9 @@ struct SimulationPlan {
         if random.chance(250) { hub.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
         if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
+        // A journal that holds a few transactions: numbers that it lacks are offered with nothing in them.
+        var journal = SplitMix(seed: seed, "journal")
+        if journal.chance(150) { local.journalBytesMax = 300 + Int64(journal.below(3_000)) }
         guard random.chance(120) else { return }
         isTalkative = true
         lane.aheadTransactionsMin = 1

@@ -130,6 +130,12 @@ final class World {
         rewinds.committed()
     }
 
+    /// A device goes on under another client id.
+    func forked(_ device: Int) {
+        log("d\(device) takes another client id")
+        oracle.hasForked = true
+    }
+
     /// The order ends where it ended then.
     func goBack(to earlier: Oracle) { oracle.goBack(to: earlier) }
 }

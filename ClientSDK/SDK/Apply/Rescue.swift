@@ -1,0 +1,70 @@
+import GRDB
+import TidemarkModel
+
+/// Keeps records that the server lost, before their rows go: whoever wrote them may never come back. Inside one SQLite
+/// transaction.
+struct Rescue {
+    let records: RecordTable
+    /// Bytes of bodies that are kept; the newest stay.
+    let bytesMax: Int64
+    private var db: Database { records.db }
+
+    /// Keeps each row with a number from `lost` on, but for those with writes of this device, which are offered again.
+    ///
+    /// - Parameters:
+    ///   - withdrawn: scopes whose end is no part of what was lost: of them nothing stays (R-62).
+    ///   - now: the server's time.
+    /// - Returns: how many were kept.
+    func keep(
+        from lost: SequenceNumber, besides withdrawn: Set<ScopeID>, at now: Milliseconds
+    ) throws -> Int {
+        var count = 0
+        for name in records.tables.keys.sorted() {
+            guard let table = records.tables[name] else { continue }
+            let sql = """
+                SELECT \(table.columnsSQL) FROM \(table.quotedName)
+                WHERE seq >= ? AND NOT EXISTS (
+                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table.quotedName).local_id
+                )
+                ORDER BY seq
+                """
+            for row in try db.all(sql, [lost, name]) {
+                let record = try table.record(row).record
+                guard !withdrawn.contains(record.scope) else { continue }
+                try keep(record, at: now)
+                count += 1
+            }
+        }
+        try bound()
+        return count
+    }
+
+    private func keep(_ record: LocalRecord, at now: Milliseconds) throws {
+        try db.run(
+            """
+            INSERT INTO tidemark_rescue (collection, local_id, scope, number, author, updated, body, rescued)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            [
+                record.key.collection, record.key.id.description, record.scope.text, record.seq, record.author.text,
+                record.updated, FieldValue.object(record.fields).json, now,
+            ])
+    }
+
+    /// The oldest go where there is too much.
+    private func bound() throws {
+        let sql = """
+            DELETE FROM tidemark_rescue WHERE id <= (
+                SELECT max(id) FROM (
+                    SELECT id, sum(length(CAST(body AS BLOB))) OVER (ORDER BY id DESC) AS bytes FROM tidemark_rescue
+                ) WHERE bytes > ?
+            )
+            """
+        try db.run(sql, [bytesMax])
+    }
+
+    /// Of a scope that was withdrawn nothing stays.
+    static func forget(_ scope: ScopeID, _ db: Database) throws {
+        try db.run("DELETE FROM tidemark_rescue WHERE scope = ?", [scope.text])
+    }
+}

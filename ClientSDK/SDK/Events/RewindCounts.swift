@@ -1,0 +1,15 @@
+/// What a device did when its server's database had gone back. See ``SyncLogEvent/rewound(from:to:_:)``.
+public struct RewindCounts: Hashable, Sendable {
+    /// Own transactions that were committed, were lost, and are offered again.
+    public var reoffered = 0
+    /// Own transactions that were lost and are not kept here any more: too long ago, or too many.
+    public var missing = 0
+    /// Records of others that went back or went away: `SyncStore.rescued()` has them as they were.
+    public var rescued = 0
+
+    public init(reoffered: Int = 0, missing: Int = 0, rescued: Int = 0) {
+        self.reoffered = reoffered
+        self.missing = missing
+        self.rescued = rescued
+    }
+}

@@ -1,0 +1,110 @@
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What was settled is kept until the server calls it safe.
+@Suite struct JournalTests {
+    private let bench: Bench
+
+    /// Two accepted transactions, a refused one between them, and one that waits.
+    init() throws {
+        bench = try Bench()
+        try bench.join(RecordKey.room(1).scope)
+        try bench.write(1, .note(1, ["text": "a"]))
+        try bench.write(2, .note(2))
+        try bench.write(3, .set(.note(1), "text", "b"))
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        try bench.apply(
+            .note(1, seq: 103, born: 101, author: "ann", ["text": "b"]),
+            settled: .outcomes([(1, 1, nil), (2, 2, .quota), (3, 3, nil)]))
+        try bench.write(4, .set(.note(1), "text", "c"))
+    }
+
+    private func states() throws -> String? {
+        try bench.string("SELECT group_concat(n || state) FROM (SELECT * FROM tidemark_outbox ORDER BY n)")
+    }
+
+    @Test func `what is settled stays where it was, and counts as pending nowhere`() throws {
+        #expect(try states() == "1settled,2refused,3settled,4queued")
+        #expect(try bench.database.pendingCount() == 1)
+        #expect(try bench.database.writer.read(SyncCounts.fetch).pending == 1)
+        #expect(try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999).map(\.number) == [4])
+        #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+    }
+
+    @Test func `what the server calls safe goes with the frame that says so`() throws {
+        var frame = Changes.make(from: "c1", to: "c2", [])
+        frame.durable = 101
+        try bench.database.apply(frame, now: 9_000)
+        #expect(try states() == "3settled,4queued")
+        frame.from = "c2"
+        frame.durable = 103
+        try bench.database.apply(frame, now: 9_000)
+        #expect(try states() == "4queued")
+        #expect(try bench.string("SELECT value FROM tidemark_meta WHERE key = 'journal_bytes'") == "0")
+        #expect(try bench.write(5, .note(5)) == 5)
+    }
+
+    @Test func `what was settled a week ago goes, whatever the server calls safe`() throws {
+        var welcome = Welcome.make(state: .ok, settledThrough: 3)
+        welcome.now = 7_000 + LocalLimits().journalLifetime - 1
+        try bench.database.welcomed(welcome)
+        #expect(try states()?.hasPrefix("1settled") == true)
+        welcome.now += 1
+        try bench.database.welcomed(welcome)
+        #expect(try states() == "4queued")
+    }
+
+    @Test func `the oldest goes where there is too much`() throws {
+        let held = try Int64(bench.string("SELECT value FROM tidemark_meta WHERE key = 'journal_bytes'") ?? "") ?? 0
+        #expect(held > 0)
+        try bench.database.writer.write { try Journal(db: $0).bound(to: held) }
+        #expect(try states()?.hasPrefix("1settled") == true)
+        try bench.database.writer.write { try Journal(db: $0).bound(to: held - 1) }
+        #expect(try states() == "2refused,3settled,4queued")
+    }
+
+    @Test func `of a lost scope no payload stays, and its numbers do`() throws {
+        try bench.apply(
+            from: "c1", to: "c2", grants: [.init(scope: RecordKey.room(1).scope, since: 110, role: nil)])
+        #expect(try states() == "1refused,2refused,3refused,4void")
+        let bodies = try bench.string("SELECT group_concat(body) FROM tidemark_outbox WHERE n IN (1, 3)") ?? ""
+        #expect(!bodies.contains("text"))
+    }
+
+    @Test func `a deletion in a lost scope stays whole, since it says no more than its record`() throws {
+        try bench.write(5, .delete(.note(1)))
+        _ = try bench.database.nextPush(after: 3, maxTransactions: 9, maxBytes: 9_999)
+        try bench.apply(
+            from: "c1", to: "c2", settled: .outcomes([(4, 4, nil), (5, 5, nil)]),
+            grants: [.init(scope: RecordKey.room(1).scope, since: 110, role: nil)])
+        #expect(try states() == "1refused,2refused,3refused,4refused,5settled")
+    }
+
+    @Test func `a file from before what is settled was kept opens, and keeps from then on`() throws {
+        let folder = try TemporaryFolder()
+        let old = try Bench(path: folder.path("a"))
+        try old.join()
+        try old.write(1, .room(1))
+        try old.database.writer.write { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE tidemark_outbox DROP COLUMN seq;
+                    ALTER TABLE tidemark_outbox DROP COLUMN settled;
+                    ALTER TABLE tidemark_outbox DROP COLUMN scopes;
+                    ALTER TABLE tidemark_parked DROP COLUMN awaits;
+                    DROP TABLE tidemark_rescue;
+                    """)
+            try Meta.format.set(7, db)
+        }
+        try old.database.close()
+        #expect(try FileInspection(path: folder.path("a")).diagnostics().journal.transactions == 0)
+        let opened = try Bench(path: folder.path("a"))
+        _ = try opened.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        try opened.apply(settled: .accepted(1, 1))
+        #expect(try opened.string("SELECT group_concat(n || state) FROM tidemark_outbox") == "1settled")
+    }
+}

@@ -1,0 +1,198 @@
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// The server's database went back to before what it had told: the device offers what it wrote again.
+@Suite struct ReofferingTests {
+    private let bench: Bench
+    private let room = RecordKey.room(1).scope
+
+    /// Of another's note: text and likes changed here, which is settled; then liked again, which is not.
+    init() throws {
+        bench = try Bench()
+        try bench.join(room)
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        try bench.page(room, "notes", .note(9, seq: 3, ["likes": 1, "text": "a"]))
+        try bench.write(1, .set(.note(9), "text", "b"))
+        try bench.write(2, .update(.note(9), [NamedPatch("likes", .increment(10))]))
+        try bench.write(3, .note(1, ["text": "new"]))
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+        try bench.apply(
+            .note(9, seq: 102, born: 3, ["likes": 11, "text": "b"]),
+            .note(1, seq: 103, author: "ann", ["text": "new"]),
+            settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, nil)]))
+        try bench.write(4, .update(.note(9), [NamedPatch("likes", .increment(100))]))
+    }
+
+    /// - Parameter end: a past cursor that is common; without one everything is filled again.
+    private func goBack(
+        to settled: Int64, lost: SequenceNumber? = nil, purged: [ScopeID] = [], end: String? = nil
+    ) throws -> [SyncLogEvent] {
+        var welcome = Welcome.make(state: .resync, cursor: "d0", settledThrough: settled)
+        welcome.epoch = 2
+        welcome.lost = lost
+        if let end, let lost {
+            welcome.cursorState = .rewound
+            welcome.rewind = .init(to: lost - 1, end: end)
+        }
+        welcome.purged = purged.isEmpty ? [room] : purged
+        if purged.isEmpty { welcome.added = [.init(scope: room, since: 1, role: .member)] }
+        var events: [SyncLogEvent] = []
+        try bench.database.welcomed(welcome) { events.append($0) }
+        return events
+    }
+
+    private func sent(after number: Int64) throws -> [NumberedEntry] {
+        try bench.database.nextPush(after: number, maxTransactions: 9, maxBytes: 9_999)
+    }
+
+    @Test func `what was lost goes out under its numbers and ids, before what waits`() throws {
+        let events = try goBack(to: 1, lost: 102)
+        #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+        #expect(try bench.database.step(of: .transaction(2)) == .reoffered)
+        let push = try sent(after: 1)
+        #expect(push.map(\.number) == [2, 3, 4])
+        #expect(push.map(\.entry.id) == [2, 3, 4].map { .transaction($0) })
+        #expect(events.contains(.rewound(from: 103, to: 101, RewindCounts(reoffered: 2))))
+        #expect(try bench.database.beginConnection().ackedThrough == 1)
+    }
+
+    @Test func `what is shown stays, and an increment counts once`() throws {
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        _ = try goBack(to: 1)
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        #expect(try bench.fields(.note(1))?["text"] == "new")
+        // The server has the note as it was after the first transaction.
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        try bench.page(room, "notes", .note(9, seq: 101, born: 3, ["likes": 1, "text": "b"]))
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        #expect(try bench.fields(.note(1))?["text"] == "new")
+        _ = try sent(after: 1)
+        try bench.apply(
+            from: "d0", to: "d1", .note(9, seq: 103, born: 3, ["likes": 11, "text": "b"]),
+            .note(1, seq: 104, author: "ann", ["text": "new"]), settled: .outcomes([(2, 2, nil), (3, 3, nil)]))
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        #expect(try bench.database.step(of: .transaction(2)) == .committed(seq: 102, time: 7_000))
+        #expect(try bench.state(.note(1)) == "synced")
+    }
+
+    @Test func `a number that was refused is offered with nothing in it`() throws {
+        try bench.apply(from: "c1", to: "c2", settled: .outcomes([(4, 4, .quota)]))
+        try bench.write(5, .set(.note(9), "text", "c"))
+        _ = try goBack(to: 2)
+        let push = try sent(after: 2)
+        #expect(push.map(\.number) == [3, 4, 5])
+        #expect(try push[1].entry.content.get().mutations.isEmpty)
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(4)])
+        try bench.apply(from: "d0", to: "d1", settled: .outcomes([(3, 3, nil), (4, 4, .invalid), (5, 5, nil)]))
+        #expect(try bench.database.parked().map(\.rejection.code) == [.quota])
+    }
+
+    @Test func `numbers that are kept no more are offered with nothing in them, and the others keep theirs`() throws {
+        try bench.database.writer.write { try Journal(db: $0).trim(through: 101, before: 0) }
+        let events = try goBack(to: 0)
+        let push = try sent(after: 0)
+        #expect(push.map(\.number) == [1, 2, 3, 4])
+        #expect(try push[0].entry.content.get().mutations.isEmpty && push[0].entry.id != .transaction(1))
+        #expect(events.contains(.rewound(from: 103, to: nil, RewindCounts(reoffered: 2, missing: 1))))
+        let id = try #require(push[0].entry.id)
+        let outcome = TransactionOutcome(
+            number: 1, transaction: id, seq: 0, time: 1, rejection: Rejection(.invalid, "no mutations"))
+        try bench.apply(from: "d0", to: "d1", settled: Settled(through: 1, outcomes: [outcome]))
+        #expect(try bench.database.parked().isEmpty)
+    }
+
+    @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        #expect(try bench.database.pendingCount() == 1)
+        #expect(try bench.database.step(of: .transaction(3)) == .committed(seq: 103, time: 7_000))
+        _ = try bench.database.beginConnection()
+        _ = try goBack(to: 0, lost: 102, end: "c1")
+        let push = try sent(after: 0)
+        #expect(push.map(\.entry.id) == [2, 3, 4].map { .transaction($0) })
+        #expect(push.map(\.number) == [1, 2, 3])
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+    }
+
+    @Test func `a client id that was registered in what is lost offers all that it wrote`() throws {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        _ = try bench.database.beginConnection()
+        _ = try goBack(to: 0, lost: 103)
+        #expect(try sent(after: 0).map(\.entry.id) == [1, 2, 3, 4].map { .transaction($0) })
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+    }
+
+    @Test func `a copy of the file offers nothing that was settled elsewhere`() throws {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2), isCopy: true)
+        _ = try bench.database.beginConnection()
+        _ = try goBack(to: 0, lost: 1)
+        #expect(try sent(after: 0).isEmpty)
+    }
+
+    @Test func `an edit of a record that was lost waits for its creator, and is sent again by itself`() throws {
+        _ = try goBack(to: 1)
+        _ = try sent(after: 1)
+        // The note is gone; what was written to it before is refused.
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        try bench.page(room, "notes")
+        try bench.apply(
+            from: "d0", to: "d1", .note(1, seq: 50, author: "ann", ["text": "new"]),
+            settled: .outcomes([(2, 2, .notFound), (3, 3, nil), (4, 4, .notFound)]))
+        #expect(try bench.database.parked().map(\.transaction.id) == [2, 4].map { .transaction($0) })
+        #expect(try bench.row(.note(9)) == nil)
+        try bench.apply(from: "d1", to: "d2", .note(9, seq: 60, ["likes": 1, "text": "a"]))
+        #expect(try bench.database.parked().isEmpty)
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+        #expect(try sent(after: 4).map(\.entry.id) == [2, 4].map { .transaction($0) })
+        // Refused once more, it stays parked.
+        try bench.apply(from: "d2", to: "d3", settled: .outcomes([(5, 2, .notFound), (6, 4, nil)]))
+        try bench.apply(from: "d3", to: "d4", .note(9, seq: 70, ["likes": 101, "text": "a"]))
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
+    }
+
+    @Test func `a scope that this device opened stays to be seen until it is there again`() throws {
+        let own = RecordKey.room(2)
+        try bench.write(5, .room(2))
+        try bench.write(6, .note(6, in: 2, ["text": "mine"]))
+        _ = try sent(after: 3)
+        try bench.apply(
+            from: "c1", to: "c2", .room(2, seq: 105), .note(6, in: 2, seq: 106, author: "ann", ["text": "mine"]),
+            .note(7, in: 2, seq: 107, ["text": "another's"]),
+            settled: .outcomes([(4, 4, nil), (5, 5, nil), (6, 6, nil)]),
+            grants: [.init(scope: own.scope, since: 105, role: .owner)])
+        _ = try goBack(to: 4, lost: 105, purged: [own.scope])
+        #expect(try bench.fields(.note(6))?["text"] == "mine")
+        #expect(try bench.row(own) != nil && bench.row(.note(7)) == nil)
+        #expect(try bench.database.parked().isEmpty)
+        #expect(try sent(after: 4).map(\.number) == [5, 6])
+    }
+
+    @Test func `what was evicted since is offered in its own scope, and parked with that`() throws {
+        let other = RecordKey.room(3).scope
+        try bench.write(5, .note(30, ["text": "mine"]), .room(3))
+        _ = try sent(after: 4)
+        try bench.apply(
+            from: "c1", to: "c2", .note(30, seq: 105, author: "ann", ["text": "mine"]), .room(3, seq: 106),
+            settled: .outcomes([(4, 4, nil), (5, 5, nil)]), grants: [.init(scope: other, since: 106, role: .owner)])
+        try bench.database.writer.write { db in
+            try db.run("DELETE FROM notes WHERE local_id = ?", [RecordKey.note(30).id.description])
+        }
+        _ = try goBack(to: 4, lost: 105, purged: [room, other])
+        #expect(try bench.count("notes WHERE scope = '\(room.text)'") == 0)
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(5)])
+    }
+
+    @Test func `what others wrote and the server lost is kept to be looked at`() throws {
+        try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
+        let events = try goBack(to: 3, lost: 104)
+        #expect(events.contains(.rewound(from: 120, to: 103, RewindCounts(rescued: 1))))
+        #expect(try bench.string("SELECT number || body FROM tidemark_rescue")?.hasPrefix("120{") == true)
+        #expect(try bench.string("SELECT body FROM tidemark_rescue")?.contains("theirs") == true)
+        try bench.apply(from: "d0", to: "d1", grants: [.init(scope: room, since: 130, role: nil)])
+        #expect(try bench.count("tidemark_rescue") == 0)
+    }
+}

@@ -1,0 +1,64 @@
+import Testing
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkAssembly
+
+/// How far the order is called safe, and from where on it was lost: what devices keep their writes by.
+@Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
+    @Test func `who writes hears once how far the order is safe, and who reads does not`() throws {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 20, snapshot: 20, durable: 5)
+        guard case .welcome(let welcome)? = one.sent.first else {
+            Issue.record("no welcome")
+            return
+        }
+        #expect(welcome.durable == 5 && welcome.lost == nil)
+        one.call(durable: 5)
+        one.commit([OneSession.post(21)], to: 21, settling: OneSession.results(1, at: 21))
+        one.call(durable: 9)
+        one.commit([OneSession.post(22)], to: 22)
+        one.commit([OneSession.post(23)], to: 23, settling: OneSession.results(2, at: 23))
+        one.commit([OneSession.post(24)], to: 24, settling: OneSession.results(3, at: 24))
+        #expect(one.frames.suffix(4).map(\.durable) == [nil, nil, 9, nil])
+    }
+
+    @Test(arguments: [(86_400, 0), (-1, 1)] as [(Int, SequenceNumber)])
+    func `a commit is safe once it is as old as the operator says`(_ seconds: Int, _ durable: SequenceNumber)
+        async throws
+    {
+        try await TestServer.running(change: { $0.node.durableAge = .seconds(seconds) }) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            _ = try await ann.settled(through: 1)
+            let bob = try await TestClient.greeting(server, as: "bob", 2)
+            #expect(try await bob.welcome().durable == durable)
+        }
+    }
+
+    @Test func `a welcome names the first lost number to who has seen it, and to nobody else`() {
+        let lineage = [
+            EpochStart(epoch: 3, first: 60, baseNonce: 1, time: 1, reason: .head, lost: 80),
+            EpochStart(epoch: 2, first: 40, baseNonce: 1, time: 1, reason: .restore, lost: 50),
+        ]
+        func lost(
+            _ seq: SequenceNumber, _ epoch: Epoch, holding found: Head? = nil, horizon: SequenceNumber = 0
+        ) -> SequenceNumber? {
+            var snapshot = SessionSnapshot(head: Head(seq: 90, nonce: 9, time: 1, epoch: 3), lineage: found)
+            snapshot.horizon = horizon
+            snapshot.noteLoss(of: Head(seq: seq, nonce: 7, time: 1, epoch: epoch), lineage)
+            return snapshot.lost
+        }
+        #expect(lost(50, 1) == 40)
+        #expect(lost(70, 2) == 60)
+        #expect(lost(70, 1) == 40)
+        #expect(lost(30, 1, horizon: 35) == nil, "forgotten, and not lost")
+        #expect(lost(30, 1) == 30, "others wrote before the epoch began")
+        #expect(lost(95, 3) == nil)
+        let own = Head(seq: 50, nonce: 7, time: 1, epoch: 1)
+        #expect(lost(50, 1, holding: own) == nil, "it is of this history")
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTestKit
+
+/// The server goes back to a backup, and devices bring back what they had been told of since.
+@Suite(.timeLimit(.minutes(5))) struct RewindTests {
+    private func note(_ id: UUID, _ desk: Desk) throws -> Note? {
+        try desk.kit.rows(of: Note.self).first { $0.id == id }
+    }
+
+    @Test func `an increment that was acknowledged after the backup counts once`() async throws {
+        let desk = try await Desk()
+        let notes = desk.ann.store.repository(Note.self)
+        let note = Note(room: desk.room.id, text: "old", likes: 1)
+        try await notes.create(note)
+        try await desk.kit.settle()
+        let backup = desk.kit.backup()
+        let liked = try await notes.update(note.id) { $0.likes = 4 }
+        try await desk.kit.settle()
+        #expect(try self.note(note.id, desk)?.likes == 4)
+
+        desk.ann.goOffline()
+        try await notes.update(note.id) { $0.likes = 14 }
+        desk.kit.faults.restoreServer(from: backup)
+        desk.ann.goOnline()
+        try await desk.kit.settle()
+        #expect(try self.note(note.id, desk)?.likes == 14)
+        #expect(desk.ann.store.metrics.reoffered == 1 && desk.ann.store.metrics.rewinds == 1)
+        guard case .committed? = try await liked.steps.first(where: { _ in true }) else {
+            Issue.record("it is not committed again")
+            return
+        }
+        try desk.kit.expectConverged()
+        // And once more, to where it was before.
+        desk.kit.faults.restoreServer(from: backup)
+        try await desk.kit.settle()
+        #expect(try self.note(note.id, desk)?.likes == 14)
+        try desk.kit.expectConverged()
+    }
+
+    @Test func `an edit of another's lost record waits for its creator, and has what was known to decide on`()
+        async throws
+    {
+        let desk = try await Desk()
+        let backup = desk.kit.backup()
+        let note = Note(room: desk.room.id, text: "bob's")
+        try await desk.bob.store.repository(Note.self).create(note)
+        try await desk.kit.settle()
+        try await desk.ann.store.repository(Note.self).update(note.id) { $0.likes = 5 }
+        try await desk.kit.settle()
+
+        desk.bob.goOffline()
+        desk.kit.faults.restoreServer(from: backup)
+        try await desk.kit.settle()
+        #expect(try self.note(note.id, desk) == nil)
+        let parked = try #require(try await desk.ann.store.outbox.parked().first)
+        #expect(parked.rejection.code == .notFound)
+
+        desk.bob.goOnline()
+        try await desk.kit.settle()
+        #expect(try self.note(note.id, desk)?.likes == 5)
+        #expect(try await desk.ann.store.outbox.parked().isEmpty)
+        try desk.kit.expectConverged()
+    }
+
+    @Test func `a room that was opened after the backup is there again, with what everybody wrote in it`() async throws
+    {
+        let desk = try await Desk()
+        let backup = desk.kit.backup()
+        let room = Room(people: ["ann", "bob"], title: "late")
+        try await desk.ann.store.repository(Room.self).create(room)
+        try await desk.kit.settle()
+        for (client, text) in [(desk.ann, "ann's"), (desk.bob, "bob's")] {
+            try await client.store.repository(Note.self).create(Note(room: room.id, text: text))
+        }
+        try await desk.kit.settle()
+
+        desk.ann.goOffline()
+        try await desk.ann.store.repository(Note.self).create(Note(room: room.id, text: "pending"))
+        desk.kit.faults.restoreServer(from: backup)
+        try await desk.kit.settle()
+        #expect(try await desk.bob.store.outbox.parked().count == 1)
+        desk.ann.goOnline()
+        try await desk.kit.settle()
+        #expect(try Set(desk.texts()) == ["ann's", "bob's", "pending"] && desk.texts().count == 3)
+        for client in [desk.ann, desk.bob] { #expect(try await client.store.outbox.parked().isEmpty) }
+        try desk.kit.expectConverged()
+    }
+
+    @Test func `what a device wrote that does not return is kept by those who had it`() async throws {
+        let desk = try await Desk()
+        let backup = desk.kit.backup()
+        try await desk.write("lost", by: desk.bob)
+        try await desk.kit.settle()
+        desk.bob.goOffline()
+        desk.kit.faults.restoreServer(from: backup)
+        try await desk.kit.settle()
+        let rescued = try await desk.ann.store.rescued()
+        #expect(rescued.map(\.collection) == ["notes"] && rescued.first?.author == "bob")
+        #expect(rescued.first?.body.contains("lost") == true)
+        try await desk.ann.store.discardRescued()
+        #expect(try await desk.ann.store.rescued().isEmpty)
+    }
+}
