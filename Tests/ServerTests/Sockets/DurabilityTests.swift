@@ -30,10 +30,15 @@ import TidemarkWire
     func `a commit is safe once it is as old as the operator says`(_ seconds: Int, _ durable: SequenceNumber)
         async throws
     {
-        try await TestServer.running(change: { $0.node.durableAge = .seconds(seconds) }) { server in
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store)) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             try await ann.push(from: 1, Sample.profile(11))
             _ = try await ann.settled(through: 1)
+        }
+        // A node keeps for a minute what it found.
+        let change: (inout ServerLimits) -> Void = { $0.node.durableAge = .seconds(seconds) }
+        try await TestServer.running(over: OpenedStore(store), change: change) { server in
             let bob = try await TestClient.greeting(server, as: "bob", 2)
             #expect(try await bob.welcome().durable == durable)
         }
