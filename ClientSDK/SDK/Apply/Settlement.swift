@@ -52,7 +52,10 @@ struct Settlement {
             for key in try Withholding(db: db).releaseWanted() { rebase.touch(key) }
         }
         if committed > 0 { rebase.note(.committed(transactions: committed)) }
-        if settled.through > (try Meta.ackedThrough.integer(db) ?? 0) {
+        let before = try Meta.ackedThrough.integer(db) ?? 0
+        if settled.through > before {
+            // From here on a past cursor says that the client id was registered: it lies behind what was settled under it.
+            if before == 0 { try journal.notePast(isNew: true) }
             try Meta.ackedThrough.set(settled.through, db)
         }
         try journal.bound(to: bytesMax)

@@ -20,7 +20,7 @@ enum Meta: String {
     case journalBytes = "journal_bytes"
     /// What was written up to here was written before the server's database went back the last time.
     case rewoundWritten = "rewound_written"
-    /// The number of the first past cursor that was noted under this client id.
+    /// The number of the first past cursor that was noted after something was settled under this client id.
     case registeredPast = "registered_past"
     /// The same of the client id before, and the first place in the order of writing whose entries were settled under it.
     case formerPast = "former_past"

@@ -150,7 +150,8 @@ struct Journal {
         return try db.all(sql, [seq, written, time]).map { try OutboxEntry($0) }
     }
 
-    /// Notes where the past cursors of this client id begin: with the next one, where it is new or the copy went back.
+    /// Notes where the past cursors begin that prove this client id's registration: with the next one, where it is new, has its
+    /// first transaction settled, or the copy went back.
     func notePast(isNew: Bool) throws {
         let next = try PastCursors(db: db).next()
         let first = try isNew ? next : min(next, Meta.registeredPast.integer(db) ?? 1)
