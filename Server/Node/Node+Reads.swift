@@ -144,8 +144,15 @@ extension Node {
     ) {
         let isStarted = background.start { [self] in
             var comparison = comparison
+            let feed = feeds[workspace]
+            let head = feed?.head
             do throws(StoreError) {
-                while let request = comparison.next { comparison.read(try await page(request, in: workspace)) }
+                while let request = comparison.next {
+                    guard comparison.read(try await page(request, in: workspace), after: head) else {
+                        await feed?.readOn(from: reader)
+                        throw .wentBack
+                    }
+                }
                 feeds[workspace]?.saw(comparison.at)
                 inbox.post(.compared(id, comparison, isRead: true))
             } catch {

@@ -176,13 +176,15 @@ struct ServerMachines: Sendable {
                 }
             hub.apply(.pageRead(id, request, page), now: now, into: &effects)
         case .readComparison(let id, _, var comparison):
-            while let request = comparison.next {
-                comparison.read(
+            let head = hub.tail(of: Self.workspace)
+            var isRead = true
+            while isRead, let request = comparison.next {
+                isRead = comparison.read(
                     tables.page(
                         scope: request.scope, collection: request.collection, before: request.before ?? .max,
-                        limit: request.limit, in: Self.workspace))
+                        limit: request.limit, in: Self.workspace), after: head)
             }
-            hub.apply(.compared(id, comparison, isRead: true), now: now, into: &effects)
+            hub.apply(.compared(id, comparison, isRead: isRead), now: now, into: &effects)
         case .readHistory(let id, _, let request):
             let page = tables.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,

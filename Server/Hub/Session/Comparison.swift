@@ -34,7 +34,12 @@ package struct Comparison: Sendable {
     }
 
     /// Takes the page that was asked for.
-    package mutating func read(_ page: Page) {
+    ///
+    /// - Parameter head: what had been delivered before the first page was read.
+    /// - Returns: false when the page is of a database that has gone back since: the client has another history, of which
+    ///   nothing can be said.
+    package mutating func read(_ page: Page, after head: Head?) -> Bool {
+        if let head, page.at.seq <= head.seq, page.at.nonce != head.nonce { return false }
         let records = page.records.prefix { $0.born >= request.from }
         let isLast = page.isLast || records.count < page.records.count
         let low = isLast ? request.from : records.last?.born ?? request.from
@@ -50,6 +55,7 @@ package struct Comparison: Sendable {
         end = low
         isWhole = low == request.from || request.lists || answer.parts.count == Self.partsMax
         answer.next = low == request.from ? nil : low
+        return true
     }
 
     /// The answer's bytes.

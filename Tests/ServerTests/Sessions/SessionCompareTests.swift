@@ -36,9 +36,9 @@ import TidemarkWire
     @Test func `each page is a part, down to where the client's records end`() throws {
         var comparison = Self.comparison(from: 4)
         #expect(comparison.next?.before == nil && comparison.next?.limit == 3)
-        comparison.read(page([90, 80, 70], at: 100))
+        _ = comparison.read(page([90, 80, 70], at: 100), after: nil)
         #expect(comparison.next?.before == 70)
-        comparison.read(page([60, 4, 3], at: 105))
+        _ = comparison.read(page([60, 4, 3], at: 105), after: nil)
         #expect(comparison.next == nil && comparison.at == 105)
         let answer = try answer(comparison)
         #expect(answer.parts.map(\.low) == [70, 4] && answer.parts.map(\.at) == [100, 105])
@@ -50,7 +50,7 @@ import TidemarkWire
         var comparison = Self.comparison()
         var born: SequenceNumber = 1_000
         while comparison.next != nil {
-            comparison.read(page([born - 1, born - 2, born - 3], at: 1_000))
+            _ = comparison.read(page([born - 1, born - 2, born - 3], at: 1_000), after: nil)
             born -= 3
         }
         let answer = try answer(comparison)
@@ -59,20 +59,30 @@ import TidemarkWire
 
     @Test func `a collection without records has one part without any`() throws {
         var comparison = Self.comparison()
-        comparison.read(page([], at: 5, isLast: true))
+        _ = comparison.read(page([], at: 5, isLast: true), after: nil)
         let answer = try answer(comparison)
         #expect(answer.parts == [.init(low: 0, at: 5, digest: RecordDigest())] && answer.answers(comparison.request))
     }
 
     @Test func `a list names the records of one part, with what their digest is made of`() throws {
         var comparison = Self.comparison(lists: true)
-        comparison.read(page([9, 8, 7], at: 10))
+        _ = comparison.read(page([9, 8, 7], at: 10), after: nil)
         let answer = try answer(comparison)
         #expect(comparison.next == nil && answer.next == 7)
         #expect(answer.marks?.map(\.born) == [9, 8, 7])
         var digest = RecordDigest()
         for mark in try #require(answer.marks) { digest.insert(mark.term) }
         #expect(digest == answer.parts[0].digest && answer.answers(comparison.request))
+    }
+
+    @Test func `what a database has that went back is compared with nobody who heard of more`() throws {
+        let head = Head(seq: 100, nonce: 2, time: 1, epoch: 1)
+        var (equal, before, behind) = (Self.comparison(), Self.comparison(), Self.comparison())
+        let answers = [
+            equal.read(page([9], at: 100), after: head), before.read(page([9], at: 99), after: head),
+            behind.read(page([9], at: 101), after: head),
+        ]
+        #expect(answers == [false, false, true])
     }
 
     @Test func `who holds no such grant, or asks for too much at once, is refused`() throws {

@@ -21,7 +21,8 @@ extension ServerNode {
             case .readPage(let id, _, let request): readPage(id, request)
             case .tell(_, let word): tell(word)
             case .readHistory(let id, _, let request): readHistory(id, request)
-            case .readComparison(let id, _, let comparison): read(comparison, for: id)
+            case .readComparison(let id, _, let comparison):
+                read(comparison, for: id, after: hub.tail(of: World.workspace))
             case .submit(let id, _, let submission):
                 if lane.append(submission, ticket: LaneTicket(.session(id), submission)) {
                     sequence()
@@ -193,7 +194,7 @@ extension ServerNode {
     }
 
     /// A page a step, each in a state of its own.
-    private func read(_ comparison: Comparison, for id: SessionID) {
+    private func read(_ comparison: Comparison, for id: SessionID, after head: Head?) {
         guard let request = comparison.next else {
             connections[id]?.watch.pageRead(comparison.request.id, at: comparison.at)
             tail?.saw(comparison.at)
@@ -207,10 +208,12 @@ extension ServerNode {
                     limit: request.limit, in: World.workspace)
             }
         ) { page in
-            guard let page else { return self.advance(.compared(id, comparison, isRead: false)) }
             var comparison = comparison
-            comparison.read(page)
-            self.read(comparison, for: id)
+            guard let page, comparison.read(page, after: head) else {
+                self.readTail()
+                return self.advance(.compared(id, comparison, isRead: false))
+            }
+            self.read(comparison, for: id, after: head)
         }
     }
 }
