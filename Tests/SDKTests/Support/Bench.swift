@@ -81,7 +81,8 @@ struct Bench {
             try tables.flatMap { table -> [String] in
                 let columns = try db.columns(in: table).map(\.name).filter { $0 != "began" }
                     .map { "\"\($0)\"" }.joined(separator: ", ")
-                return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table)").map { "\(table) \($0)" }.sorted()
+                let counting = table == "tidemark_meta" ? " WHERE key NOT IN ('registered_past', 'former_past')" : ""
+                return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table)\(counting)").map { "\(table) \($0)" }.sorted()
             }
         }
     }
