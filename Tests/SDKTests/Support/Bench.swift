@@ -82,7 +82,8 @@ struct Bench {
                 let columns = try db.columns(in: table).map(\.name).filter { $0 != "began" }
                     .map { "\"\($0)\"" }.joined(separator: ", ")
                 let counting = table == "tidemark_meta" ? " WHERE key NOT IN ('registered_past', 'former_past')" : ""
-                return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table)\(counting)").map { "\(table) \($0)" }.sorted()
+                return try Row.fetchAll(db, sql: "SELECT \(columns) FROM \(table)\(counting)").map { "\(table) \($0)" }
+                    .sorted()
             }
         }
     }
