@@ -175,16 +175,7 @@ struct ServerMachines: Sendable {
                         limit: request.limit, in: Self.workspace)
                 }
             hub.apply(.pageRead(id, request, page), now: now, into: &effects)
-        case .readComparison(let id, _, var comparison):
-            let head = hub.tail(of: Self.workspace)
-            var isRead = true
-            while isRead, let request = comparison.next {
-                isRead = comparison.read(
-                    tables.page(
-                        scope: request.scope, collection: request.collection, before: request.before ?? .max,
-                        limit: request.limit, in: Self.workspace), after: head)
-            }
-            hub.apply(.compared(id, comparison, isRead: isRead), now: now, into: &effects)
+        case .readComparison(let id, _, let comparison): read(comparison, for: id, now, &effects)
         case .readHistory(let id, _, let request):
             let page = tables.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
@@ -198,6 +189,21 @@ struct ServerMachines: Sendable {
                 hub.apply(.settled(id, .overloaded, pushEnd: submission.pushEnd), now: now, into: &effects)
             }
         }
+    }
+
+    private mutating func read(
+        _ comparison: Comparison, for id: SessionID, _ now: Milliseconds, _ effects: inout [SessionEffect]
+    ) {
+        var comparison = comparison
+        let head = hub.tail(of: Self.workspace)
+        var isRead = true
+        while isRead, let request = comparison.next {
+            isRead = comparison.read(
+                tables.page(
+                    scope: request.scope, collection: request.collection, before: request.before ?? .max,
+                    limit: request.limit, in: Self.workspace), after: head)
+        }
+        hub.apply(.compared(id, comparison, isRead: isRead), now: now, into: &effects)
     }
 
     /// A client has shown that the tables were set back.
