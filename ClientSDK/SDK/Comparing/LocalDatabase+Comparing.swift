@@ -3,7 +3,7 @@ package import TidemarkModel
 package import TidemarkWire
 
 extension LocalDatabase {
-    /// What to ask for next to compare this copy with the server, whose answer is for ``apply(_:to:now:noting:)``; `nil` when
+    /// What to ask for next to compare this copy with the server, whose answer is for ``apply(_:to:noting:)``; `nil` when
     /// there is nothing to compare now. The sender numbers it.
     ///
     /// - Parameter isAsked: a comparison begins now, whatever was compared before; otherwise a day after the last one. A new

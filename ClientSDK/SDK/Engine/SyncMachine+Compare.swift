@@ -7,7 +7,9 @@ struct CompareLane: Sendable {
     var isAnswered = false
     /// The app asks for one, or the copy has gone back.
     var isAsked = false
+    /// The database is looking for the next question.
     var isLoading = false
+    /// The question that the server has not answered.
     var request: CompareRequest?
     /// When the database is looked into again for whether it is time.
     var due: Milliseconds = 0
@@ -31,6 +33,7 @@ extension SyncMachine {
         comparing.due = now + timing.compareEvery
     }
 
+    /// Asks what the database found, if it found something.
     mutating func ask(_ request: CompareRequest?, _ effects: inout [SyncEffect]) {
         comparing.isLoading = false
         guard isStreaming, var request else { return }
