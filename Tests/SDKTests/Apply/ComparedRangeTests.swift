@@ -75,6 +75,20 @@ import TidemarkWire
         #expect(try bench.count("tidemark_outbox") == 1)
     }
 
+    @Test func `a record with pending writes counts once, as the server has it`() throws {
+        let table = try #require(bench.database.tables["notes"])
+        func digest() throws -> RecordDigest {
+            try bench.database.writer.read { db in
+                try ComparedRange(records: RecordTable(db, bench.database), table: table, scope: scope)
+                    .digest(of: 0..<100, at: 20)
+            }
+        }
+        let before = try digest()
+        #expect(before.count == 1)
+        try bench.write(1, .set(record, "text", "mine"))
+        #expect(try digest() == before)
+    }
+
     @Test func `what was changed or deleted since the server read is no difference`() throws {
         try bench.apply(.note(1, seq: 30, born: 5, ["text": "newer"]))
         #expect(try differences(try listed("here")).isEmpty)
