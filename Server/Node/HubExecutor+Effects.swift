@@ -36,6 +36,9 @@ extension HubExecutor {
             node.read(comparison, in: workspace, for: id, replyTo: inbox)
         case .submit(let id, let workspace, let submission):
             submit(submission, in: workspace, for: id)
+        case .noteDivergence(let id, let records):
+            guard let session = hub.session(id), let identity = session.identity else { return }
+            node.note(divergence: Int(clamping: records), of: session.client, identity, on: connections[id]?.socket)
         case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)
         }
     }

@@ -1,3 +1,4 @@
+import Logging
 import NIOCore
 import Synchronization
 import TidemarkEdge
@@ -44,6 +45,17 @@ extension Node {
         metrics.refusals.count(refusal.rawValue)
         guard refusal == .rateLimited else { return }
         parts.telemetry.security.note(.rate, refusal.rawValue, peer: socket.remoteAddress?.ipAddress)
+    }
+
+    /// A device compared its copy, and says that so many records were wrong.
+    func note(divergence records: Int, of client: ClientID, _ identity: Identity, on socket: Socket?) {
+        metrics.divergence.count(records)
+        parts.telemetry.security.note(
+            .divergence, "compared", peer: socket?.remoteAddress?.ipAddress,
+            [
+                "workspace": "\(identity.workspace)", "user": "\(identity.principal.user)", "client": "\(client)",
+                "records": "\(records)",
+            ])
     }
 }
 

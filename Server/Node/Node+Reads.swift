@@ -154,6 +154,7 @@ extension Node {
                     }
                 }
                 feeds[workspace]?.saw(comparison.at)
+                metrics.comparisons.count()
                 inbox.post(.compared(id, comparison, isRead: true))
             } catch {
                 report(error, "Could not read what is compared", workspace)

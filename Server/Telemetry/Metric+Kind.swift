@@ -5,7 +5,7 @@ extension Metric {
         case .commitToSocket, .pushAnswer, .batchSeconds, .storeWait, .storeUse: .seconds(Self.durations)
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
         case .transactions, .refusals, .closes, .tokensRefused, .connectionsRefused, .securityLinesLeftOut, .catchups,
-            .catchupRows, .epochs:
+            .catchupRows, .epochs, .comparisons, .divergence:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,
             .slowConsumers, .calls, .storeFault, .poolWriters, .poolReaders, .diskFree, .keySetAge, .backupAge,
@@ -51,6 +51,8 @@ extension Metric {
         case .catchups: "Windows that were read for clients that were behind."
         case .catchupRows: "Records of those windows."
         case .epochs: "Times that the database was found to have gone back, by how."
+        case .comparisons: "Answers to devices that compare their copies."
+        case .divergence: "Records that devices said to have had otherwise than the server; must stay 0."
         case .diskFree: "Room on the file system of the SQLite file."
         case .keySetAge: "Age of the oldest keys of an issuer with a URL; infinite while some were never fetched."
         case .backupAge: "Age of the newest verified backup; infinite while there is none."

@@ -35,6 +35,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case catchups = "tidemark_catchups_total"
     case catchupRows = "tidemark_catchup_rows_total"
     case epochs = "tidemark_epochs_total"
+    case comparisons = "tidemark_comparisons_total"
+    case divergence = "tidemark_divergence_total"
     case diskFree = "tidemark_disk_free_bytes"
     // What runs out.
     case keySetAge = "tidemark_key_set_age_seconds"

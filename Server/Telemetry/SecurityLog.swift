@@ -2,7 +2,7 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// What a server refuses for reasons of security: a line for each, and no more than some in a second of each label; what is left
+/// What a server refuses for reasons of security, and what devices say that should not be: a line for each, and no more than some in a second of each label; what is left
 /// out is counted, and summed up in one line when its second is over. Nothing of a token or of a record is ever in a line.
 ///
 /// Run it as a service for the sums. Any thread.
@@ -17,6 +17,8 @@ package final class SecurityLog: Service {
         case close = "Closed a connection"
         /// There was no room for a connection.
         case connection = "Refused a connection: too many"
+        /// A device compared its copy with the server, and records were wrong.
+        case divergence = "A device had records otherwise than the server, and fetches them anew"
     }
 
     private struct Kind: Hashable {

@@ -12,6 +12,8 @@ package struct ServerMetrics: Sendable {
     package let securityLinesLeftOut: Tally
     package let catchups: Tally
     package let catchupRows: Tally
+    package let comparisons: Tally
+    package let divergence: Tally
     private let waits: [Metric.StoreRead: Durations]
     private let uses: [Metric.StoreRead: Durations]
 
@@ -33,6 +35,8 @@ package struct ServerMetrics: Sendable {
         securityLinesLeftOut = Tally(.securityLinesLeftOut, nil, registry)
         catchups = Tally(.catchups, nil, registry)
         catchupRows = Tally(.catchupRows, nil, registry)
+        comparisons = Tally(.comparisons, nil, registry)
+        divergence = Tally(.divergence, nil, registry)
         waits = durations(.storeWait)
         uses = durations(.storeUse)
     }

@@ -41,7 +41,18 @@ import TidemarkModel
     }
 
     @Test func `copies are compared in the courses, and nothing is found`() throws {
-        #expect(try (1...20).map { try course(of: $0).compared }.reduce(0, +) > 100)
+        let worlds = try (1...20).map { try course(of: $0) }.filter { $0.damages.planted == 0 }
+        #expect(worlds.map(\.compared).reduce(0, +) > 100)
+        #expect(worlds.map(\.damages.found).reduce(0, +) == 0)
+    }
+
+    @Test func `in some courses copies are damaged, and mended by comparing`() throws {
+        let worlds = try (1...40).map { try course(of: $0) }
+        let planted = worlds.map(\.damages.planted).reduce(0, +)
+        let (found, told) = (worlds.map(\.damages.found).reduce(0, +), worlds.map(\.damages.told).reduce(0, +))
+        #expect(found > 20 && found <= planted)
+        #expect(told > 20 && told <= found)
+        for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
     @Test func `in some courses the database goes back, and nobody is stuck`() throws {
@@ -58,10 +69,10 @@ import TidemarkModel
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 
-    @Test func `in some courses devices come back from below the horizon, and are filled anew`() throws {
+    @Test func `in some courses devices come back from below the horizon, and compare what they hold`() throws {
         let worlds = try (1...40).map { try course(of: $0) }
         #expect(worlds.map(\.compactions.tombstones).reduce(0, +) > 20)
-        #expect(worlds.map(\.compactions.refilled).reduce(0, +) > 10)
+        #expect(worlds.map(\.compactions.compared).reduce(0, +) > 10)
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 

@@ -11,11 +11,13 @@ extension LocalDatabase {
             guard let client = try Meta.client.text(db).flatMap({ UniqueID($0) }) else {
                 throw StoreError(.corrupt, "the database has no client id")
             }
+            let scopes = ScopeTable(db: db)
             return ConnectionStart(
                 client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
-                cursor: try Meta.cursor.text(db), scopes: try ScopeTable(db: db).all(),
+                cursor: try Meta.cursor.text(db), scopes: try scopes.all(),
                 ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
-                owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst())
+                owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst(),
+                roles: try scopes.roles(), isBehind: try ComparisonTable(db: db).isFilling)
         }
     }
 
@@ -68,6 +70,9 @@ extension LocalDatabase {
                 try scopes.gain(
                     grant.scope, since: grant.since, role: grant.role ?? .member, isAnew: anew.contains(grant.scope))
             }
+            for grant in welcome.roles where try ScopeTable(db: db).held(grant.scope)?.since == grant.since {
+                if let role = grant.role { try ScopeTable(db: db).setRole(role, grant.scope) }
+            }
             try Awaiting(db: db).expire(before: welcome.now - limits.journalLifetime)
             try Journal(db: db).trim(through: welcome.durable, before: welcome.now - limits.journalLifetime)
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
@@ -92,11 +97,14 @@ extension LocalDatabase {
         switch welcome.cursorState {
         case .ok, .none: break
         case .resync: try scopes.refillAll()
+        case .behind: try CopyFilling(self, db).begin(now: welcome.now)
         case .rewound:
             guard let rewind = welcome.rewind else { return try scopes.refillAll() }
             let tail = try TailReplacement(self, db, to: rewind.to, now: welcome.now)
             if try !tail.run(end: rewind.end, rebase: &rebase) { try scopes.refillAll() }
         }
+        // What was begun by comparing with another server must be ended otherwise.
+        if try !welcome.answersCompare && ComparisonTable(db: db).isFilling { try scopes.refillAll() }
         if !welcome.answersIDs {
             let filling = ScopeFilling(schema: schema, db: db, cache: limits.cache)
             for place in try RefetchTable(db: db).places() { try filling.restart(place.collection, in: place.scope) }

@@ -8,7 +8,7 @@ extension Welcome {
     func tellsOfLoss(_ db: Database) throws -> Bool {
         if try settledThrough < Meta.ackedThrough.integer(db) ?? 0 { return true }
         let known = try Meta.epoch.integer(db) ?? epoch
-        return try cursorState != .ok && epoch > known && Meta.cursor.text(db) != nil
+        return try cursorState != .ok && cursorState != .behind && epoch > known && Meta.cursor.text(db) != nil
     }
 }
 

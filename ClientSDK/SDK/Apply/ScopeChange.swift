@@ -110,6 +110,7 @@ struct ScopeChange {
     /// without it.
     func refillAll() throws {
         try PastCursors(db: records.db).forget()
+        try ComparisonTable(db: records.db).endFilling()
         try DeletionLog(db: records.db, keptMax: 0).clear()
         let sql = "SELECT scope, since, role FROM tidemark_scope ORDER BY scope"
         for row in try records.db.all(sql) {

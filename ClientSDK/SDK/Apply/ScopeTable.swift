@@ -9,33 +9,53 @@ struct ScopeTable {
     /// A page that is still to come: not all of the collection is here, and more of it is wanted.
     static let isToCome = "is_complete = 0 AND (remaining IS NULL OR remaining > 0)"
 
-    /// The grant under which a scope is held, and whether pages of it are still to come, or records by their ids.
+    /// Whether what is here of a scope is still being compared, since the copy came back from below the horizon; for a query in
+    /// which `tidemark_scope` has a row.
+    private static let isCompared = """
+        EXISTS (SELECT 1 FROM tidemark_compare AS c WHERE c.scope = tidemark_scope.scope)
+            AND EXISTS (SELECT 1 FROM tidemark_meta AS m WHERE m.key = '\(Meta.behind.rawValue)' AND m.value = 1)
+        """
+
+    /// The grant under which a scope is held, and whether pages of it are still to come, or records by their ids, or the word
+    /// of the server on what is here.
     func held(_ scope: ScopeID) throws -> (since: SequenceNumber, isFilling: Bool)? {
         let sql = """
             SELECT since, is_complete = 0 AND (EXISTS (
                 SELECT 1 FROM tidemark_scope_page AS p
                 WHERE p.scope = tidemark_scope.scope AND p.is_complete = 0
                     AND (p.remaining IS NULL OR p.remaining > 0)
-            ) OR EXISTS (SELECT 1 FROM tidemark_refetch AS r WHERE r.scope = tidemark_scope.scope))
+            ) OR EXISTS (SELECT 1 FROM tidemark_refetch AS r WHERE r.scope = tidemark_scope.scope) OR \(Self.isCompared))
             FROM tidemark_scope WHERE scope = ?
             """
         guard let row = try db.first(sql, [scope.text]) else { return nil }
         return (try row.integer(0), try row.integer(1) != 0)
     }
 
-    /// True when pages of the scope are still to come.
+    /// True when pages or single records of the scope are still to come, so that it cannot be compared.
+    func isFetching(_ scope: ScopeID) throws -> Bool {
+        let toCome = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND \(Self.isToCome) LIMIT 1"
+        return try db.exists(toCome, [scope.text])
+            || db.exists("SELECT 1 FROM tidemark_refetch WHERE scope = ? LIMIT 1", [scope.text])
+    }
+
+    /// True when pages of the scope are still to come, or what is here is being compared.
     func isFilling(_ scope: ScopeID) throws -> Bool { try held(scope)?.isFilling == true }
 
     /// The same of any scope where none is named.
     func isFilling(anyOr scope: ScopeID?) throws -> Bool {
         if let scope { return try isFilling(scope) }
-        return try db.exists("SELECT 1 FROM tidemark_refetch LIMIT 1")
+        return try ComparisonTable(db: db).isFilling || db.exists("SELECT 1 FROM tidemark_refetch LIMIT 1")
             || db.exists("SELECT 1 FROM tidemark_scope_page WHERE \(Self.isToCome) LIMIT 1")
     }
 
     func all() throws -> [HeldScope] {
         try db.all("SELECT scope, since FROM tidemark_scope ORDER BY scope")
             .map { HeldScope(scope: ScopeID(try $0.text(0)), since: try $0.integer(1)) }
+    }
+
+    /// The roles in ``all()``, in their order.
+    func roles() throws -> [Role] {
+        try db.all("SELECT role FROM tidemark_scope ORDER BY scope").map { Role(rawValue: try $0.text(0)) ?? .member }
     }
 
     func setRole(_ role: Role, _ scope: ScopeID) throws {
@@ -65,9 +85,8 @@ struct ScopeTable {
     /// - Returns: true when no page is to come.
     @discardableResult
     func endIfFilled(_ scope: ScopeID) throws -> Bool {
-        let toCome = "SELECT 1 FROM tidemark_scope_page WHERE scope = ? AND \(Self.isToCome) LIMIT 1"
-        let refetch = "SELECT 1 FROM tidemark_refetch WHERE scope = ? LIMIT 1"
-        guard try !db.exists(toCome, [scope.text]), try !db.exists(refetch, [scope.text]) else { return false }
+        let compared = "SELECT 1 FROM tidemark_scope WHERE scope = ? AND \(Self.isCompared)"
+        guard try !isFetching(scope), try !db.exists(compared, [scope.text]) else { return false }
         try db.run(
             """
             UPDATE tidemark_scope SET is_complete = NOT EXISTS (

@@ -10,6 +10,8 @@ extension LocalDatabase {
     @discardableResult
     package func evict(_ policy: CachePolicy? = nil, now: Milliseconds) throws -> Int {
         try change { db in
+            // What goes below a floor meanwhile would never be compared.
+            guard try !ComparisonTable(db: db).isFilling else { return 0 }
             var eviction = try Eviction(self, db, policy: policy ?? limits.cache)
             return try eviction.run(now: now)
         }

@@ -18,6 +18,14 @@ struct ComparisonTable {
 
     var isEmpty: Bool { get throws { try !db.exists("SELECT 1 FROM tidemark_compare LIMIT 1") } }
 
+    /// The comparison stands in for filling (``CopyFilling``): until it is over, what is here may be as it was long ago.
+    var isFilling: Bool { get throws { try Meta.behind.integer(db) == 1 } }
+
+    func endFilling() throws {
+        guard try isFilling else { return }
+        try Meta.behind.set(0, db)
+    }
+
     /// All that is held is to be compared from now on.
     func begin(now: Milliseconds) throws {
         try db.run("DELETE FROM tidemark_compare")

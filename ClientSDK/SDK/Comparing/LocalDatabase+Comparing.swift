@@ -48,58 +48,86 @@ extension LocalDatabase {
 
     /// Compares what the server told with what is here, and has fetched anew what differs. The answer to a question of
     /// another grant, or in a scope that is being filled again, is dropped, and asked for again.
+    ///
+    /// - Returns: how many records were found that should not have been otherwise.
+    @discardableResult
     package func apply(
         _ answer: CompareAnswer, to request: CompareRequest, noting note: (SyncLogEvent) -> Void = { _ in }
-    ) throws {
-        let events: [SyncLogEvent] = try change { db in
-            let collection = names.local(answer.collection)
+    ) throws -> Int {
+        let (events, records): ([SyncLogEvent], Int) = try change { db in
             let (table, scopes) = (ComparisonTable(db: db), ScopeTable(db: db))
-            guard let held = try scopes.held(answer.scope), held.since == answer.since, !held.isFilling,
-                let columns = tables[collection],
-                let floor = try table.floor(of: collection, in: answer.scope),
-                let range = try table.take(answer.scope, collection, high: request.before ?? .max)
-            else { return [] }
-            let records = RecordTable(db, self)
-            let here = ComparedRange(records: records, table: columns, scope: answer.scope)
-            if let next = answer.next {
-                try table.add(
-                    .init(
-                        scope: answer.scope, collection: collection, low: range.low, high: next,
-                        isListed: range.isListed))
-            }
+            guard let held = try scopes.held(answer.scope), held.since == answer.since,
+                try !scopes.isFetching(answer.scope),
+                let range = try table.take(answer.scope, names.local(answer.collection), high: request.before ?? .max)
+            else { return ([], 0) }
+            let isFilling = try table.isFilling
             var events: [SyncLogEvent] = []
-            if let marks = answer.marks, let part = answer.parts.first {
-                let found = try differences(marks, at: part.at, from: max(part.low, floor), request, here)
-                if found.note.records > 0 { events.append(.diverged(found.note)) }
-                try mend(found.ids, records, answer.scope, collection)
-                try Meta.differences.set((Meta.differences.integer(db) ?? 0) + Int64(found.note.records), db)
-            } else {
-                var high = range.high
-                for part in answer.parts {
-                    let isSame = try here.digest(of: part.low..<high, at: part.at) == part.digest
-                    if !isSame {
-                        try table.add(
-                            .init(
-                                scope: answer.scope, collection: collection, low: part.low, high: high, isListed: true))
-                    }
-                    high = part.low
-                }
-                let count = answer.parts.reduce(0) { $0 + $1.digest.count }
-                try Meta.comparedRecords.set((Meta.comparedRecords.integer(db) ?? 0) + count, db)
+            var wrong = 0
+            if let found = try compare(answer, to: request, range, RecordTable(db, self)), !isFilling {
+                wrong = found.records
+                if wrong > 0 { events.append(.diverged(found)) }
+                try Meta.differences.set((Meta.differences.integer(db) ?? 0) + Int64(wrong), db)
             }
-            if try table.isEmpty {
-                events.append(.compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0)))
-            }
-            return events
+            try end(in: answer.scope, table, noting: &events)
+            return (events, wrong)
         }
         for event in events { note(event) }
+        return records
     }
 
-    /// The server answers no such question: it is not asked again in this comparison.
+    /// - Parameter range: what the answer is about, which is not to be compared any more.
+    /// - Returns: what differs of a list of records; `nil` where parts were told.
+    private func compare(
+        _ answer: CompareAnswer, to request: CompareRequest, _ range: ComparisonTable.Range, _ records: RecordTable
+    ) throws -> CopyDifference? {
+        let (db, table) = (records.db, ComparisonTable(db: records.db))
+        let (scope, collection) = (range.scope, range.collection)
+        guard let columns = tables[collection], let floor = try table.floor(of: collection, in: scope) else { return nil }
+        if let next = answer.next {
+            try table.add(
+                .init(scope: scope, collection: collection, low: range.low, high: next, isListed: range.isListed))
+        }
+        let here = ComparedRange(records: records, table: columns, scope: scope)
+        if let marks = answer.marks, let part = answer.parts.first {
+            let found = try differences(marks, at: part.at, from: max(part.low, floor), request, here)
+            try records.fetchAnew(found.ids, of: collection, in: scope)
+            return found.note
+        }
+        var high = range.high
+        for part in answer.parts {
+            if try here.digest(of: part.low..<high, at: part.at) != part.digest {
+                try table.add(.init(scope: scope, collection: collection, low: part.low, high: high, isListed: true))
+            }
+            high = part.low
+        }
+        let count = answer.parts.reduce(0) { $0 + $1.digest.count }
+        try Meta.comparedRecords.set((Meta.comparedRecords.integer(db) ?? 0) + count, db)
+        return nil
+    }
+
+    /// Notes that the comparison of a scope, or all of it, may be over.
+    private func end(in scope: ScopeID, _ table: ComparisonTable, noting events: inout [SyncLogEvent]) throws {
+        let (db, isFilling) = (table.db, try table.isFilling)
+        if try table.isEmpty {
+            try table.endFilling()
+            events.append(.compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0)))
+        }
+        guard isFilling else { return }
+        let scopes = ScopeTable(db: db)
+        if try scopes.endIfFilled(scope) { try RecordTable(db, self).sweep(scope) }
+        try scopes.noteChange()
+    }
+
+    /// The server answers no such question: it is not asked again in this comparison. Where that stands in for filling, the
+    /// collection is filled by pages.
     package func drop(_ request: CompareRequest) throws {
         try change { db in
-            _ = try ComparisonTable(db: db).take(
-                request.scope, names.local(request.collection), high: request.before ?? .max)
+            let (table, collection) = (ComparisonTable(db: db), names.local(request.collection))
+            _ = try table.take(request.scope, collection, high: request.before ?? .max)
+            guard try table.isFilling else { return }
+            try ScopeFilling(schema: schema, db: db, cache: limits.cache).restart(collection, in: request.scope)
+            var events: [SyncLogEvent] = []
+            try end(in: request.scope, table, noting: &events)
         }
     }
 
@@ -121,8 +149,15 @@ extension LocalDatabase {
             } else {
                 let key = RecordKey(collection: name, id: mark.record)
                 let state = try here.records.base(key) ?? here.records.visible(key)
-                // Changed since, or waiting for the server's word.
-                if let state, state.existence == .live, state.seq == 0 || state.seq > seq { continue }
+                if let state, state.existence == .live {
+                    // Changed since.
+                    if state.seq > seq { continue }
+                    // Waiting for the server's word, as what was settled while this copy was away.
+                    if state.seq == 0 {
+                        ids.append(mark.record)
+                        continue
+                    }
+                }
                 switch try DeletionLog(db: db, keptMax: limits.deletionsKept).isDeleted(key, after: seq) {
                 case true?: continue
                 case false?: if state?.existence == .live { note.changed += 1 } else { note.missing += 1 }
@@ -136,16 +171,17 @@ extension LocalDatabase {
         ids += known.keys.sorted()
         return (ids, note)
     }
+}
 
+extension RecordTable {
     /// Gives the records the number 0, which any word of the server replaces, and asks for them by their ids.
-    private func mend(_ ids: [LocalID], _ records: RecordTable, _ scope: ScopeID, _ collection: String) throws {
+    func fetchAnew(_ ids: [LocalID], of collection: String, in scope: ScopeID) throws {
         guard !ids.isEmpty, let table = tables[collection] else { return }
-        let db = records.db
         for id in ids {
             let key = RecordKey(collection: collection, id: id)
-            if var base = try records.base(key) {
+            if var base = try base(key) {
                 base.seq = 0
-                try records.saveBase(base)
+                try saveBase(base)
             } else {
                 try db.run("UPDATE \(table.quotedName) SET seq = 0 WHERE local_id = ?", [id.description])
             }

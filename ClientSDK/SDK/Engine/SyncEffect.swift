@@ -27,7 +27,7 @@ package enum SyncEffect: Sendable {
     case loadHistory(RecordKey)
     /// Find out what is to be compared next; one that is asked for begins at once. Answers `comparisonLoaded`.
     case loadComparison(isAsked: Bool)
-    /// Compare what the server told with the copy; answers `applied` or `applyFailed`.
+    /// Compare what the server told with the copy; answers `compared` or `applyFailed`.
     case applyComparison(CompareAnswer, to: CompareRequest)
     /// Leave something out of the comparison; answers `applied` or `applyFailed`.
     case dropComparison(CompareRequest)

@@ -174,8 +174,8 @@ package final class SyncEngine: Sendable {
                 .comparisonLoaded(try database.nextComparison(isAsked: isAsked, now: configuration.now()))
             }
         case .applyComparison(let answer, let request):
-            return await apply { [database, configuration] in
-                try database.apply(answer, to: request, noting: configuration.note)
+            return await load { [database, configuration] in
+                .compared(wrong: try database.apply(answer, to: request, noting: configuration.note))
             }
         case .dropComparison(let request):
             return await apply { [database] in try database.drop(request) }

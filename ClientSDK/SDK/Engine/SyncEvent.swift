@@ -49,6 +49,8 @@ package enum SyncEvent: Sendable {
     case compare
     /// The answer to `loadComparison`; `nil` when nothing is to be compared now.
     case comparisonLoaded(CompareRequest?)
+    /// An answer was compared with the copy, in which so many records were wrong.
+    case compared(wrong: Int)
     /// A frame, page or welcome is in the database.
     case applied
     /// The disk has confirmed what was applied, the outcomes up to this number among it.
@@ -95,11 +97,17 @@ package struct ConnectionStart: Hashable, Sendable {
     package var owner: StoreOwner
     /// Past cursors, newest first.
     package var ends: [String]
+    /// The role that is known in each of `scopes`, in their order.
+    package var roles: [Role]
+    /// What the copy holds is still being compared, since it came back from below the horizon.
+    package var isBehind: Bool
 
     package init(
         client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
-        ackedThrough: Int64, owner: StoreOwner, ends: [String] = []
+        ackedThrough: Int64, owner: StoreOwner, ends: [String] = [], roles: [Role] = [], isBehind: Bool = false
     ) {
+        self.roles = roles
+        self.isBehind = isBehind
         self.ends = ends
         self.owner = owner
         self.client = client

@@ -7,6 +7,10 @@ struct CompareLane: Sendable {
     var isAnswered = false
     /// The app asks for one, or the copy has gone back.
     var isAsked = false
+    /// It stands in for filling: the copy came back from below the horizon.
+    var isBehind = false
+    /// Records that were found wrong and of which the server was not told.
+    var untold: Int64 = 0
     /// The database is looking for the next question.
     var isLoading = false
     /// The question that the server has not answered.
@@ -16,7 +20,9 @@ struct CompareLane: Sendable {
 
     /// What was asked for is not answered any more.
     mutating func disconnected() {
-        (isAnswered, isLoading, request) = (false, false, nil)
+        // What was under way goes on with the next connection.
+        if request != nil || isBehind { due = 0 }
+        (isAnswered, isLoading, isBehind, request) = (false, false, false, nil)
     }
 }
 
@@ -36,6 +42,7 @@ extension SyncMachine {
     /// Asks what the database found, if it found something.
     mutating func ask(_ request: CompareRequest?, _ effects: inout [SyncEffect]) {
         comparing.isLoading = false
+        if request == nil { comparing.isBehind = false }
         guard isStreaming, var request else { return }
         request.id = nextRequest
         nextRequest += 1
@@ -53,6 +60,14 @@ extension SyncMachine {
         effects.append(.applyComparison(answer, to: request))
         if request.lists { fill(now: now, &effects) }
         return true
+    }
+
+    /// Tells the server what was wrong, so that whoever runs it hears of it.
+    mutating func found(wrong records: Int, _ effects: inout [SyncEffect]) {
+        comparing.untold += Int64(records)
+        guard isStreaming, comparing.untold > 0 else { return }
+        effects.append(.send(ClientMessage.ack(Ack(frames: ackedFrames, diverged: comparing.untold)).encode()))
+        comparing.untold = 0
     }
 
     /// - Returns: false when the error is not about what is compared.

@@ -45,7 +45,7 @@ extension SyncMachine {
             case .streaming:
                 isRoundStuck(now: now)
                     || isConsistent && pages.isEmpty && !isLoadingPages && isDrained && !isLoadingPush
-                        && pushes.isEmpty && !watch.isAsking
+                        && pushes.isEmpty && !watch.isAsking && !comparing.isBehind
             }
         guard isOver else { return }
         askedRound = nil

@@ -58,6 +58,7 @@ extension SyncMachine {
         limits = welcome.limits
         ephemeralLimits = welcome.ephemerals
         comparing.isAnswered = welcome.answersCompare
+        comparing.isBehind = welcome.answersCompare && (comparing.isBehind || welcome.cursorState == .behind)
         // What goes back should end as what the server has.
         if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }
         settledThrough = welcome.settledThrough
@@ -66,7 +67,7 @@ extension SyncMachine {
         if welcome.settledThrough < ackedThrough { hasGoneBack = true }
         switch welcome.cursorState {
         case .resync, .rewound: hasGoneBack = true
-        case .ok, .none: break
+        case .ok, .none, .behind: break
         }
         toldThrough = min(toldThrough, welcome.settledThrough)
         ackedThrough = min(ackedThrough, welcome.settledThrough)

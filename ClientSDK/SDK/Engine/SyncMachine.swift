@@ -139,6 +139,9 @@ package struct SyncMachine: Sendable {
         case .historyLoaded(let request): if let request { ask(request, &effects) }
         case .compare: comparing.isAsked = true
         case .comparisonLoaded(let request): ask(request, &effects)
+        case .compared(let wrong):
+            unanswered = max(0, unanswered - 1)
+            found(wrong: wrong, &effects)
         case .applied: unanswered = max(0, unanswered - 1)
         case .confirmed(let settled):
             unanswered = max(0, unanswered - 1)
@@ -253,7 +256,8 @@ package struct SyncMachine: Sendable {
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends)
+            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true)
+        comparing.isBehind = start.isBehind
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 
@@ -351,7 +355,9 @@ package struct SyncMachine: Sendable {
         case .opening, .greeting: current = .connecting
         // Whether there are pages to ask for is being looked up: until that is known, nothing has changed.
         case .streaming where isConsistent && pages.isEmpty && isLoadingPages && isShownConnected: return
-        case .streaming: current = isConsistent && pages.isEmpty && pagesPausedUntil == 0 ? .live : .catchingUp
+        case .streaming:
+            let isUpToDate = isConsistent && pages.isEmpty && pagesPausedUntil == 0 && !comparing.isBehind
+            current = isUpToDate ? .live : .catchingUp
         case .waiting, .refused: return
         }
         guard current != phase else { return }

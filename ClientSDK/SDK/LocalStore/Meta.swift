@@ -46,6 +46,8 @@ enum Meta: String {
     case comparedRecords = "compared_records"
     /// Records that comparisons found to be another than the server's, so far.
     case differences
+    /// 1 while the comparison stands in for filling: the copy came back from below the horizon.
+    case behind
     /// Records that were evicted so far.
     case evicted
     /// What the server said last that a write may hold.

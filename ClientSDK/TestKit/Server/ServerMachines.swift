@@ -32,6 +32,8 @@ struct ServerMachines: Sendable {
     private var lastWrite: Int64 = 0
     /// Where the tables refused a batch; a kit that sees one has found a bug of the server.
     private(set) var failure: String?
+    /// Records that devices said to have had otherwise.
+    private(set) var diverged: Int64 = 0
 
     init(schema: Schema) {
         self.schema = schema
@@ -181,6 +183,7 @@ struct ServerMachines: Sendable {
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
                 in: Self.workspace)
             hub.apply(.historyRead(id, request, page), now: now, into: &effects)
+        case .noteDivergence(_, let records): diverged += records
         case .tell:
             // One node: there is nobody else to tell.
             break

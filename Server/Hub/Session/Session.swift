@@ -74,6 +74,9 @@ package struct Session: Sendable {
     var outgoing = OutgoingEphemerals()
     private var notedBehind = false
 
+    /// So many records count of what a client says that it had otherwise.
+    private static let divergedMax: Int64 = 1_000_000
+
     package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
         self.id = id
         self.context = context
@@ -136,6 +139,7 @@ package struct Session: Sendable {
             guard window.acknowledge(ack.frames, now: now) else {
                 return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
             }
+            if ack.diverged > 0 { effects.append(.noteDivergence(id, records: min(ack.diverged, Self.divergedMax))) }
             if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
         case (.ephemeral(let message), .streaming): say(message, now: now)
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)

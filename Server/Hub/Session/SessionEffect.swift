@@ -26,6 +26,8 @@ package enum SessionEffect: Sendable {
     case readHistory(SessionID, WorkspaceID, HistoryRequest)
     /// Give to the sequencer; report by `settled`.
     case submit(SessionID, WorkspaceID, Submission)
+    /// Tell whoever runs the server that the client's copy was otherwise than it should be.
+    case noteDivergence(SessionID, records: Int64)
     /// Tell the other machines of this process and the other nodes, each by `heard`; may be lost.
     case tell(WorkspaceID, NodeMessage)
 }

@@ -15,6 +15,8 @@ package struct Standpoint: Hashable, Sendable {
     package let purged: [ScopeID]
     /// Newest grant first.
     package let added: [Changes.GrantChange]
+    /// Kept scopes in which the user has another role than the client said.
+    package let changed: [Changes.GrantChange]
     /// Every grant that it has from here on.
     package let grants: [ScopeID: Grant]
 
@@ -22,11 +24,13 @@ package struct Standpoint: Hashable, Sendable {
     ///   - cursor: as the client sent it; `nil` for an empty copy.
     ///   - ends: its past cursors, as it sent them.
     ///   - held: what the client says that it holds.
+    ///   - roles: the role that it knows in each of these; `nil` where it does not tell.
+    ///   - knowsBehind: the client can compare what it holds where deletions are forgotten.
     ///   - snapshot: with the batch that holds the cursor's number.
     ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
-        cursor: String?, ends: [String] = [], held scopes: [HeldScope], snapshot: SessionSnapshot,
-        common: Head? = nil, workspace: WorkspaceID, context: SessionContext
+        cursor: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
+        knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID, context: SessionContext
     ) {
         let place = context.place(of: cursor, in: workspace)
         var rewind: Welcome.Rewind?
@@ -38,6 +42,9 @@ package struct Standpoint: Hashable, Sendable {
             // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning. And
             // every deletion since then is known.
             state = .ok
+        } else if knowsBehind, let place, place.seq < snapshot.horizon, snapshot.lost == nil {
+            // Nothing that it was told is known to be lost. That it has is not proved, and need not be: it is compared.
+            state = .behind
         } else {
             let end = ends.first { common != nil && context.place(of: $0, in: workspace) == common }
             state = end == nil ? .resync : .rewound
@@ -48,18 +55,22 @@ package struct Standpoint: Hashable, Sendable {
             switch state {
             case .ok: place ?? snapshot.head
             case .rewound: common ?? snapshot.head
-            case .none, .resync: snapshot.head
+            case .none, .resync, .behind: snapshot.head
             }
         // A grant of the lost history may have the number of another one in this.
         let grantMax = rewind?.to ?? .max
         let grants = context.held(snapshot.grants)
         var kept: [HeldScope] = []
         var purged: [ScopeID] = []
+        var changed: [Changes.GrantChange] = []
         var keptScopes: Set<ScopeID> = []
-        for held in scopes where !keptScopes.contains(held.scope) {
-            let mayKeep = (state == .ok || state == .rewound) && held.since <= grantMax
-            if mayKeep, grants[held.scope]?.since == held.since {
+        for (index, held) in scopes.enumerated() where !keptScopes.contains(held.scope) {
+            let mayKeep = state != .none && state != .resync && held.since <= grantMax
+            if mayKeep, let grant = grants[held.scope], grant.since == held.since {
                 kept.append(held)
+                if let roles, roles.indices.contains(index), roles[index] != grant.role {
+                    changed.append(.init(scope: grant.scope, since: grant.since, role: grant.role))
+                }
                 keptScopes.insert(held.scope)
             } else {
                 purged.append(held.scope)
@@ -70,6 +81,7 @@ package struct Standpoint: Hashable, Sendable {
             .map { .init(scope: $0.scope, since: $0.since, role: $0.role) }
         self.kept = kept
         self.purged = purged
+        self.changed = changed
         self.grants = grants
     }
 }

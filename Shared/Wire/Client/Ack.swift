@@ -4,22 +4,36 @@ import TidemarkModel
 package struct Ack: Hashable, Sendable {
     /// Counted from the connection's first frame; never decreases.
     package var frames: Int64
+    /// Records that a comparison found to be otherwise than at the server, although everything had been heard, since this was
+    /// told last. The client has them fetched anew; it tells so that somebody looks for the reason.
+    package var diverged: Int64
 
-    package init(frames: Int64) { self.frames = frames }
+    package init(frames: Int64, diverged: Int64 = 0) {
+        self.frames = frames
+        self.diverged = diverged
+    }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Ack {
-        var frames: Int64?
+        var (frames, diverged) = (Int64?.none, Int64(0))
         try MessageReader.members(of: bytes, "ack") { reader, key in
-            if key == "frames" { frames = try MessageReader.count(&reader) } else { try reader.skip() }
+            switch key {
+            case "frames": frames = try MessageReader.count(&reader)
+            case "diverged": diverged = try MessageReader.count(&reader)
+            default: try reader.skip()
+            }
         }
         guard let frames else { throw WireError("ack: \"frames\" is required") }
-        return Ack(frames: frames)
+        return Ack(frames: frames, diverged: diverged)
     }
 
     func encode() -> [UInt8] {
         var writer = JSONWriter(capacity: 40)
         writer.literal("{\"t\":\"ack\",\"frames\":")
         writer.integer(frames)
+        if diverged > 0 {
+            writer.literal(",\"diverged\":")
+            writer.integer(diverged)
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

@@ -27,6 +27,11 @@ package struct Hello: Hashable, Sendable {
     /// the newest that does not is where it goes on from. That they are there, even none, says that the client understands
     /// the state ``Welcome/CursorState/rewound``. Past ``endsMax`` they are not looked at.
     package var ends: [String]?
+    /// The role that the client knows in each of `scopes`, in their order; `nil` from who does not tell, and where they are not
+    /// as many.
+    package var roles: [Role]?
+    /// Understands the state ``Welcome/CursorState/behind``.
+    package var knowsBehind = false
 
     /// So many cursors of `ends` count.
     package static let endsMax = 24
@@ -34,7 +39,7 @@ package struct Hello: Hashable, Sendable {
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
-        knowsAppTooOld: Bool = false, ends: [String]? = nil
+        knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false
     ) {
         self.token = token
         self.client = client
@@ -47,11 +52,14 @@ package struct Hello: Hashable, Sendable {
         self.takesEphemerals = takesEphemerals
         self.knowsAppTooOld = knowsAppTooOld
         self.ends = ends
+        self.roles = roles
+        self.knowsBehind = knowsBehind
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
         var client: ClientID?
         var connection: Int64?
+        var roles: String?
         var hello = Hello(client: UniqueID(high: 0, low: 0), isNewClient: false, connection: 0)
         hello.versions = []
         try MessageReader.members(of: bytes, "hello") { reader, key in
@@ -68,12 +76,19 @@ package struct Hello: Hashable, Sendable {
             case "eph": hello.takesEphemerals = try reader.boolean()
             case "upd": hello.knowsAppTooOld = try reader.boolean()
             case "ends": hello.ends = try ends(&reader)
+            case "roles": roles = try reader.string()
+            case "behind": hello.knowsBehind = try reader.boolean()
             default: try reader.skip()
             }
         }
         guard let client, let connection else { throw WireError("hello: \"client\" and \"conn\" are required") }
         hello.client = client
         hello.connection = connection
+        if let read = roles?.compactMap({ Role(letter: $0) }), read.count == roles?.count,
+            read.count == hello.scopes.count
+        {
+            hello.roles = read
+        }
         return hello
     }
 
@@ -118,7 +133,28 @@ package struct Hello: Hashable, Sendable {
             writer.literal(",\"ends\":")
             writer.array(ends.prefix(Self.endsMax)) { $0.string($1) }
         }
+        if let roles, !roles.isEmpty {
+            writer.literal(",\"roles\":")
+            writer.string(String(roles.map(\.letter)))
+        }
+        if knowsBehind { writer.literal(",\"behind\":true") }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
+    }
+}
+
+extension Role {
+    /// One letter for it, since a client tells the roles of all its scopes.
+    fileprivate var letter: Character {
+        switch self {
+        case .member: "m"
+        case .admin: "a"
+        case .owner: "o"
+        }
+    }
+
+    fileprivate init?(letter: Character) {
+        guard let role = Self.allCases.first(where: { $0.letter == letter }) else { return nil }
+        self = role
     }
 }

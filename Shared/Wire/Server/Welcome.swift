@@ -13,6 +13,9 @@ package struct Welcome: Hashable, Sendable {
         /// It lies in what a database lost: the client takes back what lies beyond ``Rewind/to`` and goes on from there. Said
         /// only to who sent `ends`.
         case rewound
+        /// It is older than what deletions are remembered: the client goes on from ``Welcome/cursor``, and what it holds of kept
+        /// scopes is to be compared with the server and mended. Said only to who understands it.
+        case behind
     }
 
     /// How far a client goes back.
@@ -58,6 +61,8 @@ package struct Welcome: Hashable, Sendable {
     package var ephemerals: EphemeralLimits?
     /// Where the state is ``CursorState/rewound``.
     package var rewind: Rewind?
+    /// Kept scopes in which the client has another role than it said.
+    package var roles: [Changes.GrantChange] = []
     /// The server answers a `page` with `ids`. Said to who sent `ends`.
     package var answersIDs = false
     /// The server answers a `compare`. Said to who sent `ends`.
@@ -74,7 +79,7 @@ package struct Welcome: Hashable, Sendable {
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
-        answersIDs: Bool = false, answersCompare: Bool = false
+        answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = []
     ) {
         version = WireVersion.current
         self.server = server
@@ -95,6 +100,7 @@ package struct Welcome: Hashable, Sendable {
         self.rewind = rewind
         self.answersIDs = answersIDs
         self.answersCompare = answersCompare
+        self.roles = roles
         self.durable = durable
         self.lost = lost
     }
@@ -143,6 +149,10 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"end\":")
             writer.string(rewind.end)
         }
+        if !roles.isEmpty {
+            writer.literal(",\"roles\":")
+            writer.array(roles) { $1.write(to: &$0) }
+        }
         if answersIDs { writer.literal(",\"ids\":true") }
         if answersCompare { writer.literal(",\"compare\":true") }
         if let durable {
@@ -186,6 +196,7 @@ package struct Welcome: Hashable, Sendable {
             case "eph": welcome.ephemerals = try EphemeralLimits.read(&reader)
             case "to": rewind.to = try MessageReader.count(&reader)
             case "end": rewind.end = try reader.string()
+            case "roles": try reader.array { welcome.roles.append(try Changes.grant(&$0)) }
             case "ids": welcome.answersIDs = try reader.boolean()
             case "compare": welcome.answersCompare = try reader.boolean()
             case "durable": welcome.durable = try MessageReader.count(&reader)

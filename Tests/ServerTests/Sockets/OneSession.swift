@@ -22,6 +22,8 @@ struct OneSession {
     /// Reads of pages that went to the store, and what went to the sequencer; oldest first, until they are answered.
     private(set) var pages: [PageRequest] = []
     private(set) var submitted: [Submission] = []
+    /// Records that the client said to have had otherwise.
+    private(set) var diverged: Int64 = 0
     private(set) var closed: CloseCode?
     /// Bytes that were given to the socket.
     private(set) var bytesSent = 0
@@ -258,6 +260,7 @@ struct OneSession {
             case .verify(_, let token): if holdsTokens { tokens.append(token) } else { judge(token) }
             case .load(_, let request): loads.append(request)
             case .submit(_, _, let submission): submitted.append(submission)
+            case .noteDivergence(_, let records): diverged += records
             case .readHistory, .readComparison, .tell: break
             }
         }

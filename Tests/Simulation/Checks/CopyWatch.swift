@@ -25,6 +25,10 @@ struct CopyWatch {
     private(set) var wasAstray = false
     /// Its scopes were filled anew, since its cursor was of a lost order or below the horizon.
     private(set) var wasRefilled = false
+    /// Rows of it were damaged, and are not mended yet.
+    private(set) var isDamaged = false
+    /// A comparison has begun since.
+    private var isCompared = false
     /// Every transaction written here.
     private(set) var written: Set<TransactionID> = []
 
@@ -56,6 +60,20 @@ struct CopyWatch {
     mutating func willApply(_ changes: Changes, on device: Device) { settled.willApply(changes, on: device) }
 
     mutating func evicted(on device: Device) { settled.evicted(on: device) }
+
+    /// Nothing of the copy is judged until a comparison has ended that began after this.
+    mutating func damaged() {
+        (isDamaged, isCompared, wasRefilled) = (true, false, true)
+    }
+
+    mutating func comparisonBegan() { isCompared = true }
+
+    mutating func comparisonEnded(on device: Device) {
+        guard isDamaged, isCompared else { return }
+        isDamaged = false
+        (deleted, seen, settled) = ([:], [:], SettledWatch())
+        soloRevision = solo.flatMap { device.revision(of: $0) } ?? 0
+    }
 
     /// What is shown may be of an order that is lost.
     mutating func databaseWentBack() {
@@ -98,15 +116,17 @@ struct CopyWatch {
         checkEpoch(message, on: device)
         noteForgotten(device)
         guard judges(message, on: device) else { return }
+        guard !isDamaged else { return follow(message, in: device.world) }
         do {
             switch message {
             case .welcome(let welcome):
                 isConsistent = false
                 position = device.world.position(of: welcome.cursor)
-                if welcome.cursorState == .resync {
+                let isBehind = welcome.cursorState == .behind
+                if welcome.cursorState == .resync || isBehind {
                     wasRefilled = true
                     (seen, settled) = ([:], SettledWatch())
-                    if !wasAstray { device.world.compactions.refilled += 1 }
+                    if !wasAstray { device.world.compactions.noteReturn(isCompared: isBehind) }
                 }
                 if let rewind = welcome.rewind { try checkTail(rewind, device) }
                 let gained = Set(welcome.added.map(\.scope))
@@ -129,6 +149,16 @@ struct CopyWatch {
             device.world.broke(violation.invariant, "d\(device.number): \(violation.message)")
         } catch {
             device.world.broke(.conservation, "d\(device.number): the copy cannot be read: \(error)")
+        }
+    }
+
+    /// Notes where the copy stands.
+    private mutating func follow(_ message: ServerMessage, in world: World) {
+        switch message {
+        case .welcome(let welcome): (isConsistent, position) = (false, world.position(of: welcome.cursor))
+        case .changes(let changes):
+            (isConsistent, position) = (changes.isConsistent, world.position(of: changes.cursor))
+        default: break
         }
     }
 
@@ -203,6 +233,7 @@ struct CopyWatch {
         let collections = device.world.schema.collections.map { "\"\($0.name)\"" }
         let held = [
             "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
+            "tidemark_compare",
         ]
         let pending = ["tidemark_base", "tidemark_outbox_record"]
         let copy = try LocalCopy(device.database)

@@ -20,7 +20,8 @@ struct DeliveryWatch {
         else {
             return
         }
-        world.require(ack.frames > acked, .contiguity, "acknowledged \(ack.frames) after \(acked)")
+        let isNews = ack.frames > acked || ack.frames == acked && ack.diverged > 0
+        world.require(isNews, .contiguity, "acknowledged \(ack.frames) after \(acked)")
         guard ack.frames > acked else { return }
         outstanding.removeFirst(min(outstanding.count, Int(ack.frames - acked)))
         acked = ack.frames

@@ -28,6 +28,8 @@ struct LocalCopy {
     private(set) var scopes: [ScopeID: SequenceNumber] = [:]
     /// Collections that are still being filled, with the birth number down to which they are.
     private(set) var fillings: [Filling: SequenceNumber?] = [:]
+    /// Collections whose records are as they were long ago until they are compared.
+    private(set) var uncompared: Set<Filling> = []
     /// Records that are asked for by their ids.
     private(set) var toFetch: Set<RecordKey> = []
 
@@ -62,6 +64,11 @@ struct LocalCopy {
         for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_refetch") {
             toFetch.insert(try row.key(0))
         }
+        if try ComparisonTable(db: db).isFilling {
+            for row in try Row.fetchAll(db, sql: "SELECT scope, collection FROM tidemark_compare") {
+                uncompared.insert(Filling(scope: ScopeID(row[0] as String), collection: row[1]))
+            }
+        }
         for held in try ScopeTable(db: db).all() { scopes[held.scope] = held.since }
         let open = "SELECT scope, collection, floor FROM tidemark_scope_page WHERE is_complete = 0"
         for row in try Row.fetchAll(db, sql: open) {
@@ -95,9 +102,14 @@ struct LocalCopy {
     /// Every record with a trace in this copy.
     var keys: Set<RecordKey> { Set(visible.keys).union(bases.keys) }
 
+    /// True when nothing can be said of the record yet.
+    func isUncompared(_ key: RecordKey, in scope: ScopeID) -> Bool {
+        uncompared.contains(Filling(scope: scope, collection: key.collection))
+    }
+
     /// True when the server's records of this birth have all been fetched, and this one is not to be fetched again.
     func holds(_ key: RecordKey, in scope: ScopeID, born: SequenceNumber) -> Bool {
-        guard scopes[scope] != nil, !toFetch.contains(key) else { return false }
+        guard scopes[scope] != nil, !toFetch.contains(key), !isUncompared(key, in: scope) else { return false }
         guard let filling = fillings[Filling(scope: scope, collection: key.collection)] else { return true }
         return filling.map { born >= $0 } ?? false
     }

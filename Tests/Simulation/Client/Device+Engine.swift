@@ -123,14 +123,16 @@ extension Device {
     private func compare(_ effect: SyncEffect) throws -> SyncEvent? {
         switch effect {
         case .loadComparison(let isAsked):
-            return .comparisonLoaded(try transact { [clock] in try $0.nextComparison(isAsked: isAsked, now: clock) })
+            let next = try transact { [clock] in try $0.nextComparison(isAsked: isAsked, now: clock) }
+            if isAsked { watch.comparisonBegan() }
+            return .comparisonLoaded(next)
         case .applyComparison(let answer, let request):
-            return try apply(.compared(answer)) { database in
-                try database.apply(answer, to: request) { event in
-                    if case .diverged(let difference) = event { self.noteDifference(difference) }
-                    if case .compared(let records) = event { self.world.compared += records }
-                }
+            var wrong = 0
+            let event = try apply(.compared(answer)) { database in
+                wrong = try database.apply(answer, to: request) { self.note($0) }
             }
+            guard case .applied = event else { return event }
+            return .compared(wrong: wrong)
         case .dropComparison(let request):
             try transact { try $0.drop(request) }
             return .applied
@@ -138,9 +140,15 @@ extension Device {
         }
     }
 
-    /// No course damages a copy.
-    private func noteDifference(_ difference: CopyDifference) {
-        world.broke(.digest, "d\(number) finds \(difference)")
+    private func note(_ event: SyncLogEvent) {
+        switch event {
+        case .diverged(let difference): world.damages.found(difference, on: self)
+        case .compared(let records):
+            world.compared += records
+            world.comparisons += 1
+            watch.comparisonEnded(on: self)
+        default: break
+        }
     }
 
     private func noteApplied(_ message: ServerMessage, _ came: [ServerMessage]) {

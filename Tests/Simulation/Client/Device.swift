@@ -177,6 +177,7 @@ final class Device {
             connection.node.hub.session(connection.id)?.isLive == true
         else { return false }
         let fillings = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
+        guard !watch.isDamaged, toCompare == 0 else { return false }
         return entryCount == 0 && toFetch.isEmpty && look { try Int.fetchOne($0.cachedStatement(sql: fillings)) } == 0
     }
 
@@ -185,6 +186,11 @@ final class Device {
         let sql = "SELECT collection, local_id FROM tidemark_refetch"
         let keys = look { try Row.fetchAll($0.cachedStatement(sql: sql)).map { try $0.key(0) } }
         return Set(keys ?? [])
+    }
+
+    /// Ranges that it compares with the server.
+    private var toCompare: Int {
+        look { try Int.fetchOne($0.cachedStatement(sql: "SELECT count(*) FROM tidemark_compare")) ?? -1 } ?? -1
     }
 
     private var entryCount: Int {
@@ -198,7 +204,8 @@ final class Device {
             d\(number) live \(machine?.isLive ?? false) link \(machine.map { "\($0.link)" } ?? "none") \
             entries \(entryCount) sent \(machine?.sentThrough ?? -1) settled \(machine?.settledThrough ?? -1) \
             pushes \(machine?.pushes.map(\.last) ?? []) loading \(machine?.isLoadingPush ?? false) pages \(pages) \
-            to fetch \(toFetch.count) asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position())
+            to fetch \(toFetch.count) asked \(machine?.pages.count ?? -1) refused \(machine?.refusedScopes.count ?? -1) at \(position()) \
+            to compare \(toCompare) damaged \(watch.isDamaged)
             """
     }
 }

@@ -20,6 +20,9 @@ extension ServerNode {
             case .readWindow(let id, let request): readWindow(id, request)
             case .readPage(let id, _, let request): readPage(id, request)
             case .tell(_, let word): tell(word)
+            case .noteDivergence(let id, let records):
+                world.damages.told(records)
+                self.world.log("s\(id) says that \(records) records were wrong")
             case .readHistory(let id, _, let request): readHistory(id, request)
             case .readComparison(let id, _, let comparison):
                 read(comparison, for: id, after: hub.tail(of: World.workspace))
@@ -226,6 +229,7 @@ extension SessionEffect {
             .readPage(let id, _, _),
             .readHistory(let id, _, _),
             .readComparison(let id, _, _),
+            .noteDivergence(let id, _),
             .submit(let id, _, _):
             id
         case .tell: .max

@@ -9,8 +9,9 @@ final class Compactions {
     let planned: Int
     /// How many tombstones went.
     private(set) var tombstones = 0
-    /// How often a device that stood below the horizon was told to fill its scopes anew.
-    var refilled = 0
+    /// How often a device that stood below the horizon was told to fill its scopes anew, and to compare what it holds.
+    private(set) var refilled = 0
+    private(set) var compared = 0
     private static let keepMax: Milliseconds = 2_500
 
     init(_ world: World) {
@@ -22,6 +23,8 @@ final class Compactions {
     func schedule() {
         for _ in 0..<planned { world.after(random.within(2_500...world.plan.chaosTime)) { self.compact() } }
     }
+
+    func noteReturn(isCompared: Bool) { if isCompared { compared += 1 } else { refilled += 1 } }
 
     /// Between two batches: the oracle knows no batch that was planned before and written after.
     private func compact() {

@@ -12,6 +12,7 @@ extension World {
         rewinds.schedule()
         compactions.schedule()
         erasures.schedule()
+        damages.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

@@ -16,8 +16,9 @@ final class World {
     let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
     private(set) var now = beginning
     private(set) var events = 0
-    /// Records that comparisons have gone through.
+    /// Records that comparisons have gone through, and comparisons that came to their end.
     var compared = 0
+    var comparisons = 0
     /// Ephemeral messages that reached somebody.
     var heard = 0
     private var queue: EventQueue
@@ -39,6 +40,7 @@ final class World {
     private(set) lazy var rewinds = Rewinds(self)
     private(set) lazy var compactions = Compactions(self)
     private(set) lazy var erasures = Erasures(self)
+    private(set) lazy var damages = Damages(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
