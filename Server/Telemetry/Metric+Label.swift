@@ -13,7 +13,8 @@ extension Metric {
         case .epochs: Label(name: "reason", values: ["head", "cursor", "restore", "command"])
         case .commitToSocket, .pushAnswer, .batchSeconds, .batchTransactions, .lanes, .laneDepth, .laneTransactions,
             .unservedAge, .tailAge, .workspaces, .socketsMax, .slowConsumers, .calls, .connectionsRefused,
-            .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree, .keySetAge, .backupAge, .residentMemory,
+            .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree, .keySetAge,
+            .backupAge, .residentMemory,
             .started:
             nil
         }

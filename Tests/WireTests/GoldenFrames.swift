@@ -231,15 +231,38 @@ enum GoldenFrames {
     ]
 
     /// What both sides ignore.
+    /// What is said by and to those who compare a copy instead of filling it, and tell roles and what was wrong.
+    static let behindClient: [(ClientMessage, String)] = [
+        (
+            .hello(
+                Hello(
+                    client: first, isNewClient: false, connection: 3, cursor: "c9",
+                    scopes: [HeldScope(scope: room, since: 2), HeldScope(scope: ScopeID("wall"), since: 0)], ends: [],
+                    roles: [.admin, .member], knowsBehind: true)), "hello+behind"
+        ),
+        (.ack(Ack(frames: 7, diverged: 3)), "ack+behind"),
+    ]
+
+    static let behindServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .behind, cursor: "cur",
+                    kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
+                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), answersIDs: true, answersCompare: true,
+                    roles: [.init(scope: room, since: 2, role: .owner)])), "welcome+behind"
+        )
+    ]
+
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
-        client + ephemeralClient + schemaClient + tailClient + comparingClient + ignoredClient
+        client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + ignoredServer
+            + durableServer + behindServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

@@ -40,6 +40,9 @@ extension LocalDatabase {
         }
     }
 
+    /// The comparison stands in for filling, and is not over.
+    package var isBehind: Bool { get throws { try writer.read { try ComparisonTable(db: $0).isFilling } } }
+
     private static func isDue(_ db: Database, _ limits: LocalLimits, _ now: Milliseconds) throws -> Bool {
         guard let last = try Meta.compared.integer(db) else { return true }
         // A clock that was set back must not keep a copy from being compared.
@@ -82,7 +85,9 @@ extension LocalDatabase {
     ) throws -> CopyDifference? {
         let (db, table) = (records.db, ComparisonTable(db: records.db))
         let (scope, collection) = (range.scope, range.collection)
-        guard let columns = tables[collection], let floor = try table.floor(of: collection, in: scope) else { return nil }
+        guard let columns = tables[collection], let floor = try table.floor(of: collection, in: scope) else {
+            return nil
+        }
         if let next = answer.next {
             try table.add(
                 .init(scope: scope, collection: collection, low: range.low, high: next, isListed: range.isListed))

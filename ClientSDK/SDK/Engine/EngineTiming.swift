@@ -57,6 +57,8 @@ package struct EngineTiming: Hashable, Sendable {
     package var lookEvery: Int64 = 30_000
     /// How often the database is looked into for whether it is time to compare the copy.
     package var compareEvery: Int64 = 600_000
+    /// The same while the copy is not up to date before it is compared.
+    package var compareRetry: Int64 = 1_000
     /// Pages asked for at the same time.
     package var pagesAtOnce = 2
     /// Records whose history may be wanted without a connection; more are forgotten.

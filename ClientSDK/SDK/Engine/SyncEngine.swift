@@ -171,7 +171,8 @@ package final class SyncEngine: Sendable {
         switch effect {
         case .loadComparison(let isAsked):
             return await load { [database, configuration] in
-                .comparisonLoaded(try database.nextComparison(isAsked: isAsked, now: configuration.now()))
+                let next = try database.nextComparison(isAsked: isAsked, now: configuration.now())
+                return .comparisonLoaded(next, isBehind: try database.isBehind)
             }
         case .applyComparison(let answer, let request):
             return await load { [database, configuration] in

@@ -47,8 +47,9 @@ package enum SyncEvent: Sendable {
     case historyLoaded(HistoryRequest?)
     /// The app wants the copy to be compared with the server; as soon as it is live.
     case compare
-    /// The answer to `loadComparison`; `nil` when nothing is to be compared now.
-    case comparisonLoaded(CompareRequest?)
+    /// The answer to `loadComparison`; `nil` when nothing is to be compared now. `isBehind` while the comparison stands in for
+    /// filling.
+    case comparisonLoaded(CompareRequest?, isBehind: Bool)
     /// An answer was compared with the copy, in which so many records were wrong.
     case compared(wrong: Int)
     /// A frame, page or welcome is in the database.

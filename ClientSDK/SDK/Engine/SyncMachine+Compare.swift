@@ -40,10 +40,17 @@ extension SyncMachine {
     }
 
     /// Asks what the database found, if it found something.
-    mutating func ask(_ request: CompareRequest?, _ effects: inout [SyncEffect]) {
+    ///
+    /// - Parameter isBehind: the comparison stands in for filling, and is not over.
+    mutating func ask(_ request: CompareRequest?, isBehind: Bool, now: Milliseconds, _ effects: inout [SyncEffect]) {
         comparing.isLoading = false
-        if request == nil { comparing.isBehind = false }
-        guard isStreaming, var request else { return }
+        comparing.isBehind = isBehind && isStreaming
+        guard isStreaming else { return }
+        guard var request else {
+            // Something is to be fetched first.
+            if isBehind { comparing.due = now + timing.compareRetry }
+            return
+        }
         request.id = nextRequest
         nextRequest += 1
         comparing.request = request
@@ -77,6 +84,8 @@ extension SyncMachine {
         if error.code == .forbidden || error.code == .tooLarge {
             comparing.due = now
             effects.append(.dropComparison(request))
+            // What cannot be compared is filled by pages where it has to be.
+            if comparing.isBehind { fill(now: now, &effects) }
         } else {
             comparing.due = now + min(max(timing.pauseMax / 10, error.retryAfter ?? 0), timing.pauseMax)
         }

@@ -138,7 +138,7 @@ package struct SyncMachine: Sendable {
         case .history(let key): want(key, &effects)
         case .historyLoaded(let request): if let request { ask(request, &effects) }
         case .compare: comparing.isAsked = true
-        case .comparisonLoaded(let request): ask(request, &effects)
+        case .comparisonLoaded(let request, let isBehind): ask(request, isBehind: isBehind, now: now, &effects)
         case .compared(let wrong):
             unanswered = max(0, unanswered - 1)
             found(wrong: wrong, &effects)
@@ -157,14 +157,7 @@ package struct SyncMachine: Sendable {
             guard isStreaming else { break }
             effects += [.close(.normal), .fork(isCopy: isCopy)]
             retry(SyncFailure(.clientReplaced, reason), now: now, &effects)
-        case .tokenRefreshed(let token):
-            isRefreshing = false
-            if isStreaming {
-                self.token = token
-                // Until the server says that this one ends later than the last.
-                tokenDue = now + timing.backoffMax
-                effects.append(.send(ClientMessage.auth(Auth(token: token)).encode()))
-            }
+        case .tokenRefreshed(let token): tell(token, now: now, &effects)
         case .tokenFailed:
             isRefreshing = false
             if isStreaming { tokenDue = now + timing.backoffMax }
@@ -181,6 +174,15 @@ package struct SyncMachine: Sendable {
         }
         arm(&effects)
         return effects
+    }
+
+    private mutating func tell(_ token: String, now: Milliseconds, _ effects: inout [SyncEffect]) {
+        isRefreshing = false
+        guard isStreaming else { return }
+        self.token = token
+        // Until the server says that this one ends later than the last.
+        tokenDue = now + timing.backoffMax
+        effects.append(.send(ClientMessage.auth(Auth(token: token)).encode()))
     }
 
     // MARK: Connecting
@@ -382,6 +384,9 @@ package struct SyncMachine: Sendable {
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
             deadlines.append(watch.due)
             if let due = roundDue { deadlines.append(due) }
+            if isLive, comparing.isBehind, comparing.request == nil, !comparing.isLoading {
+                deadlines.append(max(comparing.due, pagesPausedUntil))
+            }
         }
         if let next = deadlines.min() { effects.append(.wake(at: next)) }
     }

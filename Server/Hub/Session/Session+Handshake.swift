@@ -125,7 +125,8 @@ extension Session {
         }
         let standing = Standpoint(
             cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, roles: hello.roles,
-            knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common, workspace: identity.workspace, context: context)
+            knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common, workspace: identity.workspace,
+            context: context)
         position = standing.position
         adopt(standing.grants)
         sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
@@ -139,7 +140,8 @@ extension Session {
                     heartbeat: context.timing.heartbeat, limits: context.limits,
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
                     schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
-                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed)), into: &effects)
+                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed)),
+            into: &effects)
         toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],

@@ -15,7 +15,7 @@ package struct Standpoint: Hashable, Sendable {
     package let purged: [ScopeID]
     /// Newest grant first.
     package let added: [Changes.GrantChange]
-    /// Kept scopes in which the user has another role than the client said.
+    /// Kept scopes in which the user has another role than the client said.
     package let changed: [Changes.GrantChange]
     /// Every grant that it has from here on.
     package let grants: [ScopeID: Grant]
@@ -30,7 +30,8 @@ package struct Standpoint: Hashable, Sendable {
     ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
         cursor: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
-        knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID, context: SessionContext
+        knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID,
+        context: SessionContext
     ) {
         let place = context.place(of: cursor, in: workspace)
         var rewind: Welcome.Rewind?

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Synchronization
 import Testing
 import Tidemark
@@ -6,6 +7,7 @@ import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
+@testable import TidemarkAssembly
 @testable import TidemarkTerminal
 
 /// What it costs a device that the server's database has lost its last hundred changes, against what it costs one that fills
@@ -74,6 +76,49 @@ import TidemarkWire
             let name = transport.sendsEnds ? "rewound" : "resync"
             print("\(name): \(figures.rows) rows, \(figures.bytes) bytes, \(figures.messages) messages, \(time)")
             #expect(transport.sendsEnds ? figures.rows < 3 * Self.lost : figures.rows >= Self.records)
+            await device.disconnect()
+        }
+        #expect(try await server.process.stop() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(9))) func `a device from below the horizon fetches what changed, and nothing else`()
+        async throws
+    {
+        let folder = try TemporaryFolder("tidemark-behind")
+        try Data(Self.schema.utf8).write(to: URL(filePath: "\(folder.path)/desk.json"))
+        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json")
+        let room = LoadTarget.newClient()
+        let notes = (0..<Self.records).map { _ in LoadTarget.newClient() }
+        try await write(Self.first(room, notes), to: server, at: 200)
+        let (fresh, older) = (CountingTransport(sendsEnds: true), CountingTransport(sendsEnds: false))
+        let devices = [
+            try await device("fresh", fresh, on: server, in: folder),
+            try await device("older", older, on: server, in: folder),
+        ]
+        for device in devices {
+            try await expect(device, Self.records)
+            device.pause()
+        }
+        try await write(Self.more(room, notes), to: server, at: 1)
+        #expect(try await server.process.stop() == 0)
+        let settings = try ServerConfiguration(
+            environment: ["TIDEMARK_DATABASE": server.database, "TIDEMARK_SECRET": server.settings.secret])
+        try await WorkspaceCompaction(settings, workspace: LiveServer.workspace, keep: 0)
+            .run(isPlan: false, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { _ in }
+        server = try await server.started()
+        for (device, transport) in zip(devices, [fresh, older]) {
+            transport.begin()
+            let start = ContinuousClock.now
+            try await resume(device)
+            let time = ContinuousClock.now - start
+            try await expect(device, Self.records + 50)
+            let edited = try await device.repository(Note.self).count(where: \.text == "edited")
+            #expect(edited == 30)
+            let figures = transport.figures
+            print(
+                "\(transport.sendsEnds ? "behind" : "resync"): \(figures.rows) rows, \(figures.bytes) bytes, "
+                    + "\(figures.messages) messages, \(time)")
+            #expect(transport.sendsEnds ? figures.rows <= Self.lost : figures.rows >= Self.records)
             await device.disconnect()
         }
         #expect(try await server.process.stop() == 0)
@@ -218,6 +263,7 @@ private final class CountingTransport: Transport {
                 return try await inner.send(message)
             }
             hello.ends = nil
+            hello.knowsBehind = false
             try await inner.send(ClientMessage.hello(hello).encode())
         }
 

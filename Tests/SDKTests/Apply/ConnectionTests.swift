@@ -27,7 +27,22 @@ import TidemarkWire
                 == ConnectionStart(
                     client: Bench.client, isNewClient: false, connection: 2, cursor: "c0",
                     scopes: [HeldScope(scope: room, since: 4)], ackedThrough: 0,
-                    owner: StoreOwner(account: Bench.user, schema: "test")))
+                    owner: StoreOwner(account: Bench.user, schema: "test"), roles: [.owner]))
+    }
+
+    @Test func `a role that changed while the device was away is the new one, of the grant that it is told of`() throws
+    {
+        let bench = try Bench()
+        try bench.join(room, since: 4)
+        func welcome(_ role: Role, since: SequenceNumber) throws {
+            var welcome = Welcome.make(state: .ok, kept: [HeldScope(scope: room, since: 4)])
+            welcome.roles = [.init(scope: room, since: since, role: role)]
+            try bench.database.welcomed(welcome)
+        }
+        try welcome(.admin, since: 4)
+        #expect(try bench.database.beginConnection().roles == [.admin])
+        try welcome(.owner, since: 3)
+        #expect(try bench.database.beginConnection().roles == [.admin])
     }
 
     @Test func `a kept cursor is not moved by the welcome and settles nothing`() throws {

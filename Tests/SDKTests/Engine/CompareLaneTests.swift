@@ -16,6 +16,7 @@ import TidemarkWire
     {
         var bench = MachineBench()
         bench.uncompared = requests
+        bench.isBehind = state == .behind
         bench.on(.start)
         bench.connect(state: state, answersCompare: answersCompare)
         bench.settle(0)
@@ -120,5 +121,53 @@ import TidemarkWire
         var bench = live([request(before: 50)])
         bench.receive(answer(to: try #require(asked(bench).last), low: 3, next: 3))
         #expect(bench.failures.isEmpty)
+    }
+
+    @Test func `a copy from below the horizon is not live before it has been compared`() throws {
+        var bench = live([request()], state: .behind)
+        #expect(bench.phases.last == .catchingUp)
+        bench.on(.sync(round: 1))
+        #expect(bench.ended.isEmpty)
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(bench.phases.last == .catchingUp && bench.comparisons.count == 2)
+        bench.isBehind = false
+        bench.pass(1_000)
+        #expect(bench.phases.last == .live && bench.ended == [1])
+        #expect(bench.comparisons.count == 3)
+    }
+
+    @Test func `what was being compared goes on at once with the next connection`() throws {
+        var bench = live([request(), request()], state: .behind)
+        #expect(asked(bench).count == 1)
+        bench.on(.closed(code: 1006, reason: "cut"))
+        bench.pass(60_000)
+        bench.connect(state: .ok, answersCompare: true, isBehind: true)
+        bench.settle(0)
+        #expect(asked(bench).count == 2)
+        #expect(bench.phases.last == .catchingUp)
+    }
+
+    @Test func `what was wrong is told once, and after a cut with the next thing that is wrong`() throws {
+        func told(_ bench: MachineBench) -> [Int64] {
+            bench.sent.compactMap { if case .ack(let ack) = $0, ack.diverged > 0 { ack.diverged } else { nil } }
+        }
+        var bench = live([request(lists: true), request(lists: true), request(lists: true)])
+        bench.wrong = 3
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(told(bench) == [3])
+        bench.wrong = 0
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(told(bench) == [3])
+        bench.on(.closed(code: 1006, reason: "cut"))
+        bench.on(.compared(wrong: 4))
+        #expect(told(bench) == [3])
+        bench.pass(60_000)
+        bench.connect(answersCompare: true)
+        bench.settle(0)
+        bench.wrong = 1
+        bench.uncompared = [request(lists: true)]
+        bench.on(.compare)
+        bench.receive(answer(to: try #require(asked(bench).last)))
+        #expect(told(bench) == [3, 5])
     }
 }

@@ -17,6 +17,10 @@ struct MachineBench {
     /// Looks for what is to be compared: whether the app asked for it.
     private(set) var comparisons: [Bool] = []
     private(set) var dropped: [CompareRequest] = []
+    /// The comparison stands in for filling.
+    var isBehind = false
+    /// Records that each answer shows to be wrong.
+    var wrong = 0
     /// Whether the server answers when it is asked for a sign of life.
     var isAlive = true
     private(set) var sent: [ClientMessage] = []
@@ -61,11 +65,15 @@ struct MachineBench {
                     events.append(.confirmed(settled: settled))
                 case .loadComparison(let isAsked):
                     comparisons.append(isAsked)
-                    events.append(.comparisonLoaded(uncompared.isEmpty ? nil : uncompared.removeFirst()))
+                    let next = uncompared.isEmpty ? nil : uncompared.removeFirst()
+                    events.append(.comparisonLoaded(next, isBehind: isBehind))
                 case .dropComparison(let request):
                     dropped.append(request)
                     events.append(.applied)
-                case .applyWelcome, .applyChanges, .applyHistory, .applyComparison, .fork:
+                case .applyComparison:
+                    applied += 1
+                    events.append(.compared(wrong: wrong))
+                case .applyWelcome, .applyChanges, .applyHistory, .fork:
                     applied += 1
                     events.append(.applied)
                 case .loadPush(let after, let limits):
@@ -121,9 +129,11 @@ struct MachineBench {
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
         ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil,
-        state: Welcome.CursorState = .none, answersCompare: Bool = false
+        state: Welcome.CursorState = .none, answersCompare: Bool = false, isBehind: Bool = false
     ) {
-        on(.opened(token: "t", start: Self.start))
+        var start = Self.start
+        start.isBehind = isBehind
+        on(.opened(token: "t", start: start))
         var welcome = Welcome.make(settledThrough: settledThrough)
         welcome.cursorState = state
         welcome.answersCompare = answersCompare

@@ -229,11 +229,12 @@ extension Settled {
 extension Welcome {
     static func make(
         state: CursorState = .none, cursor: String = "c0", kept: [HeldScope] = [], purged: [ScopeID] = [],
-        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, rewind: Rewind? = nil, answersIDs: Bool = true
+        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, rewind: Rewind? = nil, answersIDs: Bool = true,
+        answersCompare: Bool = true
     ) -> Welcome {
         Welcome(
             server: "s", epoch: 1, cursorState: state, cursor: cursor, kept: kept, purged: purged, added: added,
             settledThrough: settledThrough, now: 4_000, tokenExpires: 0, heartbeat: 0, limits: WireLimits(),
-            rewind: rewind, answersIDs: answersIDs)
+            rewind: rewind, answersIDs: answersIDs, answersCompare: answersCompare)
     }
 }

@@ -52,6 +52,48 @@ import TidemarkWire
         #expect(state(lineage: head(7, 55), horizon: 6) == .resync)
     }
 
+    @Test func `who can compare what it holds goes on from the head, unless something of it is known to be lost`() {
+        let cursor = context.seal.cursor(head(5, 55), workspace: Self.workspace.text)
+        func standing(_ cursor: String, knowsBehind: Bool = true, lost: SequenceNumber? = nil) -> Standpoint {
+            var snapshot = SessionSnapshot(
+                head: head(9, 99), grants: [Grant(scope: ScopeID("room"), since: 3, role: .member)], lineage: nil,
+                horizon: 6)
+            snapshot.lost = lost
+            return Standpoint(
+                cursor: cursor,
+                held: [HeldScope(scope: ScopeID("room"), since: 3), HeldScope(scope: ScopeID("other"), since: 3)],
+                knowsBehind: knowsBehind, snapshot: snapshot, workspace: Self.workspace, context: context)
+        }
+        let behind = standing(cursor)
+        #expect(behind.state == .behind && behind.position.seq == 9 && behind.rewind == nil)
+        #expect(behind.kept.map(\.scope) == [ScopeID("room")] && behind.purged == [ScopeID("other")])
+        #expect(standing(cursor, knowsBehind: false).state == .resync)
+        #expect(standing(cursor, lost: 4).state == .resync)
+        #expect(standing("a cursor of nobody's").state == .resync)
+        let above = context.seal.cursor(head(8, 88), workspace: Self.workspace.text)
+        #expect(standing(above).state == .resync, "above the horizon its batch is known, and is another")
+    }
+
+    @Test func `roles are told that are others than the client says, and none to who says nothing`() {
+        let rooms = ["a", "b", "c"].map { ScopeID($0) }
+        func changed(_ roles: [Role]?) -> [Changes.GrantChange] {
+            Standpoint(
+                cursor: context.seal.cursor(head(5, 55), workspace: Self.workspace.text),
+                held: rooms.map { HeldScope(scope: $0, since: 3) }, roles: roles,
+                snapshot: SessionSnapshot(
+                    head: head(9, 99),
+                    grants: zip(rooms, [Role.member, .admin, .owner]).map { Grant(scope: $0, since: 3, role: $1) },
+                    lineage: head(5, 55)),
+                workspace: Self.workspace, context: context
+            ).changed
+        }
+        #expect(changed(nil).isEmpty)
+        #expect(changed([.member, .admin, .owner]).isEmpty)
+        #expect(changed([.member, .member, .admin]).map(\.scope) == [rooms[1], rooms[2]])
+        #expect(changed([.member, .member, .admin]).map(\.role) == [.admin, .owner])
+        #expect(changed([.admin]).map(\.role) == [.member], "fewer than scopes: those that are told")
+    }
+
     /// The same for one that has been at 2 and at 3, where the history that it was in left the stored one after `common`.
     private func standpoint(common: SequenceNumber?, lineage: Head? = nil, since: SequenceNumber = 0) -> Standpoint {
         let places = [head(3, 33), head(2, 22)]

@@ -106,7 +106,8 @@ struct CopyCheck {
         for key in copy.keys.sorted() {
             guard let record = copy.server(key) else { continue }
             if record.seq == 0, copy.bases[key] == nil {
-                let mayCome = filling.contains(record.scope) || copy.toFetch.contains(key) || uncompared.contains(record.scope)
+                let mayCome =
+                    filling.contains(record.scope) || copy.toFetch.contains(key) || uncompared.contains(record.scope)
                 try check(mayCome, .settled, "\(key) stands in for what will not come")
             }
             guard record.seq > 0 else { continue }

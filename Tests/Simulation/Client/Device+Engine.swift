@@ -125,7 +125,7 @@ extension Device {
         case .loadComparison(let isAsked):
             let next = try transact { [clock] in try $0.nextComparison(isAsked: isAsked, now: clock) }
             if isAsked { watch.comparisonBegan() }
-            return .comparisonLoaded(next)
+            return .comparisonLoaded(next, isBehind: try database.isBehind)
         case .applyComparison(let answer, let request):
             var wrong = 0
             let event = try apply(.compared(answer)) { database in

@@ -1,0 +1,156 @@
+import GRDB
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// a copy that is older than what deletions the server remembers.
+@Suite struct CopyFillingTests {
+    private let bench: Bench
+    private let scope = RecordKey.room(1).scope
+
+    /// A room that is filled, with two notes of numbers 5 and 6, which comes back when the server is at 20.
+    init() throws {
+        bench = try Bench()
+        try bench.join(scope)
+        try bench.page(scope, "rooms")
+        try bench.page(scope, "notes", .note(1, seq: 5, ["text": "one"]), .note(2, seq: 6, ["text": "two"]))
+    }
+
+    private var isFilling: Bool {
+        get throws { try bench.database.writer.read { try ScopeTable(db: $0).isFilling(scope) } }
+    }
+
+    private func welcome(_ state: Welcome.CursorState = .behind, answersCompare: Bool = true) throws {
+        try bench.database.welcomed(
+            .make(
+                state: state, cursor: "c20", kept: [HeldScope(scope: scope, since: 1)],
+                answersCompare: answersCompare))
+    }
+
+    private func next() throws -> CompareRequest? { try bench.database.nextComparison(isAsked: false, now: 5_000) }
+
+    /// Answers all that is asked for, as a server that has these notes.
+    @discardableResult
+    private func compare(_ notes: Change...) throws -> [SyncLogEvent] {
+        var events: [SyncLogEvent] = []
+        while let request = try next() {
+            let here = request.collection == "notes" ? notes : []
+            var digest = RecordDigest()
+            var marks: [CompareAnswer.Mark] = []
+            for note in here {
+                let body = FieldValue.object(note.fields).json
+                let term = RecordDigest.term(of: note.key, at: note.seq, body: Array(body.utf8))
+                digest.insert(term)
+                marks.append(.init(record: note.key.id, born: note.born, seq: note.seq, term: term))
+            }
+            try bench.database.apply(
+                CompareAnswer(
+                    id: 0, scope: scope, since: 1, collection: request.collection,
+                    parts: [.init(low: request.from, at: 20, digest: digest)],
+                    marks: request.lists ? marks.sorted { $0.born > $1.born } : nil), to: request
+            ) { events.append($0) }
+            let asked = try bench.toFetch.first?.ids ?? []
+            let came = here.filter { asked.contains($0.key.id) }
+            if let request = try bench.toFetch.first {
+                try bench.database.apply(
+                    PageAnswer(id: 1, scope: scope, since: 1, collection: "notes", changes: came, next: nil),
+                    to: request)
+            }
+        }
+        return events
+    }
+
+    @Test func `what is the same is not fetched, and the copy goes on from the head`() throws {
+        try welcome()
+        #expect(try bench.database.beginConnection().cursor == "c20")
+        #expect(try isFilling && bench.database.beginConnection().isBehind)
+        let events = try compare(.note(1, seq: 5, ["text": "one"]), .note(2, seq: 6, ["text": "two"]))
+        #expect(try !isFilling && !bench.database.beginConnection().isBehind)
+        #expect(try bench.fields(.note(1))?["text"] == .string("one"))
+        #expect(events.contains { if case .compared = $0 { true } else { false } })
+    }
+
+    @Test func `what changed, died or came meanwhile is fetched, and no mistake is told`() throws {
+        try welcome()
+        #expect(try bench.fields(.note(1))?["text"] == .string("one"), "it stays to be seen")
+        let events = try compare(.note(1, seq: 12, born: 5, ["text": "eins"]), .note(3, seq: 14, ["text": "three"]))
+        #expect(try bench.fields(.note(1))?["text"] == .string("eins"))
+        #expect(try bench.fields(.note(2)) == nil)
+        #expect(try bench.fields(.note(3))?["text"] == .string("three"))
+        #expect(!events.contains { if case .diverged = $0 { true } else { false } })
+        #expect(try bench.database.writer.read { try Meta.differences.integer($0) ?? 0 } == 0)
+    }
+
+    @Test func `what was written before stays pending, on what the server has now`() throws {
+        try bench.write(1, .set(.note(1), "done", .boolean(true)))
+        try welcome()
+        try compare(.note(1, seq: 12, born: 5, ["text": "eins"]), .note(2, seq: 6, ["text": "two"]))
+        #expect(try bench.fields(.note(1))?["text"] == .string("eins"))
+        #expect(try bench.fields(.note(1))?["done"] == .boolean(true))
+        #expect(try bench.count("tidemark_outbox") == 1)
+    }
+
+    @Test func `a kill between two answers changes nothing, and a connection that says nothing new neither`() throws {
+        try welcome()
+        _ = try next()
+        try welcome(.ok)
+        #expect(try isFilling && bench.database.beginConnection().isBehind)
+        try compare(.note(1, seq: 12, born: 5, ["text": "eins"]))
+        #expect(try !isFilling)
+        #expect(try bench.count("notes") == 1)
+    }
+
+    @Test func `a server that compares nothing has the copy filled by pages`() throws {
+        try welcome()
+        try welcome(.ok, answersCompare: false)
+        #expect(try !bench.database.beginConnection().isBehind)
+        #expect(
+            try bench.database.nextPages(limit: 9).map(\.collection) == ["rooms"],
+            "what belongs to a room comes behind it")
+    }
+
+    @Test func `what the server refuses to compare is filled by pages`() throws {
+        try welcome()
+        while let request = try next() {
+            try bench.database.drop(request)
+            #expect(try bench.database.nextPages(limit: 9).map(\.collection) == [request.collection])
+            #expect(try bench.fields(.note(1))?["text"] == .string("one"))
+            #expect(try next() == nil, "pages come first")
+            try bench.database.apply(
+                PageAnswer(
+                    id: 1, scope: scope, since: 1, collection: request.collection,
+                    changes: request.collection == "notes" ? [.note(1, seq: 5, ["text": "one"])] : [], next: nil))
+        }
+        #expect(try !isFilling && !bench.database.beginConnection().isBehind)
+        #expect(try bench.count("notes") == 1)
+        #expect(try bench.fields(.note(1))?["text"] == .string("one"))
+    }
+
+    @Test func `what is here below the floor of its collection is asked for by its id`() throws {
+        try bench.database.change {
+            try $0.execute(
+                sql:
+                    "UPDATE tidemark_scope_page SET is_complete = 0, remaining = 0, floor = 6 WHERE collection = 'notes'"
+            )
+        }
+        try welcome()
+        #expect(try bench.toFetch.first?.ids == [RecordKey.note(1).id])
+        try bench.answer("notes", .note(1, seq: 9, born: 5, ["text": "eins"]))
+        #expect(try isFilling)
+        try compare(.note(2, seq: 6, ["text": "two"]))
+        #expect(try !isFilling)
+        #expect(try bench.fields(.note(1))?["text"] == .string("eins"))
+        #expect(try bench.fields(.note(2))?["text"] == .string("two"))
+    }
+
+    @Test func `nothing is evicted before it is compared`() throws {
+        var policy = CachePolicy()
+        policy.rowsMax = 1
+        try welcome()
+        #expect(try bench.database.evict(policy, now: 9_000) == 0)
+        try compare(.note(1, seq: 5, ["text": "one"]), .note(2, seq: 6, ["text": "two"]))
+        #expect(try bench.count("notes") == 2)
+    }
+}
