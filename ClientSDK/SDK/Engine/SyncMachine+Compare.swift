@@ -21,7 +21,7 @@ struct CompareLane: Sendable {
     /// What was asked for is not answered any more.
     mutating func disconnected() {
         // What was under way goes on with the next connection.
-        if request != nil || isBehind { due = 0 }
+        if request != nil { due = 0 }
         (isAnswered, isLoading, isBehind, request) = (false, false, false, nil)
     }
 }

@@ -59,6 +59,7 @@ extension SyncMachine {
         ephemeralLimits = welcome.ephemerals
         comparing.isAnswered = welcome.answersCompare
         comparing.isBehind = welcome.answersCompare && (comparing.isBehind || welcome.cursorState == .behind)
+        if comparing.isBehind { comparing.due = now }
         // What goes back should end as what the server has.
         if welcome.cursorState == .resync || welcome.cursorState == .rewound { comparing.isAsked = true }
         settledThrough = welcome.settledThrough

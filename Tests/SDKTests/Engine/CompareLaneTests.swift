@@ -136,6 +136,17 @@ import TidemarkWire
         #expect(bench.comparisons.count == 3)
     }
 
+    @Test func `a copy from below the horizon is compared at once, though it was looked into a moment ago`() {
+        var bench = live([])
+        bench.on(.stop)
+        bench.uncompared = [request()]
+        bench.isBehind = true
+        bench.on(.start)
+        bench.connect(state: .behind, answersCompare: true)
+        bench.settle(0)
+        #expect(asked(bench).count == 1)
+    }
+
     @Test func `what was being compared goes on at once with the next connection`() throws {
         var bench = live([request(), request()], state: .behind)
         #expect(asked(bench).count == 1)

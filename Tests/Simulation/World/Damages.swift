@@ -19,7 +19,7 @@ final class Damages {
     init(_ world: World) {
         self.world = world
         random = SplitMix(seed: world.plan.seed, "damages")
-        planned = random.chance(350) ? 1 + random.below(5) : 0
+        planned = random.chance(600) ? 1 + random.below(8) : 0
     }
 
     func schedule() {
