@@ -15,8 +15,8 @@ struct ReplicaSamples {
         var safe: Head?
 
         mutating func take(_ head: Head, written: Int64, confirmed: Int64?) {
-            let last = waiting.last?.head ?? safe
-            if let last, last.epoch != head.epoch || last.seq > head.seq { self = Course() }
+            // The order went back: what stood behind its end may be given again.
+            if let last = waiting.last?.head ?? safe, last.seq > head.seq { self = Course() }
             // The position that was read first is the least.
             if head != waiting.last?.head ?? safe { waiting.append(Sample(head: head, written: written)) }
             if waiting.count > ReplicaSamples.waitingMax, let least = leastMissed { waiting.remove(at: least) }

@@ -14,6 +14,8 @@ final class FailoverDrill {
     static let devices = 8
     /// Between two writes of one client: some 140 a second together.
     private static let pace = Duration.milliseconds(200)
+    /// How long there is no database, by turns, besides what the promotion takes: whoever watches over a primary takes his time.
+    private static let gaps: [Duration] = [.zero, .seconds(1), .seconds(3), .seconds(6)]
     /// After which a client counts as stuck.
     private static let healMax = Duration.seconds(30)
 
@@ -101,6 +103,7 @@ final class FailoverDrill {
         found.stand = SequenceNumber(try await pair.step("stand")) ?? 0
         found.lostNumbers = (writers.map { $0.log.withLock { $0.last } }.max() ?? 0) - found.stand
         found.toldDurable = writers.map { $0.log.withLock { $0.durable } }.max() ?? 0
+        try await pause(Self.gaps[number % Self.gaps.count])
         try await pair.step("promote")
         let promoted = ContinuousClock.now
         if restarts { server = try await server.started() }
@@ -175,7 +178,9 @@ final class FailoverDrill {
             try await pair.rows("SELECT id FROM sync_record WHERE collection = 'notes' AND NOT deleted").map { $0[0] })
         for (name, ids) in shown {
             found.looked += ids.count
-            if !ids.isSubset(of: stored) { found.shown.append("\(name): \(ids.subtracting(stored).count)") }
+            guard !ids.isSubset(of: stored), let device = devices.first(where: { $0.name == name }) else { continue }
+            let phase = device.store.currentStatus.phase
+            found.shown.append("\(name): \(ids.subtracting(stored).count), \(phase)")
         }
     }
 
