@@ -18,6 +18,8 @@ extension FailoverDrill {
         /// Rows that were looked at two seconds later, and whose are not stored.
         var looked = 0
         var shown: [String] = []
+        /// The same of devices that were not connected at that moment: what they have is what they show.
+        var shownApart: [String] = []
         /// All that devices have written, since the beginning.
         var written = 0
         var lostOfDevices: [String] = []
@@ -32,14 +34,15 @@ extension FailoverDrill {
         var troubles: [String: Int] = [:]
 
         static let header =
-            "| server | round | numbers lost | safe / stand | first commit s | devices in step s | stuck | shown, not stored | of | "
+            "| server | round | numbers lost | safe / stand | first commit s | devices in step s | stuck | shown, not stored | without connection | of rows | "
             + "devices' writes lost | of | offered again | raw writers' lost | of | doubled | copies that differ |\n|"
-            + String(repeating: "---|", count: 16)
+            + String(repeating: "---|", count: 17)
 
         var row: String {
             let cells: [String] = [
                 restarts ? "killed" : "goes on", "\(round)", "\(lostNumbers)", "\(toldDurable) / \(stand)",
-                Self.seconds(first), Self.seconds(devices), "\(stuck.count)", "\(shown.count)", "\(looked)",
+                Self.seconds(first), Self.seconds(devices), "\(stuck.count)", "\(shown.count)", "\(shownApart.count)",
+                "\(looked)",
                 "\(lostOfDevices.count)", "\(written)", "\(reoffered)", "\(lostOfWriters)", "\(answered)",
                 "\(doubled.count)", "\(different.count)",
             ]
@@ -55,7 +58,7 @@ extension FailoverDrill {
             func sum(_ value: (Found) -> Int) -> Int { all.map(value).reduce(0, +) }
             return """
                 server \(restarts ? "killed" : "goes on"), \(all.count) failovers, \(sum { Int($0.lostNumbers) }) numbers lost: \
-                stuck \(sum(\.stuck.count)), shown and not stored \(sum(\.shown.count)) of \(sum(\.looked)), devices' writes \
+                stuck \(sum(\.stuck.count)), devices that show what is not stored \(sum(\.shown.count)), and without connection \(sum(\.shownApart.count)), of \(sum { _ in FailoverDrill.devices + 1 }) looked at, devices' writes \
                 lost \(sum(\.lostOfDevices.count)) of \(all.last?.written ?? 0), offered again \(sum(\.reoffered)), doubled \
                 \(sum(\.doubled.count)), raw writers lost \(sum(\.lostOfWriters)) of \(sum(\.answered)), copies that differ \
                 \(sum(\.different.count)); least / median / most s: first commit \(span(all.map(\.first))), devices in step \

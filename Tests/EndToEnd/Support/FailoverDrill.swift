@@ -170,17 +170,23 @@ final class FailoverDrill {
 
     /// What is shown as the server's must be stored.
     private func look(at devices: [DrillDevice], _ found: inout Found) async throws {
-        var shown: [String: Set<String>] = [:]
+        var shown: [(device: DrillDevice, phase: SyncPhase, ids: Set<String>)] = []
         for device in devices {
-            shown[device.name] = Set(try await device.shown(in: found.round).map { $0.id.uuidString.lowercased() })
+            // Read first: whoever is connected by now has been told.
+            let phase = device.store.currentStatus.phase
+            let notes = try await device.shown(in: found.round)
+            shown.append((device, phase, Set(notes.map { $0.id.uuidString.lowercased() })))
         }
         let stored = Set(
             try await pair.rows("SELECT id FROM sync_record WHERE collection = 'notes' AND NOT deleted").map { $0[0] })
-        for (name, ids) in shown {
+        for (device, phase, ids) in shown {
             found.looked += ids.count
-            guard !ids.isSubset(of: stored), let device = devices.first(where: { $0.name == name }) else { continue }
-            let phase = device.store.currentStatus.phase
-            found.shown.append("\(name): \(ids.subtracting(stored).count), \(phase)")
+            guard !ids.isSubset(of: stored) else { continue }
+            let words = "\(device.name): \(ids.subtracting(stored).count), \(phase)"
+            switch phase {
+            case .live, .catchingUp: found.shown.append(words)
+            case .stopped, .connecting, .waiting, .offline, .refused: found.shownApart.append(words)
+            }
         }
     }
 
