@@ -7,7 +7,7 @@
 # Starts a PostgreSQL and an asynchronous standby in a temporary folder, and runs FailoverTests on them, which must be built
 # ('swift build --build-tests'). TIDEMARK_BINARY names another 'tidemark' than the one of that build; TIDEMARK_DURABLE is passed on
 # to it, such as 'replicas=1'. A round: the standby stops receiving, the primary is killed some time later, the standby is
-# promoted, and the old primary becomes its standby.
+# promoted, and the old primary becomes its standby. FAILOVER.md beside this script has what was found.
 #
 #   Tests/Benchmarks/failover.sh step NAME FOLDER
 #

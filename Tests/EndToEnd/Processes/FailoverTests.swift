@@ -16,6 +16,16 @@ import TidemarkModel
     ) async throws {
         let pair = try #require(DatabasePair.given)
         let drill = try await FailoverDrill(on: pair, restarts: restarts)
+        do {
+            try await expect(drill, restarts)
+        } catch {
+            await drill.abandon()
+            throw error
+        }
+        try await drill.end()
+    }
+
+    private func expect(_ drill: FailoverDrill, _ restarts: Bool) async throws {
         print(FailoverDrill.Found.header)
         var all: [FailoverDrill.Found] = []
         for round in 1...Self.rounds {
@@ -28,9 +38,11 @@ import TidemarkModel
             #expect(found.lostOfDevices.isEmpty, "round \(round)")
             #expect(found.doubled.isEmpty, "round \(round)")
             #expect(found.different.isEmpty, "round \(round)")
+            #expect(found.rejected == 0, "round \(round)")
             #expect(found.toldDurable <= found.stand, "what is called safe was on the standby, round \(round)")
+            // Whoever is stuck stays so.
+            guard found.stuck.isEmpty else { break }
         }
         print(FailoverDrill.Found.summary(all, restarts: restarts))
-        try await drill.end()
     }
 }

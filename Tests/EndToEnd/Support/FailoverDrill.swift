@@ -80,6 +80,12 @@ final class FailoverDrill {
         #expect(outcomes.allSatisfy { $0.rejection == nil })
     }
 
+    /// Leaves nothing that runs.
+    func abandon() async {
+        load.cancel()
+        await server.process.kill()
+    }
+
     func end() async throws {
         load.cancel()
         _ = await load.result
@@ -121,10 +127,14 @@ final class FailoverDrill {
         try await heal(marks, since: promoted, &found)
 
         ground.isWriting = false
-        try await withTimeout(.seconds(60), "the devices did not come in step") { [devices] in
-            for device in devices + [fresh] { try await device.settle() }
+        do {
+            try await withTimeout(.seconds(60), "the devices did not come in step") { [devices] in
+                for device in devices + [fresh] { try await device.settle() }
+            }
+            try await judge(devices + [fresh], answered: answered, &found)
+        } catch let error as ServerProcessError {
+            found.stuck.append("\(error)")
         }
-        try await judge(devices + [fresh], answered: answered, &found)
         found.reoffered = devices.map(\.store.metrics.reoffered).reduce(0, +) - reoffered
         await fresh.store.disconnect()
         try await pair.step("rebuild")
