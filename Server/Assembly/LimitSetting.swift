@@ -113,9 +113,13 @@ package struct LimitSetting: Sendable {
         LimitSetting(
             "DURABLE_HOURS",
             "hours after which a commit counts as safe from a restored backup or a failover; until then devices keep what "
-                + "they wrote, and offer it again", 1...87_600,
-            { Int($0.node.durableAge.components.seconds / 3_600) }
-        ) { $0.node.durableAge = .seconds(3_600 * $1) },
+                + "they wrote, and offer it again. The same as --durable age=HOURSh", 1...87_600,
+            { if case .age(let age) = $0.node.durable { Int(age.components.seconds / 3_600) } else { 0 } }
+        ) { $0.node.durable = .age(.seconds(3_600 * $1)) },
+        LimitSetting(
+            "STANDBY_SECONDS", "seconds between two looks at what standbys have, with --durable replicas", 1...3_600,
+            { Int($0.node.standbysEvery.components.seconds) }
+        ) { $0.node.standbysEvery = .seconds($1) },
         LimitSetting(
             "BLOB_BYTES", "bytes of one blob, 0 for no blobs", 0...1_073_741_824, { $0.wire.blobBytesMax ?? 0 }
         ) { $0.wire.blobBytesMax = $1 == 0 ? nil : $1 },

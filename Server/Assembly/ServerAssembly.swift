@@ -10,6 +10,7 @@ package import TidemarkIdentity
 package import TidemarkModel
 package import TidemarkNode
 import TidemarkSequencer
+import TidemarkStore
 package import TidemarkTelemetry
 
 /// A server put together: the one place where its parts meet.
@@ -62,8 +63,8 @@ package struct ServerAssembly: Sendable {
         let node = Node(
             Node.Parts(
                 store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
-                revocations: store.revocations, isStoreShared: store.isShared, hints: store.hints,
-                relay: store.relay, verify: gate.verdict,
+                revocations: store.revocations, backups: store.backups, replicas: store.store as? any ReplicaLog,
+                isStoreShared: store.isShared, hints: store.hints, relay: store.relay, verify: gate.verdict,
                 context: context,
                 limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
                 environment: .init(

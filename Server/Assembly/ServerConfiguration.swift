@@ -4,6 +4,7 @@ package import Logging
 package import TidemarkHub
 package import TidemarkIdentity
 package import TidemarkModel
+import TidemarkNode
 
 /// Everything that a server is started with, checked.
 package struct ServerConfiguration: Sendable {
@@ -63,6 +64,7 @@ package struct ServerConfiguration: Sendable {
         self.logLevel = logLevel
         limits = ServerLimits()
         try limits.apply(environment)
+        if let rule = try values.durable(on: database) { limits.node.durable = rule }
         nodeID = try values.node()
         name = values[.name] ?? "tidemark"
         origins = Set(

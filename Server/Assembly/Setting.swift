@@ -19,6 +19,8 @@ package enum Setting: String, Sendable, CaseIterable {
     case cursorKey = "TIDEMARK_CURSOR_KEY"
     /// Path of a file that holds it.
     case cursorKeyFile = "TIDEMARK_CURSOR_KEY_FILE"
+    /// `age=24h`, `replicas=N` or `backup`: by what commits count as safe. Default: `age=24h`.
+    case durable = "TIDEMARK_DURABLE"
     /// `trace` … `critical`. Default: `info`.
     case logLevel = "TIDEMARK_LOG_LEVEL"
     /// A number that tells this process from others on the same database. Default: random.

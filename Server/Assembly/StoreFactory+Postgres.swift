@@ -23,6 +23,13 @@ extension OpenedStore {
             configuration: connection, node: configuration.nodeID, options: options, logger: logger)
         let progress = MigrationProgress.log(logger)
         try await store.migrate(report: progress.report)
+        if case .replicas = configuration.limits.node.durable {
+            do {
+                try await PostgresReplicas.check(connection, logger: logger)
+            } catch let error as StoreError {
+                throw ConfigurationError(.durable, error.reason)
+            }
+        }
         let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
         var opened = OpenedStore(
             store, blobs: store, compaction: store, erasure: store, schemas: store, revocations: store, isShared: true,

@@ -76,7 +76,7 @@ extension Hub {
     ) {
         guard let state = workspaces[workspace] else { return }
         ringBytes -= state.ring.bytes
-        workspaces[workspace]?.ring.reset(tail: head)
+        workspaces[workspace]?.ring.rewind(to: head)
         workspaces[workspace]?.attendance.forgetDepartures(limits: limits)
         for id in sessions.keys.sorted() where sessions[id]?.identity?.workspace == workspace {
             update(id, into: &effects) { session, _, effects in

@@ -45,7 +45,7 @@ package enum HubEvent: Sendable {
     /// The next batch of the order.
     case committed(WorkspaceID, DeliveryBatch)
     /// The order is called safe up to this number.
-    case durable(WorkspaceID, SequenceNumber)
+    case durable(WorkspaceID, Epoch, SequenceNumber)
     /// Batches up to here were missed, because their bodies were not kept: everyone catches up from the store.
     case missed(WorkspaceID, Head)
     /// The stored order is not the one that was delivered.
@@ -102,7 +102,8 @@ extension Hub {
         case .follow(let workspace, let head): follow(workspace, from: head)
         case .unfollow(let workspace): unfollow(workspace, into: &effects)
         case .committed(let workspace, let batch): committed(batch, in: workspace, now: now, into: &effects)
-        case .durable(let workspace, let through): workspaces[workspace]?.ring.durable = through
+        case .durable(let workspace, let epoch, let through):
+            workspaces[workspace]?.ring.call(durable: through, in: epoch)
         case .missed(let workspace, let head): missed(upTo: head, in: workspace, now: now, into: &effects)
         case .rewound(let workspace, let head): rewound(to: head, in: workspace, into: &effects)
         case .heard(let workspace, let message): heard(message, in: workspace, into: &effects)

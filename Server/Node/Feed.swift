@@ -53,8 +53,8 @@ package final class Feed: Sendable {
     var head: Head? { state.withLock { $0.tail?.head } }
 
     /// Tells the sessions of the workspace how far the order is safe.
-    func tell(durable: SequenceNumber) {
-        for inbox in inboxes { inbox.post(.durable(workspace, durable)) }
+    func tell(durable: SequenceNumber, in epoch: Epoch) {
+        for inbox in inboxes { inbox.post(.durable(workspace, epoch, durable)) }
     }
 
     /// When it was last certain that nothing is missing here; `nil` until the workspace is followed.

@@ -25,6 +25,9 @@ package final class Node: Sendable {
         package var compaction: (any Compacting)?
         package var schemas: any SchemaStore
         package var revocations: any RevocationStore
+        /// Where verified backups are written down, and who knows of standbys; `nil` where nobody does.
+        package var backups: (any BackupLog)?
+        package var replicas: (any ReplicaLog)?
         /// Other processes commit to the same store: it must be asked for their batches.
         package var isStoreShared: Bool
         package var hints: any CommitHints
@@ -48,7 +51,8 @@ package final class Node: Sendable {
         package init(
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
             schemas: any SchemaStore = InMemorySchemaStore(), revocations: any RevocationStore = InMemoryStore(),
-            isStoreShared: Bool, hints: any CommitHints = NoHints(),
+            backups: (any BackupLog)? = nil, replicas: (any ReplicaLog)? = nil, isStoreShared: Bool,
+            hints: any CommitHints = NoHints(),
             relay: any NodeRelay = NoRelay(), verify: @escaping @Sendable (String) async -> TokenVerdict,
             context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
@@ -61,6 +65,8 @@ package final class Node: Sendable {
             self.compaction = compaction
             self.schemas = schemas
             self.revocations = revocations
+            self.backups = backups
+            self.replicas = replicas
             self.isStoreShared = isStoreShared
             self.hints = hints
             self.relay = relay
@@ -108,7 +114,7 @@ package final class Node: Sendable {
         let feeds = Feeds(inboxes: inboxes, seal: parts.context.seal)
         let epochs = Epochs(parts)
         self.epochs = epochs
-        durability = Durability(store: parts.store, age: parts.limits.durableAge)
+        durability = Durability(parts)
         let background = background
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })

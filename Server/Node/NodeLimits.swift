@@ -22,11 +22,12 @@ package struct NodeLimits: Hashable, Sendable {
     package var renewEvery: Duration = .seconds(20)
     /// A workspace that nobody is connected to is let go after so many periods of `renewEvery`.
     package var restAfter = 30
-    /// How old a commit must be to count as safe from a database that goes back: devices keep what they wrote later, and offer it
-    /// again. As long as it takes until a commit is in a backup that would be restored.
-    package var durableAge: Duration = .seconds(86_400)
+    /// By what a commit counts as safe from a database that goes back.
+    package var durable = DurableRule.age(.seconds(86_400))
     /// How often open connections are told how far that is.
     package var durableEvery: Duration = .seconds(300)
+    /// The same where it goes by standbys, which are asked each time.
+    package var standbysEvery: Duration = .seconds(5)
     /// How often an event loop looks at the deadlines of its connections.
     package var tickEvery: Duration = .seconds(1)
     /// The longest that the readiness probe waits for the store.

@@ -49,7 +49,7 @@ struct TailService: Service {
                     }
                 }
                 group.addTask { await repeating(every: node.limits.renewEvery) { await node.writeSightings() } }
-                group.addTask { await repeating(every: node.limits.durableEvery) { await tellDurable() } }
+                group.addTask { await repeating(every: node.durability.period) { await tellDurable() } }
                 guard node.parts.isStoreShared else { return }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followSchema() } }
                 group.addTask { await repeating(every: node.limits.schemaEvery) { await node.followRevocations() } }
@@ -109,11 +109,18 @@ struct TailService: Service {
     }
 
     private func tellDurable() async {
-        for feed in node.feeds.all {
+        let feeds = node.feeds.all
+        do throws(StoreError) {
+            try await node.durability.look(at: feeds.map(\.workspace))
+        } catch {
+            node.logger.warning("Could not find out how far the standbys are", metadata: ["error": "\(error)"])
+            return
+        }
+        for feed in feeds {
             guard let head = feed.head else { continue }
             do throws(StoreError) {
                 let through = try await node.durability.through(head, after: 0, in: feed.workspace, now: node.now())
-                feed.tell(durable: through)
+                feed.tell(durable: through, in: head.epoch)
             } catch {
                 node.logger.warning(
                     "Could not find out how far a workspace is durable",

@@ -29,7 +29,7 @@ final class Dialer: Sendable {
     func replace(livedFor lifetime: Duration) {
         orders.withLock { orders in
             orders.wanted += 1
-            if lifetime >= configuration.reconnectBackoffMax { orders.mayReset = true } else { orders.mustPause = true }
+            if lifetime >= configuration.healthyLifetime { orders.mayReset = true } else { orders.mustPause = true }
         }
         signal.wake()
     }

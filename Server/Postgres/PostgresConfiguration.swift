@@ -28,8 +28,11 @@ package struct PostgresConfiguration: Sendable {
     package var requestBytesMax = 64 << 20
     /// Pause after the first failed attempt to connect; it doubles with each further one.
     package var reconnectBackoffFirst: Duration = .milliseconds(50)
-    /// The longest pause between two attempts to connect.
-    package var reconnectBackoffMax: Duration = .seconds(5)
+    /// The longest pause between two attempts to connect. A failover is over when the last part of a node has noticed it, and
+    /// one thread tries for all connections of a pool.
+    package var reconnectBackoffMax: Duration = .milliseconds(500)
+    /// A connection that lived so long makes the next failure a first one again.
+    package var healthyLifetime: Duration = .seconds(5)
 
     /// - Parameter connectionString: libpq's URI (`postgresql://user@host/db`) or keyword form (`host=… dbname=…`).
     /// - Throws: `PostgresError.configuration` if libpq cannot parse it. The text does not quote it.

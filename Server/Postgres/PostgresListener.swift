@@ -74,7 +74,7 @@ extension PostgresListener {
                     metadata: ["error": "\(error)"])
                 isReachable = false
             }
-            if let listeningSince, .now - listeningSince >= configuration.reconnectBackoffMax { backoff.reset() }
+            if let listeningSince, .now - listeningSince >= configuration.healthyLifetime { backoff.reset() }
             let end = ContinuousClock.now + backoff.next(jitter: .random(in: 0...1))
             while signal.wait(until: end) == .woken {}
         }

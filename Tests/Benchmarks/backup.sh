@@ -7,8 +7,8 @@
 # TIDE names a 'tide' with its 'tidemark' beside it; without it the release binaries are built. Starts a private PostgreSQL in a
 # temporary folder, which needs some 4 GB for a while.
 #
-# On each store: a server is filled for half a minute. Writes go on at 1,000 a second, alone and then beside 'tidemark backup'; their
-# ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
+# On each store: a server is filled with a million records. Writes go on at 1,000 a second, alone, beside 'tidemark backup', and beside
+# 'tidemark restore' into another database; their ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
 # the next one to the same place ends well.
 set -euo pipefail
 
@@ -64,6 +64,11 @@ end_server() {
 
 paced() { # SECONDS
     "$tide" bench fanout --server http://127.0.0.1:18996 --dev --subscribers 1 --writers 10 --rate 1000 --seconds "$1" --json | tail -n 1
+}
+
+# records DATABASE: how many there are.
+records() {
+    "$tidemark" verify --database "$1" 2>/dev/null | grep -o '[0-9,]* records' | tr -dc 0-9 || true
 }
 
 # moment: a random part of a second that grows to the length of what is killed.
@@ -149,8 +154,14 @@ kill_postgres_restores() { # SECONDS
 for store in sqlite postgres; do
     database=sqlite:$work/source/tidemark.sqlite
     if [[ $store == postgres ]]; then database=$(connection source); fi
-    say "$store: filling for half a minute"
-    "$tide" bench writes --database "$database" --writers 128 --in-flight 32 --seconds 28 >/dev/null
+    say "$store: filling"
+    filled=0
+    while ((filled < 1000000)); do
+        "$tide" bench writes --database "$database" --writers 128 --in-flight 32 --seconds 28 >/dev/null
+        filled=$(records "$database")
+        filled=${filled:-0}
+        say "$store: $filled records"
+    done
     serve "$database"
     say "$store: 1,000 writes a second alone"
     paced 12
@@ -162,14 +173,21 @@ for store in sqlite postgres; do
     wait "$load"
     say "$store: the writes meanwhile"
     cat "$work/load.log"
-    say "$store: verify and restore"
+    say "$store: verify"
     time "$tidemark" verify "$work/$store" | tail -n 1
+    paced 30 >"$work/load.log" &
+    load=$!
+    sleep 3
+    say "$store: a restore beside them"
     target=sqlite:$work/restored/tidemark.sqlite
     if [[ $store == postgres ]]; then
         as_postgres "$(postgres_binaries)/createdb" --host="$postgres_folder" --username=tidemark restored
         target=$(connection restored)
     fi
     time "$tidemark" restore "$work/$store" --database "$target" | tail -n 3
+    wait "$load"
+    say "$store: the writes meanwhile"
+    cat "$work/load.log"
     du -sm "$work/$store"
     kill_backups "$store" "$database" 10
     end_server

@@ -25,11 +25,12 @@ struct BenchReport {
         rows.append((label, text))
     }
 
-    /// Adds p50 and p99 of what was timed, named after `key` in the JSON line.
+    /// Adds p50, p99 and the longest of what was timed, named after `key` in the JSON line.
     mutating func add(_ latencies: LatencyLog, _ label: String, key: String = "") {
-        let figures = latencies.percentiles([0.5, 0.99])
+        let figures = latencies.percentiles([0.5, 0.99, 1])
         add("\(key)p50_ms", figures[0], "\(label) p50, ms")
         add("\(key)p99_ms", figures[1], "\(label) p99, ms")
+        add("\(key)max_ms", figures[2], "\(label) longest, ms")
     }
 
     /// Adds what the machine's host gave to others since `start`, where the system tells.

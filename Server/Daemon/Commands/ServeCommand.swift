@@ -97,6 +97,15 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(
         help: ArgumentHelp(
             """
+            By what a commit counts as safe from a database that goes back; until then devices keep what they wrote, and offer \
+            it again: age=24h, by its age; replicas=1, once so many standbys of PostgreSQL have it on disk; backup, once a \
+            verified 'tidemark backup' has it. (environment: TIDEMARK_DURABLE; default: age=24h)
+            """, valueName: "rule"))
+    var durable: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
             trace, debug, info, notice, warning, error or critical. (environment: TIDEMARK_LOG_LEVEL; default: info)
             """, valueName: "level"))
     var logLevel: String?
@@ -158,7 +167,7 @@ struct ServeCommand: AsyncParsableCommand {
             (Setting.database, "--database", database), (.listen, "--listen", listen),
             (.adminListen, "--admin-listen", adminListen), (.schema, "--schema", schema),
             (.secretFile, "--secret-file", secretFile), (.issuers, "--issuers", issuers),
-            (.cursorKeyFile, "--cursor-key-file", cursorKeyFile),
+            (.cursorKeyFile, "--cursor-key-file", cursorKeyFile), (.durable, "--durable", durable),
             (.logLevel, "--log-level", logLevel),
             (.development, "--dev", dev ? "1" : nil),
         ] {

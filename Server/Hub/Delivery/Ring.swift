@@ -10,7 +10,7 @@ package struct Ring: Sendable {
     /// The end of the last batch that this process knows of.
     package private(set) var tail: Head
     /// The number up to which the order is called safe, as far as this process has found out.
-    package var durable: SequenceNumber = 0
+    package private(set) var durable: SequenceNumber = 0
     /// The end of the batch before the first that is held.
     private var base: Head
 
@@ -58,6 +58,17 @@ package struct Ring: Sendable {
             batches.removeFirst(first)
             first = 0
         }
+    }
+
+    /// The order is called safe up to here. What was found out of another epoch does not count: its numbers may be others'.
+    mutating func call(durable through: SequenceNumber, in epoch: Epoch) {
+        if epoch == tail.epoch { durable = through }
+    }
+
+    /// Forgets everything: the order has gone back, and ends here.
+    mutating func rewind(to tail: Head) {
+        reset(tail: tail)
+        durable = 0
     }
 
     /// Forgets everything: batches up to `tail` were missed.

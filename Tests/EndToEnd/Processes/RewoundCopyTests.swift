@@ -11,7 +11,7 @@ import TidemarkWire
 @testable import TidemarkTerminal
 
 /// What it costs a device that the server's database has lost its last hundred changes, against what it costs one that fills
-/// its copy again. `TAIL_RECORDS` says how large the copy is; with 100,000 the figures are those of `REWIND.md`.
+/// its copy again, on both stores. `TAIL_RECORDS` says how large the copy is; with 100,000 the figures are those of `REWIND.md`.
 @Suite(.serialized) struct RewoundCopyTests {
     private static let records = Int64(ProcessInfo.processInfo.environment["TAIL_RECORDS"] ?? "") ?? 1_500
     private static let lost: Int64 = 100
@@ -31,12 +31,14 @@ import TidemarkWire
         var text: String?
     }
 
-    @Test(.timeLimit(.minutes(9))) func `a device goes back by what was lost, and fetches no more than twice that`()
+    @Test(.timeLimit(.minutes(9)), arguments: KeptDatabase.Kind.given)
+    func `a device goes back by what was lost, and fetches no more than twice that`(_ kind: KeptDatabase.Kind)
         async throws
     {
         let folder = try TemporaryFolder("tidemark-tail")
         try Data(Self.schema.utf8).write(to: URL(filePath: "\(folder.path)/desk.json"))
-        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json")
+        let database = try await KeptDatabase(kind, in: folder.path)
+        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json", database: database.location)
         let room = LoadTarget.newClient()
         let notes = (0..<Self.records).map { _ in LoadTarget.newClient() }
         try await write(Self.first(room, notes), to: server, at: 200)
@@ -51,7 +53,7 @@ import TidemarkWire
             device.pause()
         }
         #expect(try await server.process.stop() == 0)
-        try copy(from: server.folder.path, to: "\(folder.path)/kept")
+        try await database.keep()
         server = try await server.started()
         for device in devices { try await resume(device) }
         // Each in a frame of its own: 60 are new, 30 changed, 10 deleted.
@@ -61,7 +63,7 @@ import TidemarkWire
             device.pause()
         }
         #expect(try await server.process.stop() == 0)
-        try copy(from: "\(folder.path)/kept", to: server.folder.path)
+        try await database.putBack()
         server = try await server.started()
 
         for (device, transport) in zip(devices, [fresh, older]) {
@@ -74,11 +76,13 @@ import TidemarkWire
             #expect(edited == 0, "what was lost is not shown")
             let figures = transport.figures
             let name = transport.sendsEnds ? "rewound" : "resync"
-            print("\(name): \(figures.rows) rows, \(figures.bytes) bytes, \(figures.messages) messages, \(time)")
+            print(
+                "\(name), \(kind): \(figures.rows) rows, \(figures.bytes) bytes, \(figures.messages) messages, \(time)")
             #expect(transport.sendsEnds ? figures.rows < 3 * Self.lost : figures.rows >= Self.records)
             await device.disconnect()
         }
         #expect(try await server.process.stop() == 0)
+        try await database.drop()
     }
 
     @Test(.timeLimit(.minutes(9))) func `a device from below the horizon fetches what changed, and nothing else`()
@@ -197,19 +201,6 @@ import TidemarkWire
                 settled = changes.settled?.through ?? settled
                 #expect(changes.settled?.outcomes.allSatisfy { $0.rejection == nil } ?? true)
             }
-        }
-    }
-
-    /// The database of a server that does not run.
-    private func copy(from source: String, to target: String) throws {
-        let files = FileManager.default
-        try files.createDirectory(atPath: target, withIntermediateDirectories: true)
-        func database(_ folder: String) throws -> [String] {
-            try files.contentsOfDirectory(atPath: folder).filter { $0.hasPrefix("server.sqlite") }
-        }
-        for name in try database(target) { try files.removeItem(atPath: "\(target)/\(name)") }
-        for name in try database(source) {
-            try files.copyItem(atPath: "\(source)/\(name)", toPath: "\(target)/\(name)")
         }
     }
 }

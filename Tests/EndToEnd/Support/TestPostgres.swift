@@ -1,9 +1,39 @@
 import Foundation
 
+@testable import TidemarkTerminal
+
 /// The PostgreSQL that tests may use.
 enum TestPostgres {
     /// The keyword form that the scripts export, as the URI that commands take; `nil` where none is named.
     static var uri: String? { ProcessInfo.processInfo.environment["TIDEMARK_TEST_POSTGRES"].map(uri) }
+
+    /// The same server's database of that name.
+    static func uri(of database: String) throws -> String {
+        guard let uri, var parts = URLComponents(string: uri) else {
+            throw ServerProcessError("no PostgreSQL is named")
+        }
+        parts.path = "/" + database
+        guard let text = parts.string else { throw ServerProcessError("\(database) is no name of a database") }
+        return text
+    }
+
+    /// Runs a statement on the database that is named.
+    static func run(_ sql: String) async throws {
+        try await run("/usr/bin/env", ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", uri ?? "", "-c", sql])
+    }
+
+    /// Runs a program to its end; its last lines.
+    @discardableResult
+    static func run(_ program: String, _ arguments: [String]) async throws -> [String] {
+        let child = try ChildProcess(program, arguments)
+        var lines: [String] = []
+        for await line in child.lines { lines.append(line) }
+        let status = await child.ended()
+        guard status == 0 else {
+            throw ServerProcessError("\(arguments) ended with \(status): \(lines.joined(separator: "\n"))")
+        }
+        return lines
+    }
 
     private static func uri(_ connection: String) -> String {
         guard !connection.contains("://") else { return connection }

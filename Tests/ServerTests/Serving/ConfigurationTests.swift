@@ -51,6 +51,25 @@ import TidemarkWire
         #expect(configuration.limits.edge.unauthenticatedPerAddressMax == nil)
     }
 
+    @Test func `by what commits are safe is an age, standbys or a backup`() throws {
+        func rule(_ text: String, _ more: [String: String] = [:]) throws -> DurableRule {
+            try configuration(["TIDEMARK_DURABLE": text].merging(more) { $1 }).limits.node.durable
+        }
+        let postgres = ["TIDEMARK_DATABASE": "postgres://u@h/n"]
+        #expect(try rule("") == .age(.seconds(86_400)))
+        #expect(try rule("", ["TIDEMARK_LIMIT_DURABLE_HOURS": "3"]) == .age(.seconds(10_800)))
+        #expect(try rule("age=90m") == .age(.seconds(5_400)) && rule("age=7d") == .age(.seconds(604_800)))
+        #expect(try rule("age=2h", ["TIDEMARK_LIMIT_DURABLE_HOURS": "3"]) == .age(.seconds(7_200)))
+        #expect(try rule("backup") == .backup && rule("replicas=2", postgres) == .replicas(2))
+        #expect(throws: ConfigurationError.self) { try rule("replicas=1") }
+        for text in [
+            "age", "age=", "age=5", "age=0h", "age=-1h", "age=9999999999999999d", "replicas", "replicas=0",
+            "replicas=x", "backup=1", "x",
+        ] {
+            #expect(throws: ConfigurationError.self, "\(text)") { try rule(text, postgres) }
+        }
+    }
+
     @Test func `blobs have their own bounds, and 0 bytes of one is none at all`() throws {
         let usual = try configuration([:]).limits
         #expect(usual.wire.blobBytesMax == 16_777_216 && usual.edge.blobBytesMax == 16_777_216)

@@ -26,6 +26,17 @@ import TidemarkWire
         #expect(one.frames.suffix(4).map(\.durable) == [nil, nil, 9, nil])
     }
 
+    @Test(arguments: [true, false])
+    func `once the order has gone back, nothing is called safe by what was found before`(_ tellsLate: Bool) throws {
+        var one = try OneSession(tail: 20)
+        if !tellsLate { one.call(durable: 18) }
+        one.rewind(to: 10, epoch: 2)
+        if tellsLate { one.call(durable: 18, in: 1) }
+        one.connect(from: 10, snapshot: 10, durable: 4)
+        one.commit([OneSession.post(11)], to: 11, settling: OneSession.results(1, at: 11))
+        #expect(one.frames.count == 2 && one.frames.allSatisfy { $0.durable == nil })
+    }
+
     @Test(arguments: [(86_400, 0), (-1, 1)] as [(Int, SequenceNumber)])
     func `a commit is safe once it is as old as the operator says`(_ seconds: Int, _ durable: SequenceNumber)
         async throws
@@ -37,8 +48,39 @@ import TidemarkWire
             _ = try await ann.settled(through: 1)
         }
         // A node keeps for a minute what it found.
-        let change: (inout ServerLimits) -> Void = { $0.node.durableAge = .seconds(seconds) }
+        let change: (inout ServerLimits) -> Void = { $0.node.durable = .age(.seconds(seconds)) }
         try await TestServer.running(over: OpenedStore(store), change: change) { server in
+            let bob = try await TestClient.greeting(server, as: "bob", 2)
+            #expect(try await bob.welcome().durable == durable)
+        }
+    }
+
+    /// Ann's first commit, and where backups stand.
+    private struct Backups: BackupLog {
+        var head: Head?
+
+        func verifiedBackup(of workspace: WorkspaceID) async throws(StoreError) -> VerifiedBackup? {
+            head.map { VerifiedBackup(head: $0, taken: 1, verified: 2) }
+        }
+
+        func lastVerifiedBackup() async throws(StoreError) -> Milliseconds? { head == nil ? nil : 1 }
+    }
+
+    @Test(arguments: [(0, 0, 0), (1, 0, 1), (1, 1, 0), (9, 0, 0)] as [(SequenceNumber, UInt64, SequenceNumber)])
+    func `a commit is safe once a verified backup of this history has it`(
+        _ seq: SequenceNumber, _ otherNonce: UInt64, _ durable: SequenceNumber
+    ) async throws {
+        let store = InMemoryStore()
+        try await TestServer.running(over: OpenedStore(store)) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            _ = try await ann.settled(through: 1)
+        }
+        var head = try #require(try await store.batch(holding: 1, in: WorkspaceID("w")))
+        (head.seq, head.nonce) = (seq, head.nonce &+ otherNonce)
+        var opened = OpenedStore(store)
+        opened.backups = Backups(head: seq == 0 ? nil : head)
+        try await TestServer.running(over: opened, environment: ["TIDEMARK_DURABLE": "backup"]) { server in
             let bob = try await TestClient.greeting(server, as: "bob", 2)
             #expect(try await bob.welcome().durable == durable)
         }

@@ -214,7 +214,14 @@ struct OneSession {
     }
 
     /// The order is called safe up to here.
-    mutating func call(durable: SequenceNumber) { run(.durable(Self.workspace, durable)) }
+    mutating func call(durable: SequenceNumber, in epoch: Epoch = 1) { run(.durable(Self.workspace, epoch, durable)) }
+
+    /// The order has gone back.
+    mutating func rewind(to seq: SequenceNumber, epoch: Epoch) {
+        head = Self.head(seq)
+        head.epoch = epoch
+        run(.rewound(Self.workspace, head))
+    }
 
     /// Lets seconds pass, with a tick in each.
     mutating func pass(seconds: Int) {

@@ -1,0 +1,101 @@
+package import Logging
+package import TidemarkModel
+package import TidemarkPostgres
+package import TidemarkStore
+
+/// What PostgreSQL says of its standbys.
+package enum PostgresReplicas {
+    static let heads = PreparedStatement(
+        name: "sync_heads",
+        sql: """
+            SELECT x.workspace, \(RowReader.headColumns)
+            FROM unnest($1) AS x (workspace)
+            CROSS JOIN LATERAL (
+                SELECT \(RowReader.headColumns)
+                FROM sync_batch b
+                WHERE b.workspace = x.workspace
+                ORDER BY seq DESC
+                LIMIT 1
+            ) h
+            """)
+
+    static let report = report(standbys: "pg_stat_replication", slots: "pg_replication_slots")
+
+    /// Positions are bytes since the beginning of the log. Its name is the cluster's with the timeline, which changes with each
+    /// promotion. A subscriber of a publication is no standby, and neither is a base backup under way.
+    ///
+    /// - Parameters:
+    ///   - standbys: has the columns of `pg_stat_replication`.
+    ///   - slots: has those of `pg_replication_slots`.
+    static func report(standbys: String, slots: String) -> PreparedStatement {
+        PreparedStatement(
+            name: "sync_standbys",
+            sql: """
+                SELECT
+                    concat(
+                        (SELECT system_identifier FROM pg_control_system()), ' ',
+                        left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)),
+                    (pg_current_wal_insert_lsn() - '0/0'::pg_lsn)::bigint,
+                    (
+                        SELECT (r.flush_lsn - '0/0'::pg_lsn)::bigint
+                        FROM \(standbys) r
+                        LEFT JOIN \(slots) s ON s.active_pid = r.pid
+                        WHERE r.flush_lsn IS NOT NULL AND s.slot_type IS DISTINCT FROM 'logical'
+                        AND NOT coalesce(s.temporary AND starts_with(s.slot_name::text, 'pg_basebackup'), false)
+                        ORDER BY r.flush_lsn DESC
+                        OFFSET $1 - 1
+                        LIMIT 1
+                    ),
+                    \(mayRead)
+                """)
+    }
+
+    /// Without this right positions are NULL.
+    private static let mayRead = "pg_has_role(current_user, 'pg_read_all_stats', 'USAGE')"
+
+    static let missingRight = """
+        the role may not read what standbys have (pg_stat_replication): GRANT pg_monitor TO it, or choose another rule
+        """
+
+    /// Finds out at a start whether the role may read what standbys have.
+    ///
+    /// - Throws: `StoreError` that says what to grant.
+    package static func check(_ configuration: PostgresConfiguration, logger: Logger) async throws {
+        try await PostgresStore.withConnection(configuration, called: "standbys", logger: logger) { connection in
+            let answer = try await connection.run([.simple("SELECT \(mayRead)")]).first
+            guard try answer?.bool(0, 0) == true else { throw StoreError(.unavailable, missingRight) }
+        }
+    }
+}
+
+extension PostgresStore: ReplicaLog {
+    /// See `ReplicaLog`.
+    package func replicas(
+        confirming count: Int, heads workspaces: [WorkspaceID]
+    ) async throws(StoreError) -> ReplicaReport {
+        try await replicas(confirming: count, heads: workspaces, by: PostgresReplicas.report)
+    }
+
+    /// One round trip. The heads are of a snapshot that is older than the position: what it shows was committed, and so in the
+    /// log, before the position was read.
+    func replicas(
+        confirming count: Int, heads workspaces: [WorkspaceID], by report: PreparedStatement
+    ) async throws(StoreError) -> ReplicaReport {
+        var (names, number) = (Parameters(), Parameters())
+        names.add(workspaces.map(\.text))
+        number.add(Int64(count))
+        let results = try await read([Statement(PostgresReplicas.heads, names), Statement(report, number)])
+        let heads = try results[0].all { (WorkspaceID(try $0.text()), try $0.head()) }
+        let found = try results[1].first { row in
+            (
+                log: try row.text(), written: try row.integer(), confirmed: try row.optionalInteger(),
+                mayRead: try row.bool()
+            )
+        }
+        guard let found else { throw StoreError(.invariant, "there is no answer about standbys") }
+        guard found.mayRead else { throw StoreError(.unavailable, PostgresReplicas.missingRight) }
+        return ReplicaReport(
+            log: found.log, written: found.written, confirmed: found.confirmed,
+            heads: Dictionary(heads, uniquingKeysWith: { first, _ in first }))
+    }
+}
