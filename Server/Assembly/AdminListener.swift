@@ -7,7 +7,8 @@ import TidemarkAPI
 import TidemarkEdge
 import TidemarkTelemetry
 
-/// The listener for operators: a socket of its own, so that what it tells is never where clients come.
+/// The listener for operators: a socket of its own, so that what it tells is never where clients come. It speaks plain HTTP: it
+/// belongs on the loopback address, and who needs it from afar has a tunnel or a proxy for it.
 enum AdminListener {
     /// A scraper and a few probes need no more.
     private static let connectionsMax = 64
@@ -55,6 +56,12 @@ extension Telemetry {
         case .refused(let peer):
             metrics.connectionsRefused.count()
             security.note(.connection, "no_room", peer: peer?.ipAddress)
+        case .unopened(let fault, let peer):
+            metrics.openingsFailed.count(fault.rawValue)
+            security.note(.opening, fault.rawValue, peer: peer?.ipAddress)
+        case .unforwarded(let peer):
+            metrics.forwardingUnread.count()
+            security.note(.forwarding, "unreadable", peer: peer?.ipAddress)
         case .closing(let code, let peer):
             metrics.closes.count("\(code)")
             guard Self.notedCodes.contains(code) else { return }

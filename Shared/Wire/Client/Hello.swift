@@ -28,13 +28,16 @@ package struct Hello: Hashable, Sendable {
     /// the state ``Welcome/CursorState/rewound``. Past ``endsMax`` they are not looked at.
     package var ends: [String]?
 
+    /// The trace that the connection is part of, for the lines that it leaves in the server's log.
+    package var trace: TraceParent?
+
     /// So many cursors of `ends` count.
     package static let endsMax = 24
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
-        knowsAppTooOld: Bool = false, ends: [String]? = nil
+        knowsAppTooOld: Bool = false, ends: [String]? = nil, trace: TraceParent? = nil
     ) {
         self.token = token
         self.client = client
@@ -47,6 +50,7 @@ package struct Hello: Hashable, Sendable {
         self.takesEphemerals = takesEphemerals
         self.knowsAppTooOld = knowsAppTooOld
         self.ends = ends
+        self.trace = trace
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
@@ -68,6 +72,7 @@ package struct Hello: Hashable, Sendable {
             case "eph": hello.takesEphemerals = try reader.boolean()
             case "upd": hello.knowsAppTooOld = try reader.boolean()
             case "ends": hello.ends = try ends(&reader)
+            case "traceparent" where reader.peek() == UInt8(ascii: "\""): hello.trace = TraceParent(try reader.string())
             default: try reader.skip()
             }
         }
@@ -117,6 +122,10 @@ package struct Hello: Hashable, Sendable {
         if let ends {
             writer.literal(",\"ends\":")
             writer.array(ends.prefix(Self.endsMax)) { $0.string($1) }
+        }
+        if let trace {
+            writer.literal(",\"traceparent\":")
+            writer.string(trace.text)
         }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
