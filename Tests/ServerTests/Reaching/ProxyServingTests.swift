@@ -18,6 +18,11 @@ import TidemarkWire
         return try await call.read()
     }
 
+    private static func expect(_ status: String, of call: inout RawCall, _ fields: [String]) async throws {
+        let answer = try await answer(&call, fields)
+        #expect(answer.hasPrefix("HTTP/1.1 \(status)"), "\(fields): \(answer)")
+    }
+
     /// Bytes of a header of the PROXY protocol, for TCP over IPv4.
     private static func header(
         _ address: [UInt8] = [192, 0, 2, 7], version: UInt8 = 0x21, family: UInt8 = 0x11, length: UInt16? = nil,
@@ -38,7 +43,7 @@ import TidemarkWire
             log: log
         ) { server in
             try await RawCall.connected(to: server.port) { first in
-                #expect(try await Self.answer(&first, ["X-Forwarded-For: 192.0.2.1"]).hasPrefix("HTTP/1.1 401"))
+                try await Self.expect("401", of: &first, ["X-Forwarded-For: 192.0.2.1"])
                 try await RawCall.connected(to: server.port) { second in
                     let other = try await Self.answer(&second, ["X-Forwarded-For: 192.0.2.1, 192.0.2.2"])
                     #expect(other.hasPrefix("HTTP/1.1 401"), "\(other)")
@@ -60,9 +65,10 @@ import TidemarkWire
             change: { $0.edge.probesMax = 0 }
         ) { server in
             try await RawCall.connected(to: server.port) { first in
-                #expect(try await Self.answer(&first, ["X-Forwarded-For: 203.0.113.1"]).hasPrefix("HTTP/1.1 401"))
+                try await Self.expect("401", of: &first, ["X-Forwarded-For: 203.0.113.1"])
                 try await RawCall.connected(to: server.port) { second in
-                    #expect(try await second.readToEnd() == "", "it is of the same address, whatever it would say")
+                    let rest = try await second.readToEnd()
+                    #expect(rest == "", "it is of the same address, whatever it would say")
                 }
             }
         }
@@ -74,10 +80,10 @@ import TidemarkWire
         try await TestServer.running(environment: Self.trusted.merging(TestServer.operated) { $1 }) { server in
             try await RawCall.connected(to: server.port) { call in
                 for field in ["X-Forwarded-For: unknown", "X-Forwarded-For: 192.0.2.1, ", "X-Forwarded-For: 192.0.2"] {
-                    #expect(try await Self.answer(&call, [field]).hasPrefix("HTTP/1.1 401"), "\(field)")
+                    try await Self.expect("401", of: &call, [field])
                 }
                 // The other field is a client's word, which this proxy passes on.
-                #expect(try await Self.answer(&call, ["Forwarded: for=nonsense"]).hasPrefix("HTTP/1.1 401"))
+                try await Self.expect("401", of: &call, ["Forwarded: for=nonsense"])
             }
             #expect(try await Figures(of: server)["tidemark_forwarding_unread_total"] == 3)
         }
@@ -93,9 +99,9 @@ import TidemarkWire
                 try await RawCall.connected(to: server.port) { other in
                     for number in 1...3 {
                         let field = ["X-Forwarded-For: 192.0.2.\(number)"]
-                        #expect(try await Self.answer(&one, field).hasPrefix("HTTP/1.1 401"))
+                        try await Self.expect("401", of: &one, field)
                         let moved = ["X-Forwarded-For: 192.0.2.\(number + 10)"]
-                        #expect(try await Self.answer(&other, moved).hasPrefix("HTTP/1.1 401"))
+                        try await Self.expect("401", of: &other, moved)
                     }
                 }
             }
@@ -115,19 +121,20 @@ import TidemarkWire
                 try await call.send(Array(header[9...]) + Array("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
                 let answer = try await call.read()
                 #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
-                #expect(try await Self.answer(&call, ["X-Forwarded-For: 203.0.113.9"]).hasPrefix("HTTP/1.1 401"))
+                try await Self.expect("401", of: &call, ["X-Forwarded-For: 203.0.113.9"])
                 try await RawCall.connected(to: server.port) { same in
                     try await same.send(Self.header())
-                    #expect(try await same.readToEnd() == "")
+                    let rest = try await same.readToEnd()
+                    #expect(rest == "")
                 }
                 try await RawCall.connected(to: server.port) { other in
                     try await other.send(Self.header([192, 0, 2, 8]))
-                    #expect(try await Self.answer(&other, []).hasPrefix("HTTP/1.1 401"))
+                    try await Self.expect("401", of: &other, [])
                 }
             }
             try await RawCall.connected(to: server.port) { probe in
                 try await probe.send(Self.header(version: 0x20, family: 0))
-                #expect(try await Self.answer(&probe, []).hasPrefix("HTTP/1.1 401"), "the proxy's own probe")
+                try await Self.expect("401", of: &probe, [])
             }
         }
         #expect(log.lines.count { $0.contains("label=no_room peer=192.0.2.7") } == 1)
@@ -190,7 +197,7 @@ import TidemarkWire
         try await TestServer.running(environment: Self.trusted, log: log) { server in
             try await RawCall.connected(to: server.port) { call in
                 let fields = ["X-Forwarded-For: 192.0.2.78", Self.badToken]
-                #expect(try await Self.answer(&call, fields).hasPrefix("HTTP/1.1 401"))
+                try await Self.expect("401", of: &call, fields)
             }
             try await RawCall.connected(to: server.port) { call in
                 try await call.openSocket(fields: ["X-Forwarded-For: 192.0.2.79"])
