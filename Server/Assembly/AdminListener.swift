@@ -43,7 +43,11 @@ enum AdminListener {
 
 extension ListenAddress {
     /// Only programs on this machine reach it.
-    var isLoopback: Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+    var isLoopback: Bool {
+        // A name may lead anywhere, whatever it begins with.
+        guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return host == "localhost" }
+        return address.protocol == .inet ? host.hasPrefix("127.") : address.ipAddress == "::1"
+    }
 }
 
 extension Telemetry {

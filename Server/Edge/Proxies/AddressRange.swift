@@ -9,7 +9,7 @@ package struct AddressRange: Hashable, Sendable {
     /// `nil` for what is neither an address nor a block.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let address = try? SocketAddress(ipAddress: String(first), port: 0),
+        guard let first = parts.first, let address = SocketAddress(plainIP: first),
             let bytes = address.bytes
         else { return nil }
         prefix = bytes
@@ -42,6 +42,14 @@ package struct AddressRange: Hashable, Sendable {
 }
 
 extension SocketAddress {
+    /// An address as it is known everywhere: without a zone, which only the machine that wrote it understands.
+    init?(plainIP text: some StringProtocol) {
+        guard !text.contains("%"), let address = try? SocketAddress(ipAddress: String(text), port: 0) else {
+            return nil
+        }
+        self = address
+    }
+
     /// What an IPv4 address begins with where it is written as one of IPv6.
     static let mapped: [UInt8] = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 

@@ -86,7 +86,7 @@ extension TrustedProxies.Field {
             guard isPort(text[colon...]) else { return nil }
             host = text[..<colon]
         }
-        return try? SocketAddress(ipAddress: String(host), port: 0)
+        return SocketAddress(plainIP: host)
     }
 
     private static func isPort(_ text: Substring) -> Bool {

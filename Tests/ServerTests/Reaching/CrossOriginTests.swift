@@ -25,7 +25,7 @@ import TidemarkNIOTransport
             #expect(Self.field("access-control-allow-methods", of: asked).first?.contains("PUT") == true)
             for (user, status) in [("ann" as String?, UInt(200)), (nil, 401)] {
                 let answer = try await server.call(
-                    "GET", "/v1/schema", as: user, headers: [("Origin", "http://localhost:5173")])
+                    "GET", "/v1/clients", as: user, headers: [("Origin", "http://localhost:5173")])
                 #expect(answer.status == Int(status))
                 #expect(Self.field("access-control-allow-origin", of: answer) == ["http://localhost:5173"])
                 #expect(Self.field("vary", of: answer) == ["Origin"])
@@ -40,15 +40,15 @@ import TidemarkNIOTransport
                 let asked = try await server.call(
                     "OPTIONS", "/v1/push", headers: [("Origin", origin), ("Access-Control-Request-Method", "POST")])
                 #expect(asked.status == 404 && Self.field("access-control-allow-origin", of: asked) == [], "\(origin)")
-                let answer = try await server.call("GET", "/v1/schema", as: "ann", headers: [("Origin", origin)])
+                let answer = try await server.call("GET", "/v1/clients", as: "ann", headers: [("Origin", origin)])
                 #expect(Self.field("access-control-allow-origin", of: answer) == [] && answer.status == 200)
                 #expect(Self.field("vary", of: answer) == ["Origin"])
             }
-            #expect(try await server.call("GET", "/v1/schema", as: "ann").status == 200)
+            #expect(try await server.call("GET", "/v1/clients", as: "ann").status == 200)
         }
         try await TestServer.running { server in
             let answer = try await server.call(
-                "GET", "/v1/schema", as: "ann", headers: [("Origin", "https://app.example")])
+                "GET", "/v1/clients", as: "ann", headers: [("Origin", "https://app.example")])
             #expect(Self.field("access-control-allow-origin", of: answer) == [] && Self.field("vary", of: answer) == [])
         }
     }

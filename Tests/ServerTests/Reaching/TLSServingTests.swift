@@ -41,14 +41,21 @@ import TidemarkWire
                 .hello(Hello(token: try server.token("ann"), client: client.id, isNewClient: true, connection: 1)))
             _ = try await client.welcome()
             _ = try await client.changes()
+            let bob = try await TestClient.open(server, 2, trustRootsFile: files.chainFile.path)
+            try await bob.send(
+                .hello(Hello(token: try server.token("bob"), client: bob.id, isNewClient: true, connection: 1)))
+            _ = try await bob.welcome()
             // Larger than a record of TLS and than the buffers of a socket.
             let text = String(repeating: "x", count: 200_000)
-            try await client.push(from: 1, Sample.conversation(10, of: "ann"))
+            try await client.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             for number in 0..<10 {
                 try await client.push(from: Int64(2 + number), Sample.message(20 + UInt64(number), in: 10, text: text))
             }
-            let frames = try await client.settled(through: 11)
-            #expect(frames.flatMap(\.records).count == 11)
+            _ = try await client.settled(through: 11)
+            var seen = 0
+            while seen < 11 { seen += try await bob.changes().records.count }
+            #expect(seen == 11)
+            await bob.leave()
             await client.leave()
             let end = try await server.figures(until: "tidemark_certificate_end_seconds", reaches: 1)
             #expect((end["tidemark_certificate_end_seconds"] ?? 0) > Date().timeIntervalSince1970)

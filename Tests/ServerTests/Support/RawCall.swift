@@ -21,6 +21,7 @@ struct RawCall: ~Copyable {
             .channelOption(.allowRemoteHalfClosure, value: true)
         if let receiveBufferBytes {
             bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBufferBytes))
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveBufferBytes))
         }
         let wire =
             try await bootstrap
