@@ -23,9 +23,12 @@ struct MadeCertificate {
                 "-out", chainFile.path,
             ]
         openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        try #require(openssl.terminationStatus == 0, "openssl is needed for this test")
+        // Waiting for it must not hold a thread on which other tests run.
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            openssl.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try openssl.run() } catch { continuation.resume(throwing: error) }
+        }
+        try #require(status == 0, "openssl is needed for this test")
         chain = try Data(contentsOf: chainFile)
         key = try Data(contentsOf: keyFile)
     }
