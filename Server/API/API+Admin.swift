@@ -12,7 +12,7 @@ extension API {
     /// - Parameter figures: Prometheus' text, as of now.
     package func adminRouter(figures: @escaping @Sendable () async -> String) -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: ErrorAnswers(retryAfter: node.context.timing.retry, telemetry: node.parts.telemetry))
+        router.add(middleware: errorAnswers)
         router.get("/livez") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/metrics") { _, _ in

@@ -15,7 +15,7 @@ struct PushCaller: Hashable, Sendable {
 
 extension API {
     /// `POST /v1/push`: 200 once everything in it is settled, be it accepted or refused.
-    func push(_ request: Request, of identity: Identity) async throws -> Response {
+    func push(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
@@ -51,6 +51,7 @@ extension API {
         let begun = ContinuousClock.now
         let outcome = await node.settle(pieces, in: identity.workspace)
         node.metrics.pushAnswer.record(begun.duration(to: .now))
+        node.pushLine(of: call.client, context.trace)?(outcome, begun.duration(to: .now))
         if case .settled = outcome {
             node.sightings.note(
                 .init(workspace: identity.workspace, client: call.client),

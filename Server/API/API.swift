@@ -16,11 +16,23 @@ package struct API: Sendable {
     let lookups: RateBook<Caller>
     let polls: PollCount
     let readinessChecks: SharedAnswer<StoreError.Fault?>
+    /// Web origins whose pages may call.
+    let origins: Set<String>
+    let peer: @Sendable (any Channel) -> SocketAddress?
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
-    /// - Parameter markAuthenticated: told of each connection that proved its token.
-    package init(node: Node, markAuthenticated: @escaping @Sendable (any Channel) -> Void) {
+    /// - Parameters:
+    ///   - origins: web origins whose pages may call.
+    ///   - peer: who is at the other end of a connection.
+    ///   - markAuthenticated: told of each connection that proved its token.
+    package init(
+        node: Node, origins: Set<String> = [],
+        peer: @escaping @Sendable (any Channel) -> SocketAddress? = { $0.remoteAddress },
+        markAuthenticated: @escaping @Sendable (any Channel) -> Void
+    ) {
         self.node = node
+        self.origins = origins
+        self.peer = peer
         self.markAuthenticated = markAuthenticated
         let limits = node.context.limits
         rates = RateBook(perSecond: limits.transactionsPerSecond, burst: limits.transactionsBurst)
@@ -33,7 +45,10 @@ package struct API: Sendable {
     /// The routes; add more to it before it serves.
     package func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
-        router.add(middleware: ErrorAnswers(retryAfter: node.context.timing.retry, telemetry: node.parts.telemetry))
+        // First, so that refusals can be read by the pages that may call.
+        if !origins.isEmpty { router.add(middleware: CrossOrigin(origins: origins)) }
+        router.add(middleware: TraceLines())
+        router.add(middleware: errorAnswers)
         router.get("/healthz") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
         router.get("/readyz") { _, _ in try await readiness() }
         router.get("/v1/info") { _, _ in Response(json: profile.encode()) }
@@ -59,7 +74,7 @@ package struct API: Sendable {
             try await counted(request, context, isJudgedAfter: false) { try await revoke(request, of: $0) }
         }
         router.post("/v1/push") { request, context in
-            try await counted(request, context, as: .later) { try await push(request, of: $0) }
+            try await counted(request, context, as: .later) { try await push(request, context, of: $0) }
         }
         router.post("/v1/pull") { request, context in
             try await answer(request, context, as: .later, PullCall.decode, pull)
@@ -90,6 +105,10 @@ package struct API: Sendable {
         return router
     }
 
+    var errorAnswers: ErrorAnswers {
+        ErrorAnswers(retryAfter: node.context.timing.retry, telemetry: node.parts.telemetry, peer: peer)
+    }
+
     private var profile: ServerProfile {
         ServerProfile(
             server: node.context.serverName, schema: node.context.schema, limits: node.context.limits)
@@ -98,7 +117,7 @@ package struct API: Sendable {
     /// Who calls; a connection that proves it is no stranger any more.
     private func authenticate(_ request: Request, _ context: APIContext) async throws(APIError) -> Identity {
         guard let token = request.headers[.authorization].flatMap(Self.bearerToken) else { throw .noToken }
-        switch await node.verdict(on: token) {
+        switch await node.verdict(on: token, of: peer(context.channel)?.ipAddress) {
         case .accepted(let identity):
             markAuthenticated(context.channel)
             return identity

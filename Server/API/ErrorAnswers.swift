@@ -1,6 +1,7 @@
 import Hummingbird
 import Logging
 import NIOCore
+import TidemarkNode
 import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
@@ -9,6 +10,7 @@ import TidemarkWire
 struct ErrorAnswers: RouterMiddleware {
     let retryAfter: Int64
     let telemetry: Telemetry
+    let peer: @Sendable (any Channel) -> SocketAddress?
 
     @concurrent func handle(
         _ request: Request, context: APIContext, next: @concurrent (Request, APIContext) async throws -> Response
@@ -19,7 +21,8 @@ struct ErrorAnswers: RouterMiddleware {
             let refusal = try refusal(of: error, context)
             telemetry.metrics.refusals.count(refusal.code)
             if refusal.status == .tooManyRequests {
-                telemetry.security.note(.rate, refusal.code, peer: context.channel.remoteAddress?.ipAddress)
+                telemetry.security.note(
+                    .rate, refusal.code, peer: peer(context.channel)?.ipAddress, context.trace.logged)
             }
             return refusal.response
         }

@@ -7,7 +7,8 @@ import TidemarkAPI
 import TidemarkEdge
 import TidemarkTelemetry
 
-/// The listener for operators: a socket of its own, so that what it tells is never where clients come.
+/// The listener for operators: a socket of its own, so that what it tells is never where clients come. It speaks plain HTTP: it
+/// belongs on the loopback address, and who needs it from afar has a tunnel or a proxy for it.
 enum AdminListener {
     /// A scraper and a few probes need no more.
     private static let connectionsMax = 64
@@ -42,7 +43,11 @@ enum AdminListener {
 
 extension ListenAddress {
     /// Only programs on this machine reach it.
-    var isLoopback: Bool { host == "::1" || host == "localhost" || host.hasPrefix("127.") }
+    var isLoopback: Bool {
+        // A name may lead anywhere, whatever it begins with.
+        guard let address = try? SocketAddress(ipAddress: host, port: 0) else { return host == "localhost" }
+        return address.protocol == .inet ? host.hasPrefix("127.") : address.ipAddress == "::1"
+    }
 }
 
 extension Telemetry {
@@ -55,6 +60,12 @@ extension Telemetry {
         case .refused(let peer):
             metrics.connectionsRefused.count()
             security.note(.connection, "no_room", peer: peer?.ipAddress)
+        case .unopened(let fault, let peer):
+            metrics.openingsFailed.count(fault.rawValue)
+            security.note(.opening, fault.rawValue, peer: peer?.ipAddress)
+        case .unforwarded(let peer):
+            metrics.forwardingUnread.count()
+            security.note(.forwarding, "unreadable", peer: peer?.ipAddress)
         case .closing(let code, let peer):
             metrics.closes.count("\(code)")
             guard Self.notedCodes.contains(code) else { return }

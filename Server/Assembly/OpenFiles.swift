@@ -17,6 +17,13 @@ package enum OpenFiles {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// What a server may raise the bound to; `nil` where the system does not say.
+    static var most: Int? {
+        var limit = rlimit()
+        guard getrlimit(number(of: RLIMIT_NOFILE), &limit) == 0 else { return nil }
+        return Int(clamping: limit.rlim_max)
+    }
+
     /// What C calls an enumeration on one system is a number on another.
     private static func number<Name: RawRepresentable<UInt32>>(of name: Name) -> Int32 { Int32(name.rawValue) }
     private static func number(of name: Int32) -> Int32 { name }

@@ -40,7 +40,7 @@ package struct ServerAssembly: Sendable {
     ///   - inForce: the schema to begin with, see ``OpenedStore/schema(for:now:)``.
     ///   - onListening: called once with the port.
     ///   - onAdminListening: the same for operators, if they have a listener; before that one.
-    /// - Throws: for an issuer's keys that are none, or a key for cursors that cannot be had.
+    /// - Throws: for an issuer's keys that are none, a key for cursors that cannot be had, or a certificate that cannot be used.
     package init(
         _ configuration: ServerConfiguration, inForce: SchemaInForce, store: OpenedStore,
         eventLoops: any EventLoopGroup,
@@ -70,10 +70,16 @@ package struct ServerAssembly: Sendable {
                 environment: .init(
                     now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
                 id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator()), telemetry: telemetry))
+        var certificate: CertificateWatch?
+        if let paths = configuration.tls {
+            certificate = try CertificateWatch(
+                paths, now: surroundings.now, clock: surroundings.clock, metrics: telemetry.metrics, logger: logger)
+        }
         let edge = Edge(
-            limits: limits.edge, allowedOrigins: configuration.origins, observe: telemetry.note
+            limits: limits.edge, allowedOrigins: configuration.origins, proxies: configuration.proxies,
+            tls: certificate?.contexts, observe: telemetry.note
         ) { node.owner(on: $0) }
-        let api = API(node: node) { edge.markAuthenticated($0) }
+        let api = API(node: node, origins: configuration.origins, peer: edge.peer) { edge.markAuthenticated($0) }
         let application = Application(
             router: api.router(), server: edge.server,
             configuration: .init(
@@ -85,7 +91,7 @@ package struct ServerAssembly: Sendable {
         self.telemetry = telemetry
         let backups = BackupWatch(store.backups, clock: surroundings.clock, logger: logger)
         let scrape = Scrape(
-            node: node, edge: edge, keys: keys, backups: backups, store: store,
+            node: node, edge: edge, keys: keys, backups: backups, certificate: certificate, store: store,
             databasePath: configuration.database.path, telemetry: telemetry)
         let admin = configuration.adminListen.map { address in
             AdminListener.service(
@@ -93,8 +99,10 @@ package struct ServerAssembly: Sendable {
                 onListening: onAdminListening)
         }
         // Operators can look on while the server stops.
-        services =
-            store.services + [keys, telemetry.security, backups] + node.services + (admin.map { [$0] } ?? [])
-            + [application, node.drain]
+        var services = store.services + [keys, telemetry.security, backups]
+        if let certificate { services.append(certificate) }
+        services += node.services
+        if let admin { services.append(admin) }
+        self.services = services + [application, node.drain]
     }
 }

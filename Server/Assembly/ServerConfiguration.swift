@@ -1,6 +1,7 @@
 import Crypto
 import Foundation
 package import Logging
+package import TidemarkEdge
 package import TidemarkHub
 package import TidemarkIdentity
 package import TidemarkModel
@@ -31,6 +32,10 @@ package struct ServerConfiguration: Sendable {
     package var nodeID: UInt64
     package var name: String
     package var origins: Set<String>
+    /// `nil` for plain HTTP.
+    package var tls: CertificatePaths?
+    /// Whose word counts for who is at the other end.
+    package var proxies: TrustedProxies?
 
     /// Reads the environment; `overrides` come from a command line and count more. Reads the named files.
     ///
@@ -43,6 +48,9 @@ package struct ServerConfiguration: Sendable {
         database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
         adminListen = try values.adminListen(besides: listen)
+        if isDevelopment { try values.requireLoopback(listen) }
+        tls = try values.tls()
+        proxies = try values.proxies()
         issuersPath = values[.issuers]
         issuers = try values.issuers()
         secret = try values.secret(isDevelopment: isDevelopment)
@@ -67,8 +75,7 @@ package struct ServerConfiguration: Sendable {
         if let rule = try values.durable(on: database) { limits.node.durable = rule }
         nodeID = try values.node()
         name = values[.name] ?? "tidemark"
-        origins = Set(
-            (values[.origins] ?? "").split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+        origins = try values.origins()
     }
 
     /// The schema that is used when none is named, for trying things out: a chat.

@@ -14,7 +14,7 @@ private let shutdownMax = Duration.seconds(30)
 
 /// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
 ///
-/// Prints `tidemark listening on http://HOST:PORT` to standard output once it serves; everything else goes to standard
+/// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else goes to standard
 /// error.
 /// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
 package func runServer(_ wanted: ServerConfiguration) async throws {
@@ -86,7 +86,7 @@ private func assembly(
         logger: logger
     ) { port in
         let address = ListenAddress(host: configuration.listen.host, port: port)
-        printLine("tidemark listening on http://\(address)")
+        printLine("tidemark listening on \(configuration.tls == nil ? "http" : "https")://\(address)")
         if configuration.isDevelopment {
             let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
             printLine("a token for a user, for one day: tidemark token \(secret) --user ann")

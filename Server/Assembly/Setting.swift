@@ -27,8 +27,20 @@ package enum Setting: String, Sendable, CaseIterable {
     case node = "TIDEMARK_NODE"
     /// What clients and logs see as the server's name. Default: `tidemark`.
     case name = "TIDEMARK_NAME"
-    /// Web origins whose pages may connect, separated by commas. Default: none.
+    /// Web origins whose pages may connect and call, separated by commas. Default: none.
     case origins = "TIDEMARK_ORIGINS"
+    /// Path of the server's certificate and those above it, in PEM. Default: plain HTTP.
+    case tlsCertificate = "TIDEMARK_TLS_CERTIFICATE"
+    /// Path of the certificate's key, in PEM.
+    case tlsKey = "TIDEMARK_TLS_KEY"
+    /// Addresses and blocks of the proxies whose word counts for who is at the other end, separated by commas. Default: nobody.
+    case trustedProxies = "TIDEMARK_TRUSTED_PROXIES"
+    /// The field that they write: `x-forwarded-for` or `forwarded`. Default: `x-forwarded-for`.
+    case proxyField = "TIDEMARK_PROXY_FIELD"
+    /// `1` or `true`: their connections begin with a header of the PROXY protocol, version 2.
+    case proxyProtocol = "TIDEMARK_PROXY_PROTOCOL"
     /// `1` or `true`: start without a secret of one's own, for trying things out.
     case development = "TIDEMARK_DEV"
+    /// `1` or `true`: let others than this machine reach a server for trying things out.
+    case developmentReachable = "TIDEMARK_DEV_REACHABLE"
 }

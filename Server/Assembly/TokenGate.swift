@@ -11,23 +11,25 @@ struct TokenGate: Sendable {
     let telemetry: Telemetry
 
     /// Who a token speaks for.
-    func verdict(on token: String) async -> TokenVerdict {
+    ///
+    /// - Parameter peer: the address that it came from, for the log.
+    func verdict(on token: String, of peer: String?) async -> TokenVerdict {
         let (outcome, issuer) = await verifier.verify(token)
         switch outcome {
         case .accepted(let verified): return .accepted(Identity(verified))
         case .refused(let rejection):
-            note(rejection.label, issuer)
+            note(rejection.label, issuer, peer)
             return .refused(rejection.description)
         case .unavailable:
-            note(RefusalCounts.unavailable, issuer)
+            note(RefusalCounts.unavailable, issuer, peer)
             return .unavailable
         }
     }
 
-    private func note(_ label: String, _ issuer: String?) {
+    private func note(_ label: String, _ issuer: String?, _ peer: String?) {
         counts.note(label)
         telemetry.metrics.tokensRefused.count(label)
-        telemetry.security.note(.token, label, issuer.map { ["issuer": "\($0)"] } ?? [:])
+        telemetry.security.note(.token, label, peer: peer, issuer.map { ["issuer": "\($0)"] } ?? [:])
     }
 }
 

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOHTTP1
 import Synchronization
 
 /// Counts open connections and what they hold, and says whether one more may come. Any thread.
@@ -15,37 +16,104 @@ final class ConnectionLedger: Sendable {
         var counts = LedgerCounts()
         /// Those that may only probe.
         var probes: [ObjectIdentifier: any Channel] = [:]
+        /// Of connections whose other end is a proxy that is trusted.
+        var clients: [ObjectIdentifier: Client] = [:]
+    }
+
+    /// For whom a proxy speaks.
+    private struct Client {
+        /// The connection's own address, or that of the header which it began with.
+        var connection: SocketAddress?
+        /// What its last request says; `nil` for nothing.
+        var request: SocketAddress?
     }
 
     private let limits: EdgeLimits
+    /// The proxies whose word counts; `nil` where clients come themselves.
+    let proxies: TrustedProxies?
     let observe: @Sendable (EdgeNote) -> Void
     private let state = Mutex(State())
 
     /// - Parameter observe: told of what is refused and closed.
-    init(_ limits: EdgeLimits, observe: @escaping @Sendable (EdgeNote) -> Void = { _ in }) {
+    init(
+        _ limits: EdgeLimits, proxies: TrustedProxies? = nil,
+        observe: @escaping @Sendable (EdgeNote) -> Void = { _ in }
+    ) {
         self.limits = limits
+        self.proxies = proxies
         self.observe = observe
     }
 
     /// Admits a connection until it closes, or refuses it.
     func admit(_ channel: any Channel) -> Admission {
         let key = ObjectIdentifier(channel)
-        let network = channel.remoteAddress?.network
+        let address = channel.remoteAddress
+        // Whom a proxy's connection is for is told later.
+        let isOfProxy = isTrusted(address)
+        let network = isOfProxy ? nil : address?.network
         let (admission, evicted) = state.withLock { state in
+            if isOfProxy { state.clients[key] = Client(connection: address) }
             let (admission, evicted) = state.counts.admit(key, from: network, limits)
             if admission == .probe { state.probes[key] = channel }
             return (admission, evicted.flatMap { state.probes[$0] })
         }
-        if admission != .everything { observe(.refused(channel.remoteAddress)) }
-        guard admission != .nothing else { return .nothing }
+        if admission != .everything { observe(.refused(address)) }
+        guard admission != .nothing else {
+            if isOfProxy { state.withLock { $0.clients[key] = nil } }
+            return .nothing
+        }
         channel.closeFuture.whenComplete { _ in
             self.state.withLock { state in
                 state.counts.release(key)
                 state.probes[key] = nil
+                state.clients[key] = nil
             }
         }
         evicted?.close(promise: nil)
         return admission
+    }
+
+    /// Whether an address is a proxy's whose word counts.
+    func isTrusted(_ address: SocketAddress?) -> Bool { proxies?.contains(address) ?? false }
+
+    /// Who is at the other end, as far as it can be told: behind a trusted proxy its client.
+    func peer(of channel: any Channel) -> SocketAddress? {
+        guard proxies != nil else { return channel.remoteAddress }
+        let client = state.withLock { $0.clients[ObjectIdentifier(channel)] }
+        guard let client else { return channel.remoteAddress }
+        return client.request ?? client.connection
+    }
+
+    /// A trusted proxy said for whom the connection is, for as long as it is open. False when that address has too many.
+    func place(_ channel: any Channel, at address: SocketAddress) -> Bool {
+        let key = ObjectIdentifier(channel)
+        let network = isTrusted(address) ? nil : address.network
+        let hasRoom = state.withLock { state in
+            state.clients[key] = Client(connection: address)
+            return state.counts.move(key, to: network, limits)
+        }
+        if !hasRoom { observe(.refused(address)) }
+        return hasRoom
+    }
+
+    /// A request begins; behind a trusted proxy it says for whom. False when that address has too many connections.
+    func begin(_ headers: HTTPHeaders, on channel: any Channel) -> Bool {
+        guard let proxies else { return true }
+        let key = ObjectIdentifier(channel)
+        guard let client = state.withLock({ $0.clients[key] }), isTrusted(client.connection) else { return true }
+        var address: SocketAddress?
+        switch proxies.client(in: headers) {
+        case .client(let client): address = client
+        case .unreadable: observe(.unforwarded(client.connection))
+        case .nothing: break
+        }
+        let network = isTrusted(address) ? nil : address?.network
+        let hasRoom = state.withLock { state in
+            state.clients[key]?.request = address
+            return state.counts.move(key, to: network, limits)
+        }
+        if !hasRoom { observe(.refused(address)) }
+        return hasRoom
     }
 
     /// The connection has proved who it is.
@@ -56,8 +124,13 @@ final class ConnectionLedger: Sendable {
     /// The call of a connection is answered: from here on it is one of its address's again, as a connection that waits for
     /// its next call belongs to nobody. False when its address has too many, and it has to go.
     func markIdle(_ channel: any Channel) -> Bool {
-        let network = channel.remoteAddress?.network
-        return state.withLock { $0.counts.idle(ObjectIdentifier(channel), from: network, limits) }
+        let key = ObjectIdentifier(channel)
+        return state.withLock { state in
+            // A connection of a proxy that waits for its next call is nobody's.
+            let address = state.clients[key].map(\.connection) ?? channel.remoteAddress
+            let network = isTrusted(address) ? nil : address?.network
+            return state.counts.idle(key, from: network, limits)
+        }
     }
 
     /// A connection that has not proved who it is has so many bytes of an unfinished message. False when there is no room
@@ -85,26 +158,4 @@ package struct EdgeCounts: Sendable, Equatable {
     package var unauthenticated: Int
     /// Connections refused since the start, by either bound.
     package var refused: Int
-}
-
-extension SocketAddress {
-    /// What one household or office is likely to share: the IPv4 address, or the upper half of the IPv6 address.
-    /// The two kinds cannot be told apart, which costs nothing: no IPv6 network in use starts with 32 zero bits.
-    fileprivate var network: UInt64? {
-        withSockAddr { pointer, size in
-            // Bytes of `sockaddr_in` and `sockaddr_in6`, which lie alike on every platform.
-            let bytes = UnsafeRawBufferPointer(start: pointer, count: size)
-            switch self.protocol {
-            case .inet where size >= 8:
-                return UInt64(UInt32(bigEndian: bytes.loadUnaligned(fromByteOffset: 4, as: UInt32.self)))
-            case .inet6 where size >= 24:
-                let upper = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-                let lower = UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self))
-                // ::ffff:a.b.c.d is an IPv4 peer of a socket that listens on both.
-                return upper == 0 && lower >> 32 == 0xFFFF ? lower & 0xFFFF_FFFF : upper
-            default:
-                return nil
-            }
-        }
-    }
 }

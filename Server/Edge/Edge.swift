@@ -1,14 +1,15 @@
 package import HummingbirdCore
 package import NIOCore
+package import NIOSSL
 
-/// The server's only door: HTTP/1.1 for a router, and WebSockets at `/v1/sync` for ``SocketOwner``s.
+/// The server's only door: HTTP/1.1 for a router, with TLS or without, and WebSockets at `/v1/sync` for ``SocketOwner``s.
 ///
 /// ```swift
 /// let edge = Edge(limits: EdgeLimits()) { loop in Sessions(on: loop) }
 /// let port = BoundPort()
 /// let app = Application(router: router, server: edge.server, onServerRunning: port.onServerRunning)
 /// ```
-/// Wrap ``server`` with Hummingbird's `.tls` to serve `wss`. A graceful shutdown tells every socket's owner
+/// A graceful shutdown tells every socket's owner
 /// (``SocketOwner/draining(_:)``), answers the requests in flight and closes idle connections.
 package struct Edge: Sendable {
     /// The bounds that this edge keeps.
@@ -16,20 +17,26 @@ package struct Edge: Sendable {
     private let ledger: ConnectionLedger
     private let handshake: HandshakeCheck
     private let loops: LoopDirectory
+    private let tls: (@Sendable () -> NIOSSLContext)?
 
     /// - Parameters:
     ///   - allowedOrigins: exact values of `Origin` (scheme, host and port) whose pages may open sockets; requests
     ///     without that header, which is what apps send, need none.
+    ///   - proxies: those whose word counts for who is at the other end.
+    ///   - tls: asked for each connection, so that a certificate can be replaced; `nil` speaks plain text.
     ///   - observe: told of what is refused and closed, for figures and logs; on the connection's loop, must not block.
     ///   - makeOwner: called once on each event loop, when its first socket opens.
     package init(
         limits: EdgeLimits,
         allowedOrigins: Set<String> = [],
+        proxies: TrustedProxies? = nil,
+        tls: (@Sendable () -> NIOSSLContext)? = nil,
         observe: @escaping @Sendable (EdgeNote) -> Void = { _ in },
         makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner
     ) {
         self.limits = limits
-        ledger = ConnectionLedger(limits, observe: observe)
+        self.tls = tls
+        ledger = ConnectionLedger(limits, proxies: proxies, observe: observe)
         handshake = HandshakeCheck(allowedOrigins: allowedOrigins)
         loops = LoopDirectory(limits: limits, makeOwner: makeOwner)
     }
@@ -38,12 +45,15 @@ package struct Edge: Sendable {
     package var server: HTTPServerBuilder {
         HTTPServerBuilder { responder in
             EdgeChannel(
-                responder: responder, limits: limits, ledger: ledger, handshake: handshake, loops: loops)
+                responder: responder, limits: limits, ledger: ledger, handshake: handshake, loops: loops, tls: tls)
         }
     }
 
     /// Takes an HTTP connection off its address's count of strangers; call it when a request proved its token. Any thread.
     package func markAuthenticated(_ channel: any Channel) { ledger.markAuthenticated(channel) }
+
+    /// Who is at the other end of a connection, as far as it can be told: behind a trusted proxy its client. Any thread.
+    package func peer(of channel: any Channel) -> SocketAddress? { ledger.peer(of: channel) }
 
     /// Bytes of long unfinished messages of sockets that nobody knows. Any thread.
     package var unauthenticatedBytes: Int { ledger.unauthenticatedBytes }

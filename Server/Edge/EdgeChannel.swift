@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPTypes
 import NIOHTTPTypesHTTP1
+import NIOSSL
 
 /// What became of a connection once its first request was read.
 enum EdgeOutcome: Sendable {
@@ -25,9 +26,15 @@ struct EdgeChannel: HTTPChannelHandler {
     let ledger: ConnectionLedger
     let handshake: HandshakeCheck
     let loops: LoopDirectory
+    let tls: (@Sendable () -> NIOSSLContext)?
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<EdgeConnection> {
         channel.eventLoop.makeCompletedFuture {
+            // Who has gone already has no address any more: what he left says nothing.
+            guard channel.remoteAddress != nil || channel.localAddress?.protocol == .unix else {
+                channel.close(promise: nil)
+                return EdgeConnection(channel: channel, outcome: channel.eventLoop.makeSucceededFuture(.refused))
+            }
             switch ledger.admit(channel) {
             case .everything: return EdgeConnection(channel: channel, outcome: try configure(channel, isProbe: false))
             case .probe: return EdgeConnection(channel: channel, outcome: try configure(channel, isProbe: true))
@@ -79,6 +86,14 @@ struct EdgeChannel: HTTPChannelHandler {
                 upgraders: [SyncUpgrader(limits: limits, ledger: ledger, loops: loops)],
                 notUpgradingCompletionHandler: continueAsHTTP))
         let pipeline = channel.pipeline.syncOperations
+        if ledger.proxies?.sendsHeader == true, ledger.isTrusted(channel.remoteAddress) {
+            try pipeline.addHandler(ProxyHeaderHandler(limits: limits, ledger: ledger))
+        }
+        if let tls {
+            try pipeline.addHandler(PlainTextCheck(limits: limits, ledger: ledger))
+            try pipeline.addHandler(NIOSSLServerHandler(context: tls()))
+            try pipeline.addHandler(TLSErrors(ledger: ledger))
+        }
         try pipeline.addHandler(encoder)
         try pipeline.addHandler(decoder)
         try pipeline.addHandler(guardian)
@@ -88,7 +103,7 @@ struct EdgeChannel: HTTPChannelHandler {
 
     @Sendable private func continueAsHTTP(_ channel: any Channel) -> EventLoopFuture<EdgeOutcome> {
         channel.eventLoop.makeCompletedFuture {
-            try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            try channel.pipeline.syncOperations.addHandler(HTTP1ToHTTPServerCodec(secure: tls != nil))
             let configuration = NIOAsyncChannel<HTTPRequestPart, HTTPResponsePart>.Configuration(
                 isOutboundHalfClosureEnabled: true)
             return .http(try NIOAsyncChannel(wrappingChannelSynchronously: channel, configuration: configuration))

@@ -1,7 +1,7 @@
 /// Every bound of the socket edge, with the refusal that follows when a peer reaches it.
 ///
-/// The defaults suit a server that clients reach directly. Behind a proxy all clients share the proxy's address:
-/// set ``unauthenticatedPerAddressMax`` to `nil` there and let the proxy bound addresses.
+/// The defaults suit a server that clients reach directly, or by ``TrustedProxies``. Behind another proxy all clients share its
+/// address: set ``unauthenticatedPerAddressMax`` to `nil` there and let the proxy bound addresses.
 package struct EdgeLimits: Sendable {
     // MARK: Connections
 
@@ -17,6 +17,14 @@ package struct EdgeLimits: Sendable {
     package var probesPerAddressMax = 4
     /// The time that such a connection has for each: its request's head, its body, and taking the answer.
     package var probeDeadline: Duration = .seconds(5)
+
+    // MARK: Before HTTP
+
+    /// From the accept to the end of the header that a trusted proxy sends first; then the connection is closed. The first
+    /// request's ``headDeadline``, which begins at the accept as well, is the bound on a handshake of TLS.
+    package var proxyHeaderDeadline: Duration = .seconds(5)
+    /// Bytes of that header behind its first 16; a longer one closes the connection.
+    package var proxyHeaderBytesMax = 2_048
 
     // MARK: Before a token was seen
 

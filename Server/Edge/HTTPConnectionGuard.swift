@@ -41,6 +41,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head(var head):
             state.head(at: context.eventLoop.now, bodyBytesMax: Self.isForBlob(head) ? state.limits.blobBytesMax : nil)
+            guard ledger.begin(head.headers, on: context.channel) else { return refuse(.noConnectionLeft, context) }
             if let refusal = judge(&head) { return refuse(refusal, context) }
             pass(wrapInboundOut(.head(head)), context)
         case .body(let bytes):

@@ -8,7 +8,7 @@ struct HandshakeCheck: Sendable {
     static let subprotocol = "tidemark.1.json"
 
     /// Pages of these origins may open sockets. Others may not: a browser would let any page talk to a server that is
-    /// only reachable from its user's network. Apps send no `Origin`.
+    /// only reachable from its user's network. Apps send no `Origin`.
     let allowedOrigins: Set<String>
 
     static func isForSocket(_ head: HTTPRequestHead) -> Bool {

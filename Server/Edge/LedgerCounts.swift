@@ -73,6 +73,23 @@ struct LedgerCounts {
         shares[network] = share.connections > 0 ? share : nil
     }
 
+    /// A connection that has not proved who it is turns out to be of another network. False where that has too many; then
+    /// nothing changes.
+    mutating func move(_ key: ObjectIdentifier, to network: UInt64?, _ limits: EdgeLimits) -> Bool {
+        guard let stranger = strangers[key], stranger.network != network else { return true }
+        guard hasRoom(for: network, limits) else {
+            refused += 1
+            return false
+        }
+        forgetStranger(key)
+        strangers[key] = Stranger(network: network, bytes: stranger.bytes)
+        unauthenticatedBytes += stranger.bytes
+        guard let network else { return true }
+        shares[network, default: Share()].connections += 1
+        shares[network]?.bytes += stranger.bytes
+        return true
+    }
+
     mutating func idle(_ key: ObjectIdentifier, from network: UInt64?, _ limits: EdgeLimits) -> Bool {
         guard strangers[key] == nil, !probes.contains(where: { $0.key == key }) else { return true }
         guard hasRoom(for: network, limits) else { return false }

@@ -29,8 +29,8 @@ package final class Socket {
         liveness = SocketLiveness(now: eventLoop.now)
     }
 
-    /// The peer's address and port, for logs.
-    package var remoteAddress: SocketAddress? { context?.remoteAddress }
+    /// Who is at the other end, for logs; behind a trusted proxy its client.
+    package var remoteAddress: SocketAddress? { context.flatMap { ledger.peer(of: $0.channel) } }
 
     /// Whether the unsent bytes are under the high water mark. Check before each write: writing regardless buffers
     /// without bound.
@@ -56,7 +56,7 @@ package final class Socket {
     ///   - reason: at most 123 bytes of UTF-8; more is cut.
     package func close(code: UInt16, reason: String) {
         guard let context, liveness.close(at: eventLoop.now) else { return }
-        ledger.observe(.closing(code, context.remoteAddress))
+        ledger.observe(.closing(code, remoteAddress))
         context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
     }
 

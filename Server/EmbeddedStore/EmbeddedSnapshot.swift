@@ -10,6 +10,8 @@ package import TidemarkStore
 package struct EmbeddedSnapshot {
     /// Tables since this generation can be read.
     static let generationMin = 6
+    /// The generation that this version brings tables to.
+    package static var own: Int { EmbeddedSchema.generations.last?.number ?? generationMin }
     /// Attempts to find a moment in which no blob was just being committed. One takes some 100 microseconds.
     private static let attemptsMax = 10_000
     /// Bytes of a page.

@@ -14,7 +14,8 @@ extension HubExecutor {
         case .close(let id, let code, let reason):
             connections[id]?.socket.close(code: code.rawValue, reason: reason)
         case .awaitRoom(let id): connections[id]?.awaitsRoom = true
-        case .verify(let id, let token): node.verify(token, for: id, replyTo: inbox)
+        case .verify(let id, let token):
+            node.verify(token, of: connections[id]?.socket.remoteAddress?.ipAddress, for: id, replyTo: inbox)
         case .load(let id, let request):
             guard let connection = connections[id] else { return }
             connection.socket.markAuthenticated()
@@ -50,9 +51,11 @@ extension HubExecutor {
             inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
         }
         let (pushEnd, begun, metrics) = (submission.pushEnd, ContinuousClock.now, node.metrics)
+        let line = pushEnd.flatMap { _ in node.pushLine(of: submission.client, hub.session(id)?.trace) }
         submissions.append(
             GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
                 if pushEnd != nil { metrics.pushAnswer.record(begun.duration(to: .now)) }
+                line?(outcome, begun.duration(to: .now))
                 inbox.post(.settled(id, outcome, pushEnd: pushEnd))
             })
     }
@@ -64,7 +67,7 @@ extension HubExecutor {
 
     private func send(_ frame: Frame, to id: SessionID) {
         guard let connection = connections[id] else { return }
-        if let refusal = frame.refusal { node.note(refusal, to: connection.socket) }
+        if let refusal = frame.refusal { node.note(refusal, to: connection.socket, hub.session(id)?.trace) }
         framesSent += 1
         let bytes: ByteBuffer
         if let framed, framed.frame === frame {

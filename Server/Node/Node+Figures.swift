@@ -41,10 +41,12 @@ extension Node {
     }
 
     /// A connection is told that something was not done.
-    func note(_ refusal: ErrorCode, to socket: Socket) {
+    func note(_ refusal: ErrorCode, to socket: Socket, _ trace: TraceParent?) {
         metrics.refusals.count(refusal.rawValue)
         guard refusal == .rateLimited else { return }
-        parts.telemetry.security.note(.rate, refusal.rawValue, peer: socket.remoteAddress?.ipAddress)
+        parts.telemetry.security.note(
+            .rate, refusal.rawValue, peer: socket.remoteAddress?.ipAddress,
+            trace.logged)
     }
 
     /// A device compared its copy, and says that so many records were wrong.

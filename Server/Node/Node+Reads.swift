@@ -12,9 +12,11 @@ extension Node {
 
     /// Finds out whose a token is. A signature costs more than a turn of an event loop should, and keys may have to be fetched:
     /// it is done beside the loops (Server/Identity/ISSUERS.md).
-    func verify(_ token: String, for id: SessionID, replyTo inbox: HubInbox) {
+    ///
+    /// - Parameter peer: who is at the other end, for the log.
+    func verify(_ token: String, of peer: String?, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in
-            inbox.post(.verified(id, await verdict(on: token)))
+            inbox.post(.verified(id, await verdict(on: token, of: peer)))
         }
         if !isStarted { inbox.post(.verified(id, .unavailable)) }
     }

@@ -68,8 +68,10 @@ extension Node {
     }
 
     /// Who speaks by this token, unless that was revoked. Needs the store once, at the node's start.
-    package func verdict(on token: String) async -> TokenVerdict {
-        let verdict = await parts.verify(token)
+    ///
+    /// - Parameter peer: who is at the other end, for the log.
+    package func verdict(on token: String, of peer: String?) async -> TokenVerdict {
+        let verdict = await parts.verify(token, peer)
         guard case .accepted(let identity) = verdict else { return verdict }
         if !revocations.isRead {
             await followRevocations()
@@ -77,7 +79,7 @@ extension Node {
         }
         guard let revoked = revocations.judge(identity, .later) else { return verdict }
         metrics.tokensRefused.count("revoked")
-        parts.telemetry.security.note(.token, "revoked")
+        parts.telemetry.security.note(.token, "revoked", peer: peer)
         return .revoked(revoked)
     }
 

@@ -33,7 +33,7 @@ package final class Node: Sendable {
         package var hints: any CommitHints
         package var relay: any NodeRelay
         /// Judges a bearer token; may take as long as `SessionTiming.tokenCheckMax`.
-        package var verify: @Sendable (String) async -> TokenVerdict
+        package var verify: @Sendable (String, _ peer: String?) async -> TokenVerdict
         /// With the schema to begin with.
         package var context: SessionContext
         package var limits: NodeLimits
@@ -52,8 +52,8 @@ package final class Node: Sendable {
             store: any Store, blobs: any BlobStore, compaction: (any Compacting)? = nil,
             schemas: any SchemaStore = InMemorySchemaStore(), revocations: any RevocationStore = InMemoryStore(),
             backups: (any BackupLog)? = nil, replicas: (any ReplicaLog)? = nil, isStoreShared: Bool,
-            hints: any CommitHints = NoHints(),
-            relay: any NodeRelay = NoRelay(), verify: @escaping @Sendable (String) async -> TokenVerdict,
+            hints: any CommitHints = NoHints(), relay: any NodeRelay = NoRelay(),
+            verify: @escaping @Sendable (String, _ peer: String?) async -> TokenVerdict,
             context: SessionContext, limits: NodeLimits = NodeLimits(),
             hubLimits: HubLimits = HubLimits(),
             laneLimits: LaneLimits = LaneLimits(), timing: CommitTiming = CommitTiming(),

@@ -5,12 +5,15 @@ struct BlockingSession {
     let connection: LibpqConnection
     let signal: WakeSignal
 
-    /// Runs a script in the simple query protocol and drops its rows.
+    /// Runs a script in the simple query protocol and drops its rows, but for the first value.
     ///
+    /// - Returns: the first value of the last statement that returned rows; `nil` for none, or NULL.
     /// - Throws: the first `.server` error; `.timeout`; `.connectionLost`; `.closed` once the signal is stopped.
-    func execute(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) {
+    @discardableResult
+    func execute(_ sql: String, until deadline: ContinuousClock.Instant) throws(PostgresError) -> String? {
         guard PQsendQuery(connection.raw, sql) == 1 else { throw lost }
         var failure: PostgresError?
+        var first: String?
         while true {
             try send(until: deadline)
             while PQisBusy(connection.raw) == 1 {
@@ -18,6 +21,9 @@ struct BlockingSession {
                 guard PQconsumeInput(connection.raw) == 1 else { throw lost }
             }
             guard let raw = PQgetResult(connection.raw) else { break }
+            if PQntuples(raw) > 0, PQnfields(raw) > 0 {
+                first = PQgetisnull(raw, 0, 0) == 1 ? nil : PQgetvalue(raw, 0, 0).map { String(cString: $0) }
+            }
             let result = ResultSet(raw)
             switch result.status {
             case PGRES_COMMAND_OK, PGRES_TUPLES_OK, PGRES_EMPTY_QUERY:
@@ -31,6 +37,7 @@ struct BlockingSession {
             }
         }
         if let failure { throw failure }
+        return first
     }
 
     /// Waits for the next notifications; returns none when `deadline` passes first.

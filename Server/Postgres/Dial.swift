@@ -34,11 +34,12 @@ enum Dial {
 
     private static func start(_ configuration: PostgresConfiguration) -> OpaquePointer? {
         // A later entry wins over an earlier one: the connection string over our defaults, our name over it.
-        let settings: [(String, String)] = [
-            ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
-            ("dbname", configuration.connectionString),
-            ("client_encoding", "UTF8"), ("application_name", configuration.applicationName),
-        ]
+        let settings: [(String, String)] =
+            [
+                ("keepalives_idle", "30"), ("keepalives_interval", "10"), ("keepalives_count", "3"),
+                ("dbname", configuration.connectionString),
+                ("client_encoding", "UTF8"), ("application_name", configuration.applicationName),
+            ] + (configuration.database.map { [("dbname", $0)] } ?? [])
         let texts = settings.flatMap { [Array($0.0.utf8CString), Array($0.1.utf8CString)] }
         let flat = texts.flatMap { $0 }
         return flat.withUnsafeBufferPointer { bytes in

@@ -4,12 +4,12 @@ extension Metric {
         switch self {
         case .commitToSocket, .pushAnswer, .batchSeconds, .storeWait, .storeUse: .seconds(Self.durations)
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
-        case .transactions, .refusals, .closes, .tokensRefused, .connectionsRefused, .securityLinesLeftOut, .catchups,
-            .catchupRows, .epochs, .comparisons, .divergence:
+        case .transactions, .refusals, .closes, .tokensRefused, .connectionsRefused, .openingsFailed, .forwardingUnread,
+            .securityLinesLeftOut, .catchups, .catchupRows, .epochs, .comparisons, .divergence, .certificateReads:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,
-            .slowConsumers, .calls, .storeFault, .poolWriters, .poolReaders, .diskFree, .keySetAge, .backupAge,
-            .residentMemory, .started:
+            .slowConsumers, .calls, .storeFault, .poolWriters, .poolReaders, .diskFree, .keySetAge, .certificateEnd,
+            .backupAge, .residentMemory, .started:
             .gauge
         }
     }
@@ -42,6 +42,8 @@ extension Metric {
         case .closes: "Connections that the server closed, by code."
         case .tokensRefused: "Tokens that were not accepted, by why."
         case .connectionsRefused: "Connections that found no room."
+        case .openingsFailed: "Connections that ended before a word of HTTP, by why."
+        case .forwardingUnread: "Requests of trusted proxies that did not say readably whom they are for."
         case .securityLinesLeftOut: "Lines of the security log that were counted and not written."
         case .storeWait: "How long a read waited for its turn."
         case .storeUse: "How long a read took."
@@ -55,6 +57,8 @@ extension Metric {
         case .divergence: "Records that devices said to have had otherwise than the server; must stay 0."
         case .diskFree: "Room on the file system of the SQLite file."
         case .keySetAge: "Age of the oldest keys of an issuer with a URL; infinite while some were never fetched."
+        case .certificateEnd: "When the certificate in use ends, in seconds since 1970."
+        case .certificateReads: "Files of the certificate that were read again, by what became of them."
         case .backupAge: "Age of the newest verified backup; infinite while there is none."
         case .residentMemory: "Memory of the process."
         case .started: "When the process began, in seconds since 1970."

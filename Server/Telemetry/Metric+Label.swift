@@ -10,12 +10,14 @@ extension Metric {
         case .storeWait, .storeUse: Label(name: "read", values: StoreRead.allCases.map(\.rawValue))
         case .storeFault: Label(name: "fault", values: Self.faults)
         case .poolWriters, .poolReaders: Label(name: "state", values: PoolState.allCases.map(\.rawValue))
+        case .openingsFailed: Label(name: "reason", values: Self.openingFaults)
+        case .certificateReads: Label(name: "outcome", values: [Self.accepted, "refused", Self.otherValue])
         case .epochs: Label(name: "reason", values: ["head", "cursor", "restore", "command"])
         case .commitToSocket, .pushAnswer, .batchSeconds, .batchTransactions, .lanes, .laneDepth, .laneTransactions,
             .unservedAge, .tailAge, .workspaces, .socketsMax, .slowConsumers, .calls, .connectionsRefused,
-            .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree, .keySetAge,
-            .backupAge, .residentMemory,
-            .started:
+            .forwardingUnread, .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree,
+            .keySetAge, .certificateEnd,
+            .backupAge, .residentMemory, .started:
             nil
         }
     }
@@ -67,6 +69,8 @@ extension Metric {
         "bad_signature", "bad_times", "not_yet_valid", "token_expired", "lifetime_too_long", "wrong_audience",
         "required_claim", "no_user", "no_workspace", "keys_unavailable", "revoked", otherValue,
     ]
+
+    private static let openingFaults = ["plain_text", "handshake", "proxy_header", otherValue]
 
     private static let faults = [
         "store_full", "store_read_only", "store_broken", "store_unreachable", "store_outdated", otherValue,

@@ -25,6 +25,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case closes = "tidemark_closes_total"
     case tokensRefused = "tidemark_tokens_refused_total"
     case connectionsRefused = "tidemark_connections_refused_total"
+    case openingsFailed = "tidemark_openings_failed_total"
+    case forwardingUnread = "tidemark_forwarding_unread_total"
     case securityLinesLeftOut = "tidemark_security_lines_left_out_total"
     // The store.
     case storeWait = "tidemark_store_wait_seconds"
@@ -40,6 +42,8 @@ package enum Metric: String, Sendable, CaseIterable {
     case diskFree = "tidemark_disk_free_bytes"
     // What runs out.
     case keySetAge = "tidemark_key_set_age_seconds"
+    case certificateEnd = "tidemark_certificate_end_seconds"
+    case certificateReads = "tidemark_certificate_reads_total"
     case backupAge = "tidemark_verified_backup_age_seconds"
     case residentMemory = "process_resident_memory_bytes"
     case started = "process_start_time_seconds"

@@ -15,6 +15,10 @@ package final class SecurityLog: Service {
         case rate = "Refused what came too fast"
         /// A connection was ended for what it did, or for who it was not.
         case close = "Closed a connection"
+        /// A connection ended before a word of HTTP.
+        case opening = "Refused a connection: it did not begin as it must"
+        /// A trusted proxy did not say readably whom a request is for.
+        case forwarding = "Could not read for whom a proxy speaks"
         /// There was no room for a connection.
         case connection = "Refused a connection: too many"
         /// A device compared its copy with the server, and records were wrong.

@@ -9,11 +9,14 @@ package struct ServerMetrics: Sendable {
     package let closes: CounterFamily
     package let tokensRefused: CounterFamily
     package let connectionsRefused: Tally
+    package let openingsFailed: CounterFamily
+    package let forwardingUnread: Tally
     package let securityLinesLeftOut: Tally
     package let catchups: Tally
     package let catchupRows: Tally
     package let comparisons: Tally
     package let divergence: Tally
+    package let certificateReads: CounterFamily
     private let waits: [Metric.StoreRead: Durations]
     private let uses: [Metric.StoreRead: Durations]
 
@@ -32,11 +35,14 @@ package struct ServerMetrics: Sendable {
         closes = CounterFamily(.closes, registry)
         tokensRefused = CounterFamily(.tokensRefused, registry)
         connectionsRefused = Tally(.connectionsRefused, nil, registry)
+        openingsFailed = CounterFamily(.openingsFailed, registry)
+        forwardingUnread = Tally(.forwardingUnread, nil, registry)
         securityLinesLeftOut = Tally(.securityLinesLeftOut, nil, registry)
         catchups = Tally(.catchups, nil, registry)
         catchupRows = Tally(.catchupRows, nil, registry)
         comparisons = Tally(.comparisons, nil, registry)
         divergence = Tally(.divergence, nil, registry)
+        certificateReads = CounterFamily(.certificateReads, registry)
         waits = durations(.storeWait)
         uses = durations(.storeUse)
     }

@@ -20,6 +20,7 @@ import TidemarkWire
         "revision": 1_489_274_146_546_142_696,
         "ends": 4_940_752_798_116_775_500,
         "compare": 1_957_912_715_071_221_208,
+        "traceparent": 12_156_725_991_451_930_192,
         "durable": 15_814_767_404_774_000_525,
         "behind": 14_608_924_318_761_877_430,
     ]
@@ -230,7 +231,7 @@ import TidemarkWire
     @Test func `who does not say that it knows something neither says nor hears of it`() throws {
         let hello = Hello(client: GoldenFrames.first, isNewClient: false, connection: 1)
         let text = String(decoding: ClientMessage.hello(hello).encode(), as: UTF8.self)
-        #expect(!text.contains("eph") && !text.contains("upd") && !text.contains("ends"))
+        #expect(!text.contains("eph") && !text.contains("upd") && !text.contains("ends") && !text.contains("trace"))
         guard case .hello(let read) = try ClientMessage.decode(Array(text.utf8)) else {
             Issue.record("no hello")
             return

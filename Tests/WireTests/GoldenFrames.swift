@@ -150,6 +150,14 @@ enum GoldenFrames {
                     scopes: [HeldScope(scope: room, since: 2)], ends: ["c8", "c1"])), "hello+ends"
         ),
         (
+            .hello(
+                Hello(
+                    client: first, isNewClient: false, connection: 3, cursor: "c9",
+                    scopes: [HeldScope(scope: room, since: 2)],
+                    trace: TraceParent("00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"))),
+            "hello+traceparent"
+        ),
+        (
             .page(
                 PageRequest(id: 1, scope: room, since: 2, collection: "notes", limit: 50, ids: [second, first])),
             "page+ends"

@@ -12,6 +12,8 @@ struct Scrape: Sendable {
     let edge: Edge
     let keys: KeyService
     let backups: BackupWatch
+    /// `nil` where plain HTTP is spoken.
+    let certificate: CertificateWatch?
     let pools: (@Sendable () -> StorePools)?
     /// A file on the file system that may fill.
     let databasePath: String?
@@ -20,13 +22,14 @@ struct Scrape: Sendable {
     private let process = ProcessFigures()
 
     init(
-        node: Node, edge: Edge, keys: KeyService, backups: BackupWatch, store: OpenedStore, databasePath: String?,
-        telemetry: Telemetry
+        node: Node, edge: Edge, keys: KeyService, backups: BackupWatch, certificate: CertificateWatch?,
+        store: OpenedStore, databasePath: String?, telemetry: Telemetry
     ) {
         self.node = node
         self.edge = edge
         self.keys = keys
         self.backups = backups
+        self.certificate = certificate
         pools = store.pools
         self.databasePath = databasePath
         self.telemetry = telemetry
@@ -69,6 +72,7 @@ struct Scrape: Sendable {
             since.map { Double(max(0, node.now() - $0)) / 1_000 } ?? .infinity
         }
         gauges.set(.backupAge, age(backups.lastTaken))
+        gauges.set(.certificateEnd, certificate.map { Double($0.end) } ?? .nan)
         gauges.set(.keySetAge, keys.fetched.map(age).max() ?? 0)
     }
 

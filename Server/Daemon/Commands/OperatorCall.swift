@@ -2,9 +2,10 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 import TidemarkCommandLine
 
-/// One call to a running server, over HTTP without TLS. A server of ours has none of its own.
+/// One call to a running server, over HTTP, with TLS or without.
 struct OperatorCall {
     private static let answerBytesMax = 16 * 1_048_576
     private static let timeMax = TimeAmount.seconds(60)
@@ -14,16 +15,24 @@ struct OperatorCall {
     private let head: HTTPRequestHead
     private let body: [UInt8]
     private let server: String
+    /// `nil` without TLS.
+    private let tls: NIOSSLContext?
 
-    /// - Throws: `CommandFailure` for an address of another kind.
-    init(_ method: String, _ path: String, at server: String, token: String, body: [UInt8]) throws {
-        guard let url = URL(string: server), url.scheme == "http", let host = url.host(), url.path().count <= 1 else {
-            throw CommandFailure("--server takes http://HOST:PORT, and not '\(server)'")
+    /// - Parameter trustRoots: a PEM file of the authorities to trust instead of the system's.
+    /// - Throws: `CommandFailure` for an address of another kind, or a file that does not read.
+    init(
+        _ method: String, _ path: String, at server: String, token: String, trustRoots: String? = nil, body: [UInt8]
+    ) throws {
+        guard let url = URL(string: server), ["http", "https"].contains(url.scheme), let host = url.host(),
+            url.path().count <= 1
+        else {
+            throw CommandFailure("--server takes http://HOST:PORT or https://HOST:PORT, and not '\(server)'")
         }
+        tls = url.scheme == "https" ? try Self.context(trustRoots) : nil
         self.server = server
         self.host = host
         self.body = body
-        port = url.port ?? 80
+        port = url.port ?? (url.scheme == "https" ? 443 : 80)
         var headers = HTTPHeaders([
             ("Host", "\(host):\(port)"), ("Authorization", "Bearer \(token)"), ("Connection", "close"),
         ])
@@ -34,13 +43,30 @@ struct OperatorCall {
         head = HTTPRequestHead(version: .http1_1, method: .RAW(value: method), uri: path, headers: headers)
     }
 
+    private static func context(_ trustRoots: String?) throws -> NIOSSLContext {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.minimumTLSVersion = .tlsv12
+        if let trustRoots { configuration.trustRoots = .file(trustRoots) }
+        do {
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw CommandFailure("\(trustRoots ?? "the system's authorities"): no certificates that can be read")
+        }
+    }
+
     /// - Throws: `CommandFailure` that says why there is no answer.
     func answer() async throws -> (status: Int, body: [UInt8]) {
         do {
             let promise = MultiThreadedEventLoopGroup.singleton.any().makePromise(of: (Int, [UInt8]).self)
             let bootstrap = ClientBootstrap(group: promise.futureResult.eventLoop).connectTimeout(.seconds(10))
-                .channelInitializer { channel in
+                .channelInitializer { [tls, host] channel in
                     channel.eventLoop.makeCompletedFuture {
+                        if let tls {
+                            // An address has no name to indicate; the certificate is then checked against the address.
+                            let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
+                            try channel.pipeline.syncOperations.addHandler(
+                                NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host))
+                        }
                         try channel.pipeline.syncOperations.addHTTPClientHandlers()
                         try channel.pipeline.syncOperations.addHandler(
                             AnswerHandler(promise, bytesMax: Self.answerBytesMax))
@@ -104,6 +130,8 @@ private final class AnswerHandler: ChannelInboundHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        // A server that leaves without a word of TLS has left: what is missing is told by the end of the connection.
+        if case .uncleanShutdown? = error as? NIOSSLError { return }
         promise.fail(error)
         context.close(promise: nil)
     }

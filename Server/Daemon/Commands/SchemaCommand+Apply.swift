@@ -11,10 +11,15 @@ struct OperatorOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The running server, without TLS: on its own machine or in its private network. Any one of several that share a \
+            The running server; without TLS only on its own machine or in its private network. Any one of several that share a \
             database.
             """, valueName: "url"))
     var server = "http://127.0.0.1:8080"
+
+    @Option(
+        help: ArgumentHelp(
+            "The authorities to trust instead of the system's, PEM, for a server with TLS.", valueName: "file"))
+    var trustRoots: String?
 
     @OptionGroup var signing: SigningOptions
 
@@ -24,7 +29,7 @@ struct OperatorOptions: ParsableArguments {
         let issuer = await TokenIssuer(secret: try signing.secret(), now: wallClock)
         let token = try issuer.issue(
             user: "operator", workspace: SigningOptions.workspace, lifetime: .seconds(300), isOperator: true)
-        let call = try OperatorCall(method, path, at: server, token: token, body: body)
+        let call = try OperatorCall(method, path, at: server, token: token, trustRoots: trustRoots, body: body)
         let (status, bytes) = try await call.answer()
         let members: Fields
         do {

@@ -14,6 +14,7 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark schema check app.schema.json   what a schema says, or its mistake
               tidemark migrate --plan                 what a new version does to the tables
               tidemark backup backups/monday          a copy, while servers go on
+              tidemark doctor                         what is risky, or about to go wrong
 
             Exit status: 0 done, 1 failed, 2 something is damaged, 64 wrong usage.
             """,
@@ -21,6 +22,6 @@ struct TidemarkCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-            EraseCommand.self, DevicesCommand.self,
+            EraseCommand.self, DevicesCommand.self, DoctorCommand.self,
         ])
 }

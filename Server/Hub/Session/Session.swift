@@ -35,6 +35,8 @@ package struct Session: Sendable {
     var knowsAppTooOld = false
     /// Name and version of the app, as it says itself.
     package var app: String?
+    /// The trace that the client says it is part of.
+    package var trace: TraceParent?
     var headerToken: String?
     /// Tokens of an open connection that are to be checked, one after the other; the first is being checked.
     var renewals: [String] = []

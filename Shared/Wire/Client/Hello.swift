@@ -33,13 +33,17 @@ package struct Hello: Hashable, Sendable {
     /// Understands the state ``Welcome/CursorState/behind``.
     package var knowsBehind = false
 
+    /// The trace that the connection is part of, for the lines that it leaves in the server's log.
+    package var trace: TraceParent?
+
     /// So many cursors of `ends` count.
     package static let endsMax = 24
 
     package init(
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
-        knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false
+        knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false,
+        trace: TraceParent? = nil
     ) {
         self.token = token
         self.client = client
@@ -54,6 +58,7 @@ package struct Hello: Hashable, Sendable {
         self.ends = ends
         self.roles = roles
         self.knowsBehind = knowsBehind
+        self.trace = trace
     }
 
     static func decode(_ bytes: [UInt8]) throws(WireError) -> Hello {
@@ -78,6 +83,7 @@ package struct Hello: Hashable, Sendable {
             case "ends": hello.ends = try ends(&reader)
             case "roles": roles = try reader.string()
             case "behind": hello.knowsBehind = try reader.boolean()
+            case "traceparent" where reader.peek() == UInt8(ascii: "\""): hello.trace = TraceParent(try reader.string())
             default: try reader.skip()
             }
         }
@@ -138,6 +144,10 @@ package struct Hello: Hashable, Sendable {
             writer.string(String(roles.map(\.letter)))
         }
         if knowsBehind { writer.literal(",\"behind\":true") }
+        if let trace {
+            writer.literal(",\"traceparent\":")
+            writer.string(trace.text)
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }

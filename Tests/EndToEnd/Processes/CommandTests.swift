@@ -16,8 +16,10 @@ import TidemarkModel
         [
             "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
             "--ledger-days",
-            "--limit", "--issuers", "--cursor-key-file",
+            "--limit", "--issuers", "--cursor-key-file", "--tls-certificate", "--tls-key", "--trusted-proxies",
+            "--proxy-field", "--proxy-protocol", "--origins", "--dev-reachable",
         ],
+        ["tidemark doctor", "--server", "--json", "--database", "--secret-file", "--tls-certificate"],
         ["tidemark token explain", "--issuers", "--secret-file", "--dev"],
         ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--operator", "--secret-file", "--dev"],
         [

@@ -40,7 +40,8 @@ import TidemarkWire
             "TIDEMARK_LIMIT_STRANGERS_PER_ADDRESS": "0", "TIDEMARK_TEST_POSTGRES": "ignored",
         ]
         let configuration = try ServerConfiguration(
-            environment: environment, overrides: [.database: "sqlite:/tmp/x", .development: "true"])
+            environment: environment,
+            overrides: [.database: "sqlite:/tmp/x", .development: "true", .developmentReachable: "1"])
         #expect(configuration.database == .sqlite(path: "/tmp/x"))
         #expect(configuration.listen.description == "[::]:0" && configuration.listen.host == "::")
         #expect(configuration.logLevel == .debug && configuration.nodeID == 7 && configuration.name == "north")

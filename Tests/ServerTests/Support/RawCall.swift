@@ -1,5 +1,7 @@
 import NIOCore
 import NIOPosix
+import NIOSSL
+import TidemarkWire
 
 /// A TCP client that sends any bytes, for calls that no HTTP client would make.
 struct RawCall: ~Copyable {
@@ -8,12 +10,28 @@ struct RawCall: ~Copyable {
     private let outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>
     private var inbound: NIOAsyncChannelInboundStream<ByteBuffer>.AsyncIterator
 
-    static func connected(to port: Int, _ body: (inout RawCall) async throws -> Void) async throws {
-        let wire = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+    /// - Parameters:
+    ///   - receiveBufferBytes: what the kernel keeps for a client that does not read; else its own choice.
+    ///   - tls: speaks it; else bytes go as they are.
+    static func connected(
+        to port: Int, receiveBufferBytes: Int? = nil, tls: NIOSSLContext? = nil,
+        _ body: (inout RawCall) async throws -> Void
+    ) async throws {
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.allowRemoteHalfClosure, value: true)
+        if let receiveBufferBytes {
+            bootstrap = bootstrap.channelOption(.socketOption(.so_rcvbuf), value: .init(receiveBufferBytes))
+                .channelOption(.recvAllocator, value: FixedSizeRecvByteBufferAllocator(capacity: receiveBufferBytes))
+        }
+        let wire =
+            try await bootstrap
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try Wire(
+                    if let tls {
+                        let handler = try NIOSSLClientHandler(context: tls, serverHostname: "localhost")
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    return try Wire(
                         wrappingChannelSynchronously: channel,
                         configuration: .init(isOutboundHalfClosureEnabled: true))
                 }
@@ -47,4 +65,32 @@ struct RawCall: ~Copyable {
         }
         return text
     }
+
+    /// Makes it a WebSocket, of which nothing is read.
+    mutating func openSocket(fields more: [String] = []) async throws {
+        let fields =
+            [
+                "Host: x", "Upgrade: websocket", "Connection: Upgrade",
+                "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
+                "Sec-WebSocket-Protocol: tidemark.1.json",
+            ] + more
+        try await send((["GET /v1/sync HTTP/1.1"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
+        var head = ""
+        while !head.hasSuffix("\r\n\r\n") {
+            let more = try await read()
+            guard !more.isEmpty, head.isEmpty || head.hasPrefix("HTTP/1.1 101") else {
+                throw Refused(head: head + more)
+            }
+            head += more
+        }
+    }
+
+    /// Sends a message in a frame whose mask changes nothing.
+    func say(_ message: ClientMessage) async throws {
+        let bytes = message.encode()
+        let length = UInt16(clamping: bytes.count)
+        try await send([0x81, 0x80 | 126, UInt8(length >> 8), UInt8(length & 0xff), 0, 0, 0, 0] + bytes)
+    }
+
+    struct Refused: Error { let head: String }
 }

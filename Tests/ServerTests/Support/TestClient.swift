@@ -17,10 +17,15 @@ final class TestClient: Sendable {
     }
 
     /// Opens the socket without a word.
-    static func open(_ server: TestServer, _ id: UInt64) async throws -> TestClient {
+    ///
+    /// - Parameter trustRootsFile: of a server that speaks TLS: whom to trust.
+    static func open(
+        _ server: TestServer, _ id: UInt64, trustRootsFile: String? = nil
+    ) async throws -> TestClient {
         let connection = try await NIOWebSocketClient.connect(
-            host: "127.0.0.1", port: server.port, path: "/v1/sync", useTLS: false, headers: [],
-            maxMessageBytes: 8 * 1_048_576, group: MultiThreadedEventLoopGroup.singleton)
+            host: "127.0.0.1", port: server.port, path: "/v1/sync", useTLS: trustRootsFile != nil, headers: [],
+            maxMessageBytes: 8 * 1_048_576, group: MultiThreadedEventLoopGroup.singleton,
+            trustRootsFile: trustRootsFile)
         return TestClient(id: Sample.id(id), connection: connection)
     }
 

@@ -54,6 +54,40 @@ import TidemarkWire
         }
     }
 
+    @Test func `the way to the socket is measured from the batch's own time, and what nobody sees is not measured`()
+        async throws
+    {
+        // Each look at the clock is a millisecond later than the one before.
+        let looks = Mutex<Int64>(0)
+        var surroundings = ServerAssembly.Surroundings()
+        let begun = surroundings.now()
+        surroundings.now = {
+            looks.withLock { looks in
+                looks += 1
+                return begun + looks
+            }
+        }
+        try await TestServer.running(environment: TestServer.operated, surroundings: surroundings) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            _ = try await ann.settled(through: 1)
+            let seen = try await server.figures(until: "tidemark_commit_to_socket_seconds_count", reaches: 1)
+            #expect((seen["tidemark_commit_to_socket_seconds_sum"] ?? 0) >= 0.001)
+            await ann.leave()
+            while try await Figures(of: server)[#"tidemark_sockets{state="synced"}"#] != 0 {
+                try Task.checkCancellation()
+            }
+            let push = Push(first: 2, ackedThrough: 1, entries: [Push.Entry(Sample.profile(12))])
+            let call = PushCall(client: ann.id, connection: 2, push: push)
+            let answer = try await server.post(
+                "/v1/push", as: "ann", body: String(decoding: call.encode(), as: UTF8.self))
+            #expect(answer.status == 200, "\(answer.text)")
+            let unseen = try await server.figures(
+                until: #"tidemark_transactions_total{outcome="accepted"}"#, reaches: 2)
+            #expect(unseen["tidemark_commit_to_socket_seconds_count"] == 1)
+        }
+    }
+
     @Test func `what is refused is counted by its code, and leaves a line with its label`() async throws {
         let log = LogCapture()
         try await TestServer.running(

@@ -1,0 +1,217 @@
+import Foundation
+import TidemarkEmbeddedStore
+import TidemarkModel
+import TidemarkNode
+import TidemarkPostgres
+import TidemarkPostgresStore
+import TidemarkStore
+
+extension Doctor {
+    /// As the alerts have it.
+    private static let diskBytesMin = 2e9
+    private static let backupAgeMax: Milliseconds = 2 * 86_400_000
+
+    func database(_ configuration: ServerConfiguration) async -> [DoctorFinding] {
+        switch configuration.database {
+        case .sqlite(let path): return await file(path, configuration)
+        case .postgres(let uri): return await postgres(uri, configuration)
+        }
+    }
+
+    private func file(_ path: String, _ configuration: ServerConfiguration) async -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        if let free = DiskSpace.free(at: path) {
+            found.append(
+                free >= Self.diskBytesMin
+                    ? .well("disk", "\(Span.bytes(free)) are free where \(path) is")
+                    : .wrong(
+                        "disk", "\(Span.bytes(free)) are left where \(path) is",
+                        why: "A full disk stops all writes; what is written down is safe.",
+                        do: "Free some, or move the file to a larger disk while the server is stopped."))
+        }
+        guard FileManager.default.fileExists(atPath: path) else {
+            return found + [
+                .look(
+                    "database", "\(path) is not there yet", why: "The first start makes it, and needs a schema.",
+                    do: "Start the server, or name the file that it has: --database sqlite:PATH")
+            ]
+        }
+        do {
+            let state = try EmbeddedSnapshot.with(path) { try $0.state() }
+            found.append(
+                generation(state.generation, oldest: state.oldest, own: EmbeddedSnapshot.own, "SQLite \(state.version)")
+            )
+            found.append(backup(try await EmbeddedBackupNote(beside: path).lastVerifiedBackup(), configuration))
+        } catch {
+            found.append(unreadable("\(error)"))
+        }
+        return found
+    }
+
+    private func postgres(_ uri: String, _ configuration: ServerConfiguration) async -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        do {
+            let connection = try PostgresConfiguration(connectionString: uri)
+            let examination = try await PostgresExamination.run(connection, now: now, logger: logger)
+            found += Self.judge(examination, configuration)
+            if let generation = examination.generation, let oldest = examination.oldest {
+                found.append(
+                    self.generation(
+                        generation, oldest: oldest, own: PostgresExamination.own,
+                        "PostgreSQL \(examination.serverVersion / 10_000).\(examination.serverVersion % 10_000)"))
+                found.append(backup(examination.lastBackup, configuration))
+            } else {
+                found.append(
+                    .look(
+                        "database", "there are no tables of Tidemark's yet",
+                        why: "The first start makes them, and needs a schema.",
+                        do: "Start the server, or name the database that it has."))
+            }
+            found += Self.judge(try await ConnectionProbe.run(connection))
+        } catch {
+            found.append(unreadable("\(error)"))
+        }
+        return found
+    }
+
+    private func unreadable(_ reason: String) -> DoctorFinding {
+        .wrong(
+            "database", reason, why: "A server that cannot read it does not start, or answers 'unavailable'.",
+            do: "Start the database, mend its address, or what the reason names.")
+    }
+
+    private func generation(_ generation: Int, oldest: Int, own: Int, _ engine: String) -> DoctorFinding {
+        let what = "\(engine), tables of generation \(generation), this version's is \(own)"
+        if oldest > own {
+            return .wrong(
+                "database", "\(what); they serve \(oldest) and later", why: "This version does not start on them.",
+                do: "Run the version that moved them.")
+        }
+        guard generation < own else { return .well("database", what) }
+        return .look(
+            "database", what, why: "The next start moves them, beside serving where that can be.",
+            do: "'tidemark migrate --plan' says what it does and how long it may take.")
+    }
+
+    private func backup(_ taken: Milliseconds?, _ configuration: ServerConfiguration) -> DoctorFinding {
+        let remedy = "tidemark backup FOLDER --database …, which verifies what it made; daily, by a timer."
+        guard let taken else {
+            return .look(
+                "backup", "there is no verified backup", why: "What is lost with the disk is lost.", do: remedy)
+        }
+        let age = now() - taken
+        let what = "the newest verified backup is \(Span.words(Double(age) / 1_000)) old"
+        if case .age(let kept) = configuration.limits.node.durable, age > Milliseconds(kept / .milliseconds(1)) {
+            let span = Span.words(Double(kept / .milliseconds(1)) / 1_000)
+            return .look(
+                "backup", "\(what), and devices keep their writes for \(span)",
+                why: "After a restore of it, devices no longer offer what they wrote between the two: it is lost.",
+                do: remedy
+                    + " Or set TIDEMARK_DURABLE to the age of the oldest backup that you would restore, or to backup.")
+        }
+        guard age > Self.backupAgeMax else { return .well("backup", what) }
+        return .look("backup", what, why: "What is newer is on devices alone after a restore.", do: remedy)
+    }
+}
+
+// MARK: What PostgreSQL says
+
+extension Doctor {
+    /// Clocks that differ by more than this are looked at; by more than the second, wrong.
+    private static let (clockSoon, clockNow): (Milliseconds, Milliseconds) = (1_000, 30_000)
+    private static let versionMin = 150_000
+
+    static func judge(_ examination: PostgresExamination, _ configuration: ServerConfiguration) -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let settings = examination.settings
+        if examination.serverVersion < versionMin {
+            found.append(
+                .wrong(
+                    "postgres", "PostgreSQL is version \(examination.serverVersion / 10_000)",
+                    why: "Tidemark is made for 15 and later.", do: "Upgrade the database server."))
+        }
+        if examination.isStandby || settings["transaction_read_only"] == "on" {
+            found.append(
+                .wrong(
+                    "postgres", "the database takes no writes: a standby, or set to read only",
+                    why: "All commits fail.",
+                    do: "Name the primary in the address (target_session_attrs=read-write chooses it)."))
+        }
+        for name in ["fsync", "full_page_writes"] where settings[name] == "off" {
+            found.append(
+                .wrong(
+                    "postgres", "\(name) is off", why: "A crash of the machine can destroy the database.",
+                    do: "\(name) = on in postgresql.conf, and reload."))
+        }
+        if settings["synchronous_commit"] == "off" {
+            found.append(
+                .look(
+                    "postgres", "synchronous_commit is off",
+                    why: "A crash loses writes of the last moment that devices were told of; they offer them again.",
+                    do: "synchronous_commit = on for this database or its role."))
+        }
+        if let timeout = settings["idle_session_timeout"], timeout != "0" {
+            found.append(
+                .look(
+                    "postgres", "idle_session_timeout is \(timeout) ms",
+                    why:
+                        "The connection that hears of other servers' commits is ended each time it is quiet for that long.",
+                    do: "ALTER ROLE … SET idle_session_timeout = 0 for Tidemark's role."))
+        }
+        if let encoding = settings["server_encoding"], encoding != "UTF8" {
+            found.append(
+                .wrong(
+                    "postgres", "the database's encoding is \(encoding)", why: "Text of other scripts is refused.",
+                    do: "Make a database with ENCODING 'UTF8', and move there by backup and restore."))
+        }
+        let limits = configuration.limits.postgres
+        let needed = limits.sequencingConnections + limits.readingConnections + 1
+        if let most = settings["max_connections"].flatMap(Int.init), examination.connections + needed > most {
+            found.append(
+                .look(
+                    "postgres",
+                    "\(examination.connections) of \(most) connections are taken, and a server needs \(needed)",
+                    why: "A server that gets none answers 'unavailable'; if one runs, its own are among those taken.",
+                    do: "Raise max_connections, or lower TIDEMARK_LIMIT_POSTGRES_WRITERS and …_READERS."))
+        }
+        found.append(clock(examination.clockAhead, doubt: examination.clockDoubt))
+        return found
+    }
+
+    /// - Parameter ahead: of the database's clock, in milliseconds.
+    static func clock(_ ahead: Milliseconds, doubt: Milliseconds) -> DoctorFinding {
+        let off = max(0, abs(ahead) - doubt)
+        let what = "the database's clock is \(abs(ahead)) ms \(ahead < 0 ? "behind" : "ahead of") this machine's"
+        guard off > clockSoon else { return .well("clock", what) }
+        let why = "Times of records, tokens' ends and the figures of delivery are off by as much."
+        let remedy = "Let both follow a time server (chrony, systemd-timesyncd)."
+        return off > clockNow ? .wrong("clock", what, why: why, do: remedy) : .look("clock", what, why: why, do: remedy)
+    }
+
+    static func judge(_ probe: ConnectionProbe) -> [DoctorFinding] {
+        guard let pooler = probe.pooler else {
+            return [
+                probe.hears
+                    ? .well("pooler", "no pooler stands between, and NOTIFY is heard")
+                    : .look(
+                        "pooler", "NOTIFY is not heard within two seconds",
+                        why: "Servers learn of each other's commits by polling, seconds later.",
+                        do: "See what stands between: a proxy, or a server that is too busy.")
+            ]
+        }
+        guard probe.sharesSessions || !probe.hears || !probe.keepsStatements else {
+            return [.well("pooler", "\(pooler) stands between, and leaves sessions whole")]
+        }
+        var broken: [String] = []
+        if !probe.hears { broken.append("LISTEN hears nothing") }
+        if !probe.keepsStatements { broken.append("prepared statements are lost") }
+        if probe.sharesSessions { broken.append("advisory locks and settings of a session reach another client's") }
+        let mode = probe.sharesSessions ? " in transaction mode" : ""
+        return [
+            .wrong(
+                "pooler", "\(pooler) stands between\(mode): \(broken.joined(separator: ", "))",
+                why: "Commits fail or hang, and other servers' commits are seen late.",
+                do: "Connect to PostgreSQL itself, or to a pool of that pooler whose mode is session.")
+        ]
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import Logging
+import TidemarkEdge
+import TidemarkIdentity
+import TidemarkModel
+
+extension Doctor {
+    /// Days before the end of a certificate in which it should have been replaced, and in which it must be.
+    private static let (certificateSoon, certificateNow) = (14.0, 3.0)
+
+    /// What is set and can be regretted.
+    func settings(_ configuration: ServerConfiguration) -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let isLocal = configuration.listen.isLoopback
+        if configuration.usesDevelopmentSecret {
+            let why = "Everybody knows the secret of --dev: whoever reaches the server is whoever he wants to be."
+            let what = "started for trying things out, on \(configuration.listen)"
+            let remedy = "Give it a secret of its own (--secret-file) or issuers (--issuers), and leave --dev out."
+            found.append(
+                isLocal
+                    ? .look("development", what, why: why, do: remedy)
+                    : .wrong("development", what, why: why, do: remedy))
+        }
+        if !isLocal, configuration.tls == nil, configuration.proxies == nil {
+            found.append(
+                .look(
+                    "tls", "clients come to \(configuration.listen) by plain HTTP, and no proxy is named",
+                    why: "Tokens and records are read by whoever is on the way.",
+                    do:
+                        "Set --tls-certificate and --tls-key, or listen on 127.0.0.1 behind a proxy that speaks TLS, and name it "
+                        + "by --trusted-proxies (deploy/tls.md)."))
+        }
+        if isLocal, configuration.proxies == nil, configuration.tls == nil, !configuration.isDevelopment {
+            found.append(
+                .look(
+                    "proxies", "listens on \(configuration.listen) alone, and no proxy is named",
+                    why:
+                        "Behind a proxy all clients have its address: one bound for strangers, and the security log names nobody.",
+                    do: "Name the proxy: --trusted-proxies 127.0.0.1,::1"))
+        }
+        if configuration.adminListen == nil {
+            found.append(
+                .look(
+                    "figures", "there is no listener for operators", why: "Nobody sees a running server stand still.",
+                    do: "Set --admin-listen 127.0.0.1:8081, and call the doctor with --server http://127.0.0.1:8081"))
+        } else if let admin = configuration.adminListen, !admin.isLoopback {
+            found.append(
+                .look(
+                    "figures", "operators are listened to on \(admin)",
+                    why: "Whoever reaches it reads the server's figures.",
+                    do: "Listen on 127.0.0.1, or keep clients off that network."))
+        }
+        for (setting, file) in [(Setting.secret, Setting.secretFile), (.cursorKey, .cursorKeyFile)]
+        where environment[setting.rawValue]?.isEmpty == false {
+            found.append(
+                .look(
+                    "secrets", "\(setting.rawValue) is in the environment",
+                    why: "An environment is shown by many programs and inherited by others.",
+                    do: "Put it into a file that only the server's user reads, and name that: \(file.rawValue)"))
+        }
+        if case .postgres(let uri) = configuration.database, URLComponents(string: uri)?.password != nil {
+            found.append(
+                .look(
+                    "secrets", "the database's address holds a password",
+                    why: "Command lines and environments are read by others on the machine.",
+                    do: "Take it out, and use PGPASSFILE or PGPASSWORD."))
+        }
+        if configuration.logLevel <= .debug {
+            found.append(
+                .look(
+                    "log", "the log's level is \(configuration.logLevel)", why: "Each push leaves a line.",
+                    do: "Set TIDEMARK_LOG_LEVEL=info once you have seen what you wanted."))
+        }
+        for origin in configuration.origins.sorted() where origin.hasPrefix("http://") {
+            guard let host = URLComponents(string: origin)?.host, !ListenAddress(host: host, port: 0).isLoopback else {
+                continue
+            }
+            found.append(
+                .look(
+                    "origins", "pages of \(origin) may call",
+                    why: "Whoever is on the way can put a page of his own there.",
+                    do: "Serve the page by https, and name that."))
+        }
+        return found.isEmpty ? [.well("settings", "nothing risky is set")] : found
+    }
+
+    /// Files that are read at the start.
+    func files(_ configuration: ServerConfiguration) -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
+        let values = Values(environment: environment, overrides: overrides)
+        for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey] {
+            guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
+            found.append(
+                .look(
+                    "secrets", "\(path) may be read by others (mode \(String(mode, radix: 8)))",
+                    why: "Whoever reads it can be the server, or sign tokens for everybody.",
+                    do: "chmod 600 \(path), owned by the server's user."))
+        }
+        guard let tls = configuration.tls else { return found }
+        guard let chain = FileManager.default.contents(atPath: tls.certificate),
+            let key = FileManager.default.contents(atPath: tls.key)
+        else {
+            return found + [
+                .wrong(
+                    "certificate", "\(tls.certificate) or \(tls.key) cannot be read", why: "The server does not start.",
+                    do: "Mend the path or the permission.")
+            ]
+        }
+        do throws(ServerCertificate.Fault) {
+            let certificate = try ServerCertificate(chain: Array(chain), key: Array(key))
+            found.append(Self.certificate(endsIn: Double(certificate.end) - Double(now()) / 1_000, tls.certificate))
+        } catch {
+            found.append(
+                .wrong(
+                    "certificate", "\(tls.certificate): \(error)",
+                    why: "The server does not start with it; one that runs goes on with the certificate before.",
+                    do: "Write a chain whose first certificate belongs to the key."))
+        }
+        return found
+    }
+
+    static func certificate(endsIn seconds: Double, _ name: String) -> DoctorFinding {
+        let days = seconds / 86_400
+        let what = seconds > 0 ? "\(name) ends in \(Span.words(seconds))" : "\(name) has ended"
+        guard days < certificateSoon else { return .well("certificate", what) }
+        let why = "Clients refuse the connection from then on; what they have not sent waits on them."
+        let remedy = "Renew it and write the files: a running server takes them by itself."
+        return days < certificateNow
+            ? .wrong("certificate", what, why: why, do: remedy) : .look("certificate", what, why: why, do: remedy)
+    }
+
+    private static func mode(of path: String) -> Int? {
+        // A file that cannot be looked at is told by whoever has to read it.
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return (attributes?[.posixPermissions] as? NSNumber)?.intValue
+    }
+
+    /// Limits of the process.
+    ///
+    /// - Parameter files: what the system lets it open.
+    func limits(_ configuration: ServerConfiguration, _ files: Int?) -> [DoctorFinding] {
+        guard let files else { return [] }
+        let needed = configuration.limits.edge.connectionsMax + configuration.limits.edge.probesMax + OpenFiles.reserve
+        guard files < needed else { return [.well("files", "\(files) files may be open, \(needed) are needed")] }
+        return [
+            .look(
+                "files",
+                "\(files) files may be open, and \(configuration.limits.edge.connectionsMax) connections need \(needed)",
+                why: "The server takes fewer connections than it is set to.",
+                do: "LimitNOFILE=\(needed) in the unit, or ulimit -n, for the server's user (this was read for yours).")
+        ]
+    }
+
+    /// Whether keys can be had.
+    func issuers(_ configuration: ServerConfiguration) async -> [DoctorFinding] {
+        let accepted: [Issuer]
+        do throws(ConfigurationError) { accepted = try await configuration.acceptedIssuers() } catch {
+            return [
+                .wrong(
+                    "keys", "\(error)", why: "A server does not start with these issuers.",
+                    do: "Mend the file; 'tidemark token explain' says more about one token.")
+            ]
+        }
+        var found: [DoctorFinding] = []
+        for issuer in accepted {
+            guard let source = issuer.keySource else { continue }
+            let fetch = KeyFetch(group: eventLoops)
+            do throws(KeyFetchError) {
+                let keys = try await fetch(source)
+                found.append(.well("keys", "\(issuer.name): \(keys.keys.keys.count) keys stand at \(source)"))
+            } catch {
+                found.append(
+                    .wrong(
+                        "keys", "\(issuer.name): no keys from \(source): \(error)",
+                        why: "Keys that are known count for a day; then nobody of this issuer gets in (503, 4503).",
+                        do: "See whether the address answers from here, and whether it is a public one."))
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import NIOSSL
+import Testing
+
+/// A certificate of this machine that signs itself, made by openssl for the length of a test.
+struct MadeCertificate {
+    let chain: Data
+    let key: Data
+
+    /// - Parameter days: how long it counts; the only thing in which two of them differ for who looks at them.
+    init(days: Int = 30) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (chainFile, keyFile) = (folder.appending(path: "chain.pem"), folder.appending(path: "key.pem"))
+        let openssl = Process()
+        openssl.executableURL = URL(filePath: "/usr/bin/env")
+        openssl.arguments =
+            "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost".split(
+                separator: " "
+            ).map(String.init) + [
+                "-days", "\(days)", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", keyFile.path,
+                "-out", chainFile.path,
+            ]
+        openssl.standardError = FileHandle.nullDevice
+        // Waiting for it must not hold a thread on which other tests run.
+        let status: Int32 = try await withCheckedThrowingContinuation { continuation in
+            openssl.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try openssl.run() } catch { continuation.resume(throwing: error) }
+        }
+        try #require(status == 0, "openssl is needed for this test")
+        chain = try Data(contentsOf: chainFile)
+        key = try Data(contentsOf: keyFile)
+    }
+
+    /// What a client trusts that trusts nobody else.
+    func clientConfiguration() throws -> TLSConfiguration {
+        var configuration = TLSConfiguration.makeClientConfiguration()
+        configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(chain)))
+        return configuration
+    }
+}
+
+/// The two files that a server reads, in a folder of their own.
+struct CertificateFolder {
+    let folder: URL
+
+    init(_ certificate: MadeCertificate) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try write(certificate)
+    }
+
+    var chainFile: URL { folder.appending(path: "chain.pem") }
+    var keyFile: URL { folder.appending(path: "key.pem") }
+    var settings: [String: String] {
+        ["TIDEMARK_TLS_CERTIFICATE": chainFile.path, "TIDEMARK_TLS_KEY": keyFile.path]
+    }
+
+    func write(_ certificate: MadeCertificate) throws {
+        try certificate.chain.write(to: chainFile)
+        try certificate.key.write(to: keyFile)
+    }
+
+    func remove() throws { try FileManager.default.removeItem(at: folder) }
+}
