@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import TidemarkHub
 import TidemarkModel
@@ -83,6 +84,35 @@ import TidemarkWire
         try await TestServer.running(over: opened, environment: ["TIDEMARK_DURABLE": "backup"]) { server in
             let bob = try await TestClient.greeting(server, as: "bob", 2)
             #expect(try await bob.welcome().durable == durable)
+        }
+    }
+
+    @Test func `what standbys have is told to who writes, and that there is none to the log`() async throws {
+        let (store, log) = (FaultyStore(), LogCapture())
+        let change: (inout ServerLimits) -> Void = {
+            $0.node.durable = .replicas(1)
+            $0.node.standbysEvery = .milliseconds(5)
+        }
+        try await TestServer.running(over: OpenedStore(store), log: log, change: change) { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            try await ann.push(from: 1, Sample.profile(11))
+            #expect(try await ann.settled(through: 1).allSatisfy { $0.durable == nil })
+            // Two more, since one may have begun before.
+            let looks = store.faults.withLock { $0.looks }
+            while store.faults.withLock({ $0.looks }) < looks + 2 { await Task.yield() }
+            #expect(log.lines.contains { $0.contains("Fewer standbys than wanted") })
+            store.faults.withLock { $0.confirmed = 10 }
+            var told: SequenceNumber?
+            var number: Int64 = 1
+            while told == nil {
+                number += 1
+                try await ann.push(from: number, Sample.profile(10 + UInt64(number)))
+                told = try await ann.settled(through: number).compactMap(\.durable).last
+            }
+            #expect(told == 1)
+            let bob = try await TestClient.greeting(server, as: "bob", 2)
+            #expect(try await bob.welcome().durable == 1)
+            #expect(log.lines.contains { $0.contains("as many standbys as wanted") })
         }
     }
 

@@ -17,6 +17,10 @@ final class FaultyStore: Store {
         var sessionsLost = 0
         /// Pages and pieces of history that were asked for.
         var reads = 0
+        /// How much of the log a standby has, of which each number takes ten; `nil` without one.
+        var confirmed: Int64?
+        /// Looks at what standbys have.
+        var looks = 0
         /// Looks at the store by a probe of readiness.
         var probes = 0
         /// What happens right before the next page, or piece of history, is read.
@@ -224,5 +228,22 @@ extension FaultyStore {
 
     func probe() async throws(StoreError) {
         if let fault = faults.withLock({ $0.fault }) { throw StoreError(.unavailable, "switched off", fault: fault) }
+    }
+}
+
+extension FaultyStore: ReplicaLog {
+    func replicas(
+        confirming count: Int, heads workspaces: [WorkspaceID]
+    ) async throws(StoreError) -> ReplicaReport {
+        var heads: [WorkspaceID: Head] = [:]
+        for workspace in workspaces {
+            heads[workspace] = try await inner.follow(workspace, node: 9, now: 0)
+        }
+        let confirmed = faults.withLock { faults in
+            faults.looks += 1
+            return faults.confirmed
+        }
+        let written = (heads.values.map(\.seq).max() ?? 0) * 10
+        return ReplicaReport(log: "log", written: written, confirmed: confirmed, heads: heads)
     }
 }
