@@ -48,6 +48,7 @@ import TidemarkWire
             // Larger than a record of TLS and than the buffers of a socket.
             let text = String(repeating: "x", count: 200_000)
             try await client.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
+            _ = try await client.settled(through: 1)
             for number in 0..<10 {
                 try await client.push(from: Int64(2 + number), Sample.message(20 + UInt64(number), in: 10, text: text))
             }
