@@ -39,7 +39,7 @@ enum ProxyHeader: Equatable {
         case 0x21: size = 16
         default: return .ofProxy
         }
-        // Both addresses, then both ports.
+        // Both addresses, then both ports. What makes no address is told as malformed, whatever the reason.
         guard let source = body.readSlice(length: size), body.readSlice(length: size) != nil,
             let port = body.readInteger(as: UInt16.self), body.readInteger(as: UInt16.self) != nil,
             let address = try? SocketAddress(packedIPAddress: source, port: Int(port))
