@@ -39,9 +39,10 @@ enum ProxyHeader: Equatable {
         case 0x21: size = 16
         default: return .ofProxy
         }
-        // Both addresses, then both ports. What makes no address is told as malformed, whatever the reason.
+        // Both addresses, then both ports.
         guard let source = body.readSlice(length: size), body.readSlice(length: size) != nil,
             let port = body.readInteger(as: UInt16.self), body.readInteger(as: UInt16.self) != nil,
+            // What makes no address is malformed, whatever the reason.
             let address = try? SocketAddress(packedIPAddress: source, port: Int(port))
         else { throw .malformed }
         return .of(address)
