@@ -50,6 +50,13 @@ extension Doctor {
                     why: "Whoever reaches it reads the server's figures.",
                     do: "Listen on 127.0.0.1, or keep clients off that network."))
         }
+        found += leaks(configuration)
+        return found.isEmpty ? [.well("settings", "nothing risky is set")] : found
+    }
+
+    /// What shows itself to those whom it does not concern.
+    private func leaks(_ configuration: ServerConfiguration) -> [DoctorFinding] {
+        var found: [DoctorFinding] = []
         for (setting, file) in [(Setting.secret, Setting.secretFile), (.cursorKey, .cursorKeyFile)]
         where environment[setting.rawValue]?.isEmpty == false {
             found.append(
@@ -81,7 +88,7 @@ extension Doctor {
                     why: "Whoever is on the way can put a page of his own there.",
                     do: "Serve the page by https, and name that."))
         }
-        return found.isEmpty ? [.well("settings", "nothing risky is set")] : found
+        return found
     }
 
     /// Files that are read at the start.

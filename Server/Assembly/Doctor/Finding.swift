@@ -1,5 +1,6 @@
 /// One thing that was looked at: what was found, why it matters, and what to do.
 package struct DoctorFinding: Hashable, Sendable, Encodable {
+    /// How bad it is, from nothing to worst.
     package enum Level: String, Sendable, Encodable, Comparable {
         case well
         /// Somebody should look at it, not tonight.
@@ -20,14 +21,17 @@ package struct DoctorFinding: Hashable, Sendable, Encodable {
     /// What to do about it; empty where all is well.
     package var remedy = ""
 
+    /// Nothing to do.
     package static func well(_ check: String, _ what: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .well, what: what)
     }
 
+    /// Somebody should look at it, by day.
     package static func look(_ check: String, _ what: String, why: String, do remedy: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .look, what: what, why: why, remedy: remedy)
     }
 
+    /// Somebody should do something now.
     package static func wrong(_ check: String, _ what: String, why: String, do remedy: String) -> DoctorFinding {
         DoctorFinding(check: check, level: .wrong, what: what, why: why, remedy: remedy)
     }

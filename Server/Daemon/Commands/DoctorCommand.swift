@@ -19,7 +19,8 @@ struct DoctorCommand: AsyncParsableCommand {
             Exit status: 0 all is well, 1 somebody should look at something, 2 something is wrong, 64 wrong usage.
 
             EXAMPLES
-              tidemark doctor --database postgres://tidemark@db/tidemark --secret-file token_secret
+              tidemark doctor --secret-file token_secret \\
+                  --database postgres://tidemark@db/tidemark
               tidemark doctor --server http://127.0.0.1:8081
               tidemark doctor --json
             """)

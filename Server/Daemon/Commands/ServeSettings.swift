@@ -64,7 +64,7 @@ struct ServeSettings: ParsableArguments {
             """, valueName: "file"))
     var cursorKeyFile: String?
 
-    @OptionGroup(title: "How clients reach it") var network: NetworkOptions
+    @OptionGroup var network: NetworkOptions
 
     @Flag(
         help: """

@@ -42,6 +42,7 @@ enum ProxyHeader: Equatable {
         // Both addresses, then both ports.
         guard let source = body.readSlice(length: size), body.readSlice(length: size) != nil,
             let port = body.readInteger(as: UInt16.self), body.readInteger(as: UInt16.self) != nil,
+            // What makes no address is malformed, whatever the reason.
             let address = try? SocketAddress(packedIPAddress: source, port: Int(port))
         else { throw .malformed }
         return .of(address)

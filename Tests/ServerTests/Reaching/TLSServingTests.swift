@@ -48,13 +48,14 @@ import TidemarkWire
             // Larger than a record of TLS and than the buffers of a socket.
             let text = String(repeating: "x", count: 200_000)
             try await client.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
+            _ = try await client.settled(through: 1)
             for number in 0..<10 {
                 try await client.push(from: Int64(2 + number), Sample.message(20 + UInt64(number), in: 10, text: text))
             }
             _ = try await client.settled(through: 11)
             var seen = 0
-            while seen < 11 { seen += try await bob.changes().records.count }
-            #expect(seen == 11)
+            while seen < 10 { seen += try await bob.changes().records.count }
+            #expect(seen == 10)
             await bob.leave()
             await client.leave()
             let end = try await server.figures(until: "tidemark_certificate_end_seconds", reaches: 1)
