@@ -4,6 +4,7 @@ import NIOPosix
 import NIOSSL
 import Testing
 import TidemarkEdge
+import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkWire
 
@@ -45,17 +46,18 @@ import TidemarkWire
             try await bob.send(
                 .hello(Hello(token: try server.token("bob"), client: bob.id, isNewClient: true, connection: 1)))
             _ = try await bob.welcome()
-            // Larger than a record of TLS and than the buffers of a socket.
-            let text = String(repeating: "x", count: 200_000)
+            // Each larger than a record of TLS; all together within the window of who acknowledges nothing.
+            let text = String(repeating: "x", count: 60_000)
             try await client.push(from: 1, Sample.conversation(10, of: "ann", "bob"))
             _ = try await client.settled(through: 1)
             for number in 0..<10 {
                 try await client.push(from: Int64(2 + number), Sample.message(20 + UInt64(number), in: 10, text: text))
             }
-            _ = try await client.settled(through: 11)
+            let settled = try await client.settled(through: 11)
+            #expect(settled.allSatisfy { $0.settled?.outcomes.allSatisfy { $0.rejection == nil } ?? true })
             var seen = 0
-            while seen < 10 { seen += try await bob.changes().records.count }
-            #expect(seen == 10)
+            while seen < 11 { seen += try await bob.changes().records.count }
+            #expect(seen == 11, "the conversation and what is said in it")
             await bob.leave()
             await client.leave()
             let end = try await server.figures(until: "tidemark_certificate_end_seconds", reaches: 1)
