@@ -5,7 +5,7 @@ import TidemarkModel
 
 @testable import TidemarkTerminal
 
-/// A standby that lacks the last commits becomes the database under writers and devices, with the server going on and with the
+/// a standby that lacks the last commits becomes the database under writers and devices, with the server going on and with the
 /// server killed. `Tests/Benchmarks/failover.sh` starts the databases and runs this.
 @Suite(.enabled(if: DatabasePair.given != nil), .serialized) struct FailoverTests {
     private static let rounds = Int(ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER_ROUNDS"] ?? "") ?? 2
