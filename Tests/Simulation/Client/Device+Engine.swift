@@ -145,7 +145,6 @@ extension Device {
         case .diverged(let difference): world.damages.found(difference, on: self)
         case .compared(let records):
             world.compared += records
-            world.comparisons += 1
             watch.comparisonEnded(on: self)
         default: break
         }

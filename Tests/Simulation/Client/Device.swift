@@ -188,9 +188,13 @@ final class Device {
         return Set(keys ?? [])
     }
 
-    /// Ranges that it compares with the server.
+    /// Ranges without whose comparison the copy is not up to date; any other comparison may wait for minutes.
     private var toCompare: Int {
-        look { try Int.fetchOne($0.cachedStatement(sql: "SELECT count(*) FROM tidemark_compare")) ?? -1 } ?? -1
+        let sql = "SELECT count(*) FROM tidemark_compare"
+        return look { db in
+            guard try ComparisonTable(db: db).isFilling else { return 0 }
+            return try Int.fetchOne(db.cachedStatement(sql: sql)) ?? -1
+        } ?? -1
     }
 
     private var entryCount: Int {

@@ -16,9 +16,8 @@ final class World {
     let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
     private(set) var now = beginning
     private(set) var events = 0
-    /// Records that comparisons have gone through, and comparisons that came to their end.
+    /// Records that comparisons have gone through.
     var compared = 0
-    var comparisons = 0
     /// Ephemeral messages that reached somebody.
     var heard = 0
     private var queue: EventQueue
