@@ -10,10 +10,11 @@ extension LocalDatabase {
     @discardableResult
     package func evict(_ policy: CachePolicy? = nil, now: Milliseconds) throws -> Int {
         try change { db in
-            // What goes below a floor meanwhile would never be compared.
-            guard try !ComparisonTable(db: db).isFilling else { return 0 }
             var eviction = try Eviction(self, db, policy: policy ?? limits.cache)
-            return try eviction.run(now: now)
+            let count = try eviction.run(now: now)
+            // What stays below a floor is not compared any more.
+            if try count > 0 && ComparisonTable(db: db).isFilling { try CopyFilling(self, db).fetchUncompared() }
+            return count
         }
     }
 

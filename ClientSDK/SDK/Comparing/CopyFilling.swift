@@ -24,7 +24,7 @@ struct CopyFilling {
         try past.forget()
         try DeletionLog(db: db, keptMax: 0).clear()
         try db.run("UPDATE tidemark_scope_page SET began = ?", [past.next()])
-        for (name, _) in database.tables.sorted(by: { $0.key < $1.key }) { try fetchUncompared(name) }
+        try fetchUncompared()
         try ComparisonTable(db: db).begin(now: now)
         try Meta.behind.set(1, db)
         try db.run(
@@ -35,7 +35,11 @@ struct CopyFilling {
         try ScopeTable(db: db).noteChange()
     }
 
-    /// What is here of a collection below its floor is not compared: it is asked for by its ids.
+    /// What is here below the floors of collections is not compared: it is asked for by its ids.
+    func fetchUncompared() throws {
+        for name in database.tables.keys.sorted() { try fetchUncompared(name) }
+    }
+
     private func fetchUncompared(_ name: String) throws {
         let below = """
             scope = ? AND seq > 0 AND server_id IS NOT NULL AND (server_id < ? OR ? IS NULL)

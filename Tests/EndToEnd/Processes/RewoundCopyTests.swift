@@ -36,29 +36,14 @@ import TidemarkWire
         async throws
     {
         let folder = try TemporaryFolder("tidemark-tail")
-        try Data(Self.schema.utf8).write(to: URL(filePath: "\(folder.path)/desk.json"))
         let database = try await KeptDatabase(kind, in: folder.path)
-        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json", database: database.location)
-        let room = LoadTarget.newClient()
-        let notes = (0..<Self.records).map { _ in LoadTarget.newClient() }
-        try await write(Self.first(room, notes), to: server, at: 200)
-
-        let (fresh, older) = (CountingTransport(sendsEnds: true), CountingTransport(sendsEnds: false))
-        let devices = [
-            try await device("fresh", fresh, on: server, in: folder),
-            try await device("older", older, on: server, in: folder),
-        ]
-        for device in devices {
-            try await expect(device, Self.records)
-            device.pause()
-        }
+        var (server, desk) = try await begin(in: folder, database: database.location)
         #expect(try await server.process.stop() == 0)
         try await database.keep()
         server = try await server.started()
-        for device in devices { try await resume(device) }
-        // Each in a frame of its own: 60 are new, 30 changed, 10 deleted.
-        try await write(Self.more(room, notes), to: server, at: 1)
-        for device in devices {
+        for (device, _) in desk.devices { try await resume(device) }
+        try await write(Self.more(desk.room, desk.notes), to: server, at: 1)
+        for (device, _) in desk.devices {
             try await expect(device, Self.records + 50)
             device.pause()
         }
@@ -66,18 +51,13 @@ import TidemarkWire
         try await database.putBack()
         server = try await server.started()
 
-        for (device, transport) in zip(devices, [fresh, older]) {
-            transport.begin()
-            let start = ContinuousClock.now
-            try await resume(device)
-            let time = ContinuousClock.now - start
+        for (device, transport) in desk.devices {
+            let time = try await measure(transport) { try await resume(device) }
             try await expect(device, Self.records)
             let edited = try await device.repository(Note.self).count(where: \.text == "edited")
             #expect(edited == 0, "what was lost is not shown")
             let figures = transport.figures
-            let name = transport.sendsEnds ? "rewound" : "resync"
-            print(
-                "\(name), \(kind): \(figures.rows) rows, \(figures.bytes) bytes, \(figures.messages) messages, \(time)")
+            print("\(transport.sendsEnds ? "rewound" : "resync"), \(kind): \(figures), \(time)")
             #expect(transport.sendsEnds ? figures.rows < 3 * Self.lost : figures.rows >= Self.records)
             await device.disconnect()
         }
@@ -89,39 +69,21 @@ import TidemarkWire
         async throws
     {
         let folder = try TemporaryFolder("tidemark-behind")
-        try Data(Self.schema.utf8).write(to: URL(filePath: "\(folder.path)/desk.json"))
-        var server = try await LiveServer.start(schema: "\(folder.path)/desk.json")
-        let room = LoadTarget.newClient()
-        let notes = (0..<Self.records).map { _ in LoadTarget.newClient() }
-        try await write(Self.first(room, notes), to: server, at: 200)
-        let (fresh, older) = (CountingTransport(sendsEnds: true), CountingTransport(sendsEnds: false))
-        let devices = [
-            try await device("fresh", fresh, on: server, in: folder),
-            try await device("older", older, on: server, in: folder),
-        ]
-        for device in devices {
-            try await expect(device, Self.records)
-            device.pause()
-        }
-        try await write(Self.more(room, notes), to: server, at: 1)
+        var (server, desk) = try await begin(in: folder, database: nil)
+        try await write(Self.more(desk.room, desk.notes), to: server, at: 1)
         #expect(try await server.process.stop() == 0)
         let settings = try ServerConfiguration(
             environment: ["TIDEMARK_DATABASE": server.database, "TIDEMARK_SECRET": server.settings.secret])
         try await WorkspaceCompaction(settings, workspace: LiveServer.workspace, keep: 0)
             .run(isPlan: false, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }) { _ in }
         server = try await server.started()
-        for (device, transport) in zip(devices, [fresh, older]) {
-            transport.begin()
-            let start = ContinuousClock.now
-            try await resume(device)
-            let time = ContinuousClock.now - start
+        for (device, transport) in desk.devices {
+            let time = try await measure(transport) { try await resume(device) }
             try await expect(device, Self.records + 50)
             let edited = try await device.repository(Note.self).count(where: \.text == "edited")
             #expect(edited == 30)
             let figures = transport.figures
-            print(
-                "\(transport.sendsEnds ? "behind" : "resync"): \(figures.rows) rows, \(figures.bytes) bytes, "
-                    + "\(figures.messages) messages, \(time)")
+            print("\(transport.sendsEnds ? "behind" : "resync"): \(figures), \(time)")
             #expect(transport.sendsEnds ? figures.rows <= Self.lost : figures.rows >= Self.records)
             await device.disconnect()
         }
@@ -129,6 +91,37 @@ import TidemarkWire
     }
 
     // MARK: Devices
+
+    private struct Desk {
+        let room: LocalID
+        let notes: [LocalID]
+        let devices: [(SyncStore, CountingTransport)]
+    }
+
+    /// A server with a room full of notes, and two devices that have them and rest: one that speaks as this version does, and one
+    /// of the version before.
+    private func begin(in folder: TemporaryFolder, database: String?) async throws -> (LiveServer, Desk) {
+        let schema = "\(folder.path)/desk.json"
+        try Data(Self.schema.utf8).write(to: URL(filePath: schema))
+        let server = try await LiveServer.start(schema: schema, database: database)
+        let (room, notes) = (LoadTarget.newClient(), (0..<Self.records).map { _ in LoadTarget.newClient() })
+        try await write(Self.first(room, notes), to: server, at: 200)
+        var devices: [(SyncStore, CountingTransport)] = []
+        for (name, sendsEnds) in [("fresh", true), ("older", false)] {
+            let transport = CountingTransport(sendsEnds: sendsEnds)
+            let device = try await device(name, transport, on: server, in: folder)
+            try await expect(device, Self.records)
+            device.pause()
+            devices.append((device, transport))
+        }
+        return (server, Desk(room: room, notes: notes, devices: devices))
+    }
+
+    /// Counts what comes meanwhile, and how long it takes.
+    private func measure(_ transport: CountingTransport, _ work: () async throws -> Void) async throws -> Duration {
+        transport.begin()
+        return try await ContinuousClock().measure(work)
+    }
 
     private func device(
         _ name: String, _ transport: CountingTransport, on server: LiveServer, in folder: TemporaryFolder
@@ -168,6 +161,7 @@ import TidemarkWire
         return [opening] + notes.map { note($0, room, "first") }
     }
 
+    /// 60 are new, 30 changed, 10 deleted.
     private static func more(_ room: LocalID, _ notes: [LocalID]) -> [Mutation] {
         (0..<lost).map { number in
             let key = RecordKey(collection: "notes", id: notes[Int(number)])
@@ -209,10 +203,12 @@ import TidemarkWire
 
 /// Counts what comes, and speaks as a client of the version before where it is asked to.
 private final class CountingTransport: Transport {
-    struct Figures {
+    struct Figures: CustomStringConvertible {
         var rows = 0
         var bytes = 0
         var messages = 0
+
+        var description: String { "\(rows) rows, \(bytes) bytes, \(messages) messages" }
     }
 
     let sendsEnds: Bool

@@ -9,19 +9,25 @@ import TidemarkWire
     private static let id = "4bf92f3577b34da6a3ce929d0e0e4736"
     private static let trace = "00-\(id)-00f067aa0ba902b7-01"
 
+    /// A client that says its trace and has pushed once.
+    private func connected(to server: TestServer) async throws -> TestClient {
+        let ann = try await TestClient.open(server, 1)
+        try await ann.send(
+            .hello(
+                Hello(
+                    token: try server.token("ann"), client: ann.id, isNewClient: true, connection: 1,
+                    trace: TraceParent(Self.trace))))
+        _ = try await ann.welcome()
+        _ = try await ann.changes()
+        try await ann.push(from: 1, Sample.profile(11))
+        _ = try await ann.settled(through: 1)
+        return ann
+    }
+
     @Test func `a push has the trace of its connection, or of its call, on its line`() async throws {
         let log = LogCapture()
         try await TestServer.running(log: log) { server in
-            let ann = try await TestClient.open(server, 1)
-            try await ann.send(
-                .hello(
-                    Hello(
-                        token: try server.token("ann"), client: ann.id, isNewClient: true, connection: 1,
-                        trace: TraceParent(Self.trace))))
-            _ = try await ann.welcome()
-            _ = try await ann.changes()
-            try await ann.push(from: 1, Sample.profile(11))
-            _ = try await ann.settled(through: 1)
+            let ann = try await connected(to: server)
             for (number, fields) in [
                 [("traceparent", "00-aaaabbbbccccddddaaaabbbbccccdddd-00f067aa0ba902b7-01")],
                 [("traceparent", "00-forged-01")], [("traceparent", Self.trace), ("traceparent", Self.trace)], [],
@@ -47,16 +53,7 @@ import TidemarkWire
     @Test func `who pushes too fast has his trace on the line of the security log`() async throws {
         let log = LogCapture()
         try await TestServer.running(limits: ["BURST": "1"], log: log, change: TestServer.refillsNothing) { server in
-            let ann = try await TestClient.open(server, 1)
-            try await ann.send(
-                .hello(
-                    Hello(
-                        token: try server.token("ann"), client: ann.id, isNewClient: true, connection: 1,
-                        trace: TraceParent(Self.trace))))
-            _ = try await ann.welcome()
-            _ = try await ann.changes()
-            try await ann.push(from: 1, Sample.profile(11))
-            _ = try await ann.settled(through: 1)
+            let ann = try await connected(to: server)
             try await ann.push(from: 2, Sample.profile(12))
             #expect(try await ann.error().code == .rateLimited)
         }

@@ -3,8 +3,8 @@ import TidemarkModel
 
 @testable import Tidemark
 
-/// Copies rot: rows of a device vanish, change, go back or appear from nowhere, while people write. A comparison finds them and
-/// has them mended (R-70, I-25).
+/// Rows of a device are damaged while people write: they vanish, change, get an older number, or appear without the server. A
+/// comparison finds them, and they are fetched anew (R-70, I-25).
 final class Damages {
     private unowned let world: World
     private var random: SplitMix
@@ -48,7 +48,7 @@ final class Damages {
             return world.broke(.conservation, "d\(device.number) cannot be damaged: \(error)")
         }
         guard damaged > 0 else { return }
-        world.log("d\(device.number) loses the truth of \(damaged) records")
+        world.log("d\(device.number) has \(damaged) records damaged")
         planted += damaged
         device.watch.damaged()
         ask(device, after: random.within(0...1_500))
@@ -86,7 +86,7 @@ final class Damages {
         case 1: try db.run("UPDATE \(table.quotedName) SET seq = seq - 1 WHERE local_id = ?", [row[0]])
         case 2:
             var other = record
-            other.fields["rot"] = .integer(Int64(random.below(1_000)))
+            other.fields["damage"] = .integer(Int64(random.below(1_000)))
             try table.put(other, state: .synced, db)
         default:
             let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
