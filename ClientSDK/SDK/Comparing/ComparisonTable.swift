@@ -19,15 +19,15 @@ struct ComparisonTable {
     var isEmpty: Bool { get throws { try !db.exists("SELECT 1 FROM tidemark_compare LIMIT 1") } }
 
     /// The comparison stands in for filling (``CopyFilling``): until it is over, what is here may be as it was long ago.
-    var isFilling: Bool { get throws { try Meta.behind.integer(db) == 1 } }
+    var isFilling: Bool { get throws { try Meta.behind.integer(db) == 1 && !isEmpty } }
 
-    func endFilling() throws {
-        guard try isFilling else { return }
-        try Meta.behind.set(0, db)
-    }
+    func endFilling() throws { try Meta.behind.set(0, db) }
 
     /// All that is held is to be compared from now on.
-    func begin(now: Milliseconds) throws {
+    ///
+    /// - Parameter isFilling: it stands in for filling, or goes on doing so.
+    func begin(now: Milliseconds, isFilling: Bool) throws {
+        try Meta.behind.set(isFilling ? 1 : 0, db)
         try db.run("DELETE FROM tidemark_compare")
         try db.run(
             """

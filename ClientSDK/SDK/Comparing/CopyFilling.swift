@@ -25,8 +25,7 @@ struct CopyFilling {
         try DeletionLog(db: db, keptMax: 0).clear()
         try db.run("UPDATE tidemark_scope_page SET began = ?", [past.next()])
         try fetchUncompared()
-        try ComparisonTable(db: db).begin(now: now)
-        try Meta.behind.set(1, db)
+        try ComparisonTable(db: db).begin(now: now, isFilling: true)
         try db.run(
             """
             UPDATE tidemark_scope SET is_complete = 0

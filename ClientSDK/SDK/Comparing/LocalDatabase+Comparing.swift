@@ -21,14 +21,16 @@ extension LocalDatabase {
                 if isFirst, !isAsked {
                     try Meta.compared.set(now, db)
                 } else {
-                    try table.begin(now: now)
+                    try table.begin(now: now, isFilling: table.isFilling)
                 }
             }
             while let (range, since) = try table.next() {
                 let floor = try table.floor(of: range.collection, in: range.scope)
                 guard let floor, max(range.low, floor) < range.high else {
-                    // It was evicted meanwhile.
+                    // It was evicted meanwhile. Who waits for the end of a comparison hears of the next one.
+                    let isFilling = try table.isFilling
                     _ = try table.take(range.scope, range.collection, high: range.high)
+                    _ = try end(in: range.scope, table, isFilling: isFilling)
                     continue
                 }
                 return CompareRequest(
@@ -59,11 +61,11 @@ extension LocalDatabase {
     ) throws -> Int {
         let (events, records): ([SyncLogEvent], Int) = try change { db in
             let (table, scopes) = (ComparisonTable(db: db), ScopeTable(db: db))
+            let isFilling = try table.isFilling
             guard let held = try scopes.held(answer.scope), held.since == answer.since,
                 try !scopes.isFetching(answer.scope),
                 let range = try table.take(answer.scope, names.local(answer.collection), high: request.before ?? .max)
             else { return ([], 0) }
-            let isFilling = try table.isFilling
             var events: [SyncLogEvent] = []
             var wrong = 0
             if let found = try compare(answer, to: request, range, RecordTable(db, self)), !isFilling {
@@ -71,7 +73,7 @@ extension LocalDatabase {
                 if wrong > 0 { events.append(.diverged(found)) }
                 try Meta.differences.set((Meta.differences.integer(db) ?? 0) + Int64(wrong), db)
             }
-            try end(in: answer.scope, table, noting: &events)
+            if let event = try end(in: answer.scope, table, isFilling: isFilling) { events.append(event) }
             return (events, wrong)
         }
         for event in events { note(event) }
@@ -110,17 +112,20 @@ extension LocalDatabase {
         return nil
     }
 
-    /// Notes that the comparison of a scope, or all of it, may be over.
-    private func end(in scope: ScopeID, _ table: ComparisonTable, noting events: inout [SyncLogEvent]) throws {
-        let (db, isFilling) = (table.db, try table.isFilling)
-        if try table.isEmpty {
-            try table.endFilling()
-            events.append(.compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0)))
+    /// Ends what is over: the comparison of a scope, or all of it.
+    ///
+    /// - Parameter isFilling: it stood in for filling.
+    /// - Returns: what to tell once nothing is left to be compared.
+    private func end(in scope: ScopeID, _ table: ComparisonTable, isFilling: Bool) throws -> SyncLogEvent? {
+        let db = table.db
+        if isFilling {
+            let scopes = ScopeTable(db: db)
+            if try scopes.endIfFilled(scope) { try RecordTable(db, self).sweep(scope) }
+            try scopes.noteChange()
         }
-        guard isFilling else { return }
-        let scopes = ScopeTable(db: db)
-        if try scopes.endIfFilled(scope) { try RecordTable(db, self).sweep(scope) }
-        try scopes.noteChange()
+        guard try table.isEmpty else { return nil }
+        try table.endFilling()
+        return .compared(records: Int(clamping: try Meta.comparedRecords.integer(db) ?? 0))
     }
 
     /// The server answers no such question: it is not asked again in this comparison. Where that stands in for filling, the
@@ -128,11 +133,11 @@ extension LocalDatabase {
     package func drop(_ request: CompareRequest) throws {
         try change { db in
             let (table, collection) = (ComparisonTable(db: db), names.local(request.collection))
+            let isFilling = try table.isFilling
             _ = try table.take(request.scope, collection, high: request.before ?? .max)
-            guard try table.isFilling else { return }
+            guard isFilling else { return }
             try ScopeFilling(schema: schema, db: db, cache: limits.cache).restart(collection, in: request.scope)
-            var events: [SyncLogEvent] = []
-            try end(in: request.scope, table, noting: &events)
+            _ = try end(in: request.scope, table, isFilling: true)
         }
     }
 

@@ -162,4 +162,34 @@ import TidemarkWire
         #expect(try bench.fields(.note(1))?["text"] == .string("eins"))
         #expect(try bench.fields(.note(3))?["text"] == .string("three"))
     }
+
+    @Test func `a copy in which nothing can be compared is up to date at once`() throws {
+        let empty = try Bench()
+        try empty.join()
+        try empty.database.welcomed(.make(state: .behind, cursor: "c20"))
+        #expect(try !empty.database.isBehind && !empty.database.beginConnection().isBehind)
+        #expect(try empty.database.nextComparison(isAsked: false, now: 5_000) == nil)
+    }
+
+    @Test func `a scope that is lost meanwhile ends what is compared in it, and the next comparison tells mistakes`()
+        throws
+    {
+        try welcome()
+        #expect(try bench.database.isBehind)
+        try bench.database.apply(
+            .make(from: "c20", to: "c21", [], grants: [.init(scope: scope, since: 21, role: nil)]), now: 1)
+        #expect(try !bench.database.isBehind && next() == nil)
+        _ = try bench.database.nextComparison(isAsked: true, now: 6_000)
+        #expect(try bench.database.writer.read { try Meta.behind.integer($0) } == 0)
+    }
+
+    @Test func `what is evicted whole while it waits to be compared ends the comparison`() throws {
+        try welcome()
+        try bench.database.change {
+            try $0.execute(
+                sql: "UPDATE tidemark_scope_page SET is_complete = 0, remaining = 0, floor = ?", arguments: [Int64.max])
+        }
+        #expect(try next() == nil)
+        #expect(try !isFilling && !bench.database.isBehind)
+    }
 }
