@@ -16,8 +16,10 @@ package struct EmbeddedSnapshot {
     private static let attemptsMax = 10_000
     /// Bytes of a page.
     package static let pageBytes = EmbeddedStore.pageBytes
-    /// Pages in one step of a copy.
+    /// Pages in one step of a copy, and steps after which the disk is waited for: a server beside it waits for the same disk
+    /// at each commit, and would wait for all that was written since.
     private static let pagesPerStep: Int32 = 256
+    private static let stepsPerFlush = 8
 
     private let records: Database
     private let blobs: Database
@@ -124,22 +126,29 @@ package struct EmbeddedSnapshot {
         guard descriptor >= 0 else {
             throw StoreError(.unavailable, "\(path) cannot be made: \(String(cString: strerror(errno)))")
         }
-        close(descriptor)
         var target: OpaquePointer?
-        defer { sqlite3_close_v2(target) }
+        defer {
+            sqlite3_close_v2(target)
+            close(descriptor)
+        }
         guard sqlite3_open_v2(path, &target, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK else {
             throw failure(target, path)
         }
-        // The caller waits for the disk, once, when all of it is written.
+        // The disk is waited for below, and by the caller when all of it is written.
         try run("PRAGMA synchronous = OFF", target, path)
         guard let backup = sqlite3_backup_init(target, "main", source.sqliteConnection, "main") else {
             throw failure(target, path)
         }
         var code = SQLITE_OK
+        var steps = 0
         while code == SQLITE_OK {
             // The source is in a transaction: no step sees anything later, and none begins anew.
             code = sqlite3_backup_step(backup, pagesPerStep)
             progress(Int64(sqlite3_backup_pagecount(backup) - sqlite3_backup_remaining(backup)))
+            steps += 1
+            guard steps.isMultiple(of: stepsPerFlush), fsync(descriptor) != 0 else { continue }
+            sqlite3_backup_finish(backup)
+            throw StoreError(.unavailable, "\(path) cannot be written: \(String(cString: strerror(errno)))")
         }
         let pages = Int64(sqlite3_backup_pagecount(backup))
         let ended = sqlite3_backup_finish(backup)

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import TidemarkModel
 
-/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 1.
+/// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 1; `DAYS=n` looks for false
+/// alarms in so many days of devices.
 @Suite struct SimulationTests {
     /// Seeds that may fail before a run is given up.
     private static let brokenMax = 10
@@ -40,10 +41,20 @@ import TidemarkModel
         #expect(try (1...5).map { try course(of: $0).heard }.reduce(0, +) > 20)
     }
 
-    @Test func `copies are compared in the courses, and nothing is found`() throws {
-        let worlds = try (1...20).map { try course(of: $0) }.filter { $0.damages.planted == 0 }
-        #expect(worlds.map(\.compared).reduce(0, +) > 100)
-        #expect(worlds.map(\.damages.found).reduce(0, +) == 0)
+    @Test func `copies are compared in the courses, a day of a device each time, and nothing is found`() throws {
+        let wanted = ProcessInfo.processInfo.environment["DAYS"].flatMap { Int($0) } ?? 60
+        var (days, records, seed) = (0, 0, UInt64(0))
+        while days < wanted, seed < 100_000 {
+            seed += 1
+            let world = try course(of: seed)
+            guard world.damages.planned == 0 else { continue }
+            if world.violation != nil { report(world, seed) }
+            #expect(world.damages.found == 0)
+            days += world.daysCompared
+            records += world.compared
+        }
+        print("\(days) days of devices, \(records) records compared, in \(seed) courses")
+        #expect(days >= wanted && records > days)
     }
 
     @Test func `in some courses copies are damaged, and mended by comparing`() throws {
@@ -73,6 +84,14 @@ import TidemarkModel
         let worlds = try (1...40).map { try course(of: $0) }
         #expect(worlds.map(\.compactions.tombstones).reduce(0, +) > 20)
         #expect(worlds.map(\.compactions.compared).reduce(0, +) > 10)
+        for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
+    }
+
+    @Test func `in some courses files are put back or opened twice, and nothing is lost or doubled`() throws {
+        let worlds = try (1...60).map { try course(of: $0) }
+        #expect(worlds.map(\.files.restored).reduce(0, +) > 3)
+        #expect(worlds.map(\.files.cloned).reduce(0, +) > 3)
+        #expect(worlds.map(\.files.forks).reduce(0, +) > 3)
         for world in worlds { if world.violation != nil { report(world, world.plan.seed) } }
     }
 

@@ -1,9 +1,13 @@
 import TidemarkModel
 
-/// Waits between attempts: doubling, bounded, with full jitter from a seeded generator.
+/// Waits between attempts: each half as long again as the one before, bounded, with jitter from a seeded generator.
+///
+/// So whoever was refused for a while tries again within half of that while: after a restart of some seconds everybody is back
+/// two seconds later, and an hour's outage costs two attempts a minute.
 struct Backoff: Sendable {
     private let timing: EngineTiming
-    private var attempt = 0
+    /// The last step; `nil` before the first failure.
+    private var last: Int64?
     private var state: UInt64
 
     init(timing: EngineTiming, seed: UInt64) {
@@ -11,12 +15,12 @@ struct Backoff: Sendable {
         state = seed
     }
 
-    mutating func reset() { attempt = 0 }
+    mutating func reset() { last = nil }
 
     /// The next wait: between half of the step and all of it.
     mutating func next() -> Int64 {
-        let step = min(timing.backoffMax, timing.backoffFirst << Int64(min(attempt, 16)))
-        attempt += 1
+        let step = min(timing.backoffMax, last.map { $0 + max(1, $0 / 2) } ?? timing.backoffFirst)
+        last = step
         return spread(step)
     }
 

@@ -1,7 +1,7 @@
 /// Times of the client engine, in milliseconds.
 package struct EngineTiming: Hashable, Sendable {
-    /// The first wait after a failure; doubles up to `backoffMax`, with full jitter.
-    package var backoffFirst: Int64 = 1_000
+    /// The first wait after a failure at most; each one is half as long again, up to `backoffMax`.
+    package var backoffFirst: Int64 = 500
     package var backoffMax: Int64 = 30_000
     /// At most so long until a server is asked again that has ended this version of the app, and half of it at least: it may
     /// have been taken back. The app's next launch asks at once.
@@ -11,6 +11,9 @@ package struct EngineTiming: Hashable, Sendable {
     /// Refusals in a row that name fewer settled transactions than the server told of before. A push or two that were on
     /// their way may meet one each; more mean that the server has lost some, which the next welcome tells.
     package var gapsMax = 32
+    /// So often within that time another connection takes the place of this client's: then another file has its client id.
+    package var replacedMax = 3
+    package var replacedWithin: Int64 = 600_000
     /// A connection that lived so long makes the next failure a first one again.
     package var healthy: Int64 = 10_000
     /// From the call for a token to the open socket.

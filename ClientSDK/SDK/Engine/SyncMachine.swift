@@ -44,6 +44,7 @@ package struct SyncMachine: Sendable {
     var pushPausedUntil: Milliseconds = 0
     /// How often in a row the first transaction that is not settled was sent without an answer.
     var strikes: (number: Int64, count: Int) = (0, 0)
+    private var replaced = Replacements()
     /// Refusals since something was settled that name a number below what was settled.
     var gaps = 0
     /// What the app is to know of the pause, and what it was told.
@@ -260,6 +261,7 @@ package struct SyncMachine: Sendable {
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
             takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true)
         comparing.isBehind = start.isBehind
+        replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))
     }
 
@@ -291,7 +293,10 @@ package struct SyncMachine: Sendable {
         case .clientUnknown, .clientForked:
             effects.append(.fork(isCopy: close == .clientForked))
             retry(failure, now: now, &effects)
-        case .connectedElsewhere, .protocolViolation, .rateLimited, .tooBig:
+        case .connectedElsewhere:
+            if replaced.closed(now: now, timing) { effects.append(.fork(isCopy: true)) }
+            retry(failure, now: now, atLeast: timing.backoffMax / 6, &effects)
+        case .protocolViolation, .rateLimited, .tooBig:
             retry(failure, now: now, atLeast: timing.backoffMax / 6, &effects)
         case .normal, .goingAway, .unauthenticated, .timeout, .unavailable:
             retry(failure, now: now, &effects)

@@ -14,7 +14,26 @@ import TidemarkNIOTransport
 
     private struct Phone {
         let name: String
+        let folder: URL
         let chat: Chat
+
+        static func open(_ name: String, in folder: TemporaryFolder) async throws -> Phone {
+            let place = URL(filePath: "\(folder.path)/\(name)")
+            return Phone(
+                name: name, folder: place, chat: try await Chat.open(account: UserID(name), at: place))
+        }
+
+        /// What 'tide inspect' shows of a file that nobody has open.
+        func rescued() async throws -> [RescuedRecord] {
+            try await chat.store.close()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            let file = try #require(names.first { $0.hasSuffix(".sqlite") && !$0.contains("blobs") })
+            let shown = try await Binary.run(
+                ["inspect", folder.appending(path: file).path, "rescued", "--json"], of: "tide")
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .iso8601
+            return try decoder.decode([RescuedRecord].self, from: Data(shown.text.utf8))
+        }
 
         func connect(to server: LiveServer) throws {
             var logger = Logger(label: "test")
@@ -60,14 +79,15 @@ import TidemarkNIOTransport
         let folder = try TemporaryFolder("tidemark-restore")
         var phones: [Phone] = []
         for number in 0..<Self.devices {
-            let name = "u\(number)"
-            let chat = try await Chat.open(account: UserID(name), at: URL(filePath: "\(folder.path)/\(name)"))
-            phones.append(Phone(name: name, chat: chat))
+            phones.append(try await Phone.open("u\(number)", in: folder))
             try phones[number].connect(to: server)
         }
-        let members = Set(phones.dropFirst().map { UserID($0.name) })
+        // Writes behind the backup, and never comes back.
+        let gone = try await Phone.open("gone", in: folder)
+        try gone.connect(to: server)
+        let members = Set((phones.dropFirst() + [gone]).map { UserID($0.name) })
         let room = try await phones[0].chat.conversations.createGroup(name: "all", imageURL: nil, members: members).id
-        try await settle(phones)
+        try await settle(phones + [gone])
         var texts: [String] = []
         for phone in phones { texts += try await write(2, "before", phone, in: room) }
         try await settle(phones)
@@ -82,7 +102,9 @@ import TidemarkNIOTransport
         for phone in present { texts += try await write(5, "behind the backup", phone, in: room) }
         let late = try await phones[1].chat.conversations
             .createGroup(name: "late", imageURL: nil, members: [UserID("u2")]).id
-        try await settle(Array(present))
+        let lost = try await write(4, "never again", gone, in: room)
+        try await settle(present + [gone])
+        await gone.chat.store.disconnect()
         texts += try await write(3, "in a lost room", phones[1], in: late)
         texts += try await write(3, "in a lost room of another", phones[2], in: late)
         try await settle(Array(present))
@@ -97,9 +119,7 @@ import TidemarkNIOTransport
         let began = ContinuousClock.now
         try away.connect(to: server)
         try await settle(phones)
-        print(
-            "restored under \(Self.devices) devices: \(texts.count) messages, in step after \(ContinuousClock.now - began)"
-        )
+        let length = ContinuousClock.now - began
 
         var reoffered = 0
         for phone in phones {
@@ -112,5 +132,22 @@ import TidemarkNIOTransport
         let truth = try await ServerTruth.read(
             [UniqueID(room), UniqueID(late)], in: LiveServer.workspace, database: restored)
         #expect(truth.messages.map(\.text).sorted() == texts.sorted())
+        // What is lost is not invented, and not hidden: each device that held it shows it.
+        var shown: [Int] = []
+        for phone in phones {
+            let rescued = try await phone.rescued()
+            #expect(rescued.allSatisfy { $0.author == gone.name && $0.collection == "messages" }, "\(phone.name)")
+            shown.append(rescued.count)
+        }
+        #expect(shown == Array(repeating: lost.count, count: present.count) + [0])
+        print(
+            """
+            restored under \(Self.devices) devices, in step after \(length):
+            | written | how many | there again | where what is lost is shown |
+            | before the backup, and while away | \(2 * Self.devices + 2) | all | |
+            | acknowledged after the backup | \(5 * present.count + 6) and a room | all, offered again | |
+            | pending at the restore | \(2 * present.count) | all | |
+            | by a device that never returns | \(lost.count) | 0 | 'tide inspect FILE rescued' on \(present.count) devices; 0 on the one that was away |
+            """)
     }
 }

@@ -37,6 +37,8 @@ struct MachineBench {
     private(set) var heard: [Ephemeral] = []
     private(set) var applied = 0
     private(set) var confirmed = 0
+    /// New client ids: whether because another file has the old one.
+    private(set) var forks: [Bool] = []
     /// Looks into the outbox and for pages to come.
     private(set) var looks = 0
     private(set) var ticks = 0
@@ -73,7 +75,10 @@ struct MachineBench {
                 case .applyComparison:
                     applied += 1
                     events.append(.compared(wrong: wrong))
-                case .applyWelcome, .applyChanges, .applyHistory, .fork:
+                case .fork(let isCopy):
+                    forks.append(isCopy)
+                    events.append(.applied)
+                case .applyWelcome, .applyChanges, .applyHistory:
                     applied += 1
                     events.append(.applied)
                 case .loadPush(let after, let limits):
@@ -129,10 +134,12 @@ struct MachineBench {
     mutating func connect(
         settledThrough: Int64 = 0, tokenLife: Milliseconds = 3_600_000, serverAhead: Int64 = 0,
         ephemerals: EphemeralLimits? = nil, user: UserID? = nil, schema: SchemaLabel? = nil,
-        state: Welcome.CursorState = .none, answersCompare: Bool = false, isBehind: Bool = false
+        state: Welcome.CursorState = .none, answersCompare: Bool = false, isBehind: Bool = false,
+        connection: Int64 = 1
     ) {
         var start = Self.start
         start.isBehind = isBehind
+        start.connection = connection
         on(.opened(token: "t", start: start))
         var welcome = Welcome.make(settledThrough: settledThrough)
         welcome.cursorState = state

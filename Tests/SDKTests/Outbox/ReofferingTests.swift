@@ -105,6 +105,16 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
     }
 
+    @Test func `a server that lost more numbers than can be offered empty has forgotten the client`() throws {
+        try bench.database.writer.write { db in
+            let error = #expect(throws: StoreError.self) {
+                try Journal(db: db).fill(5...10_005, client: Bench.client, at: 0)
+            }
+            #expect(error?.code == .serverForgot)
+            #expect(try OutboxTable(db: db).entries().map(\.number) == [4])
+        }
+    }
+
     @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         #expect(try bench.database.pendingCount() == 1)

@@ -29,6 +29,7 @@ struct CopyWatch {
     private(set) var isDamaged = false
     /// A comparison has begun since.
     private var isCompared = false
+    private var hasJournal = true
     /// Every transaction written here.
     private(set) var written: Set<TransactionID> = []
 
@@ -80,6 +81,15 @@ struct CopyWatch {
         isAstray = true
         wasAstray = true
     }
+
+    /// The file is an older one, or another device's: nothing is replayed from its beginning.
+    mutating func movedInTime(wentBack: Bool) {
+        wasRefilled = true
+        if wentBack { databaseWentBack() }
+    }
+
+    /// Another file has the same journal, and offers it.
+    mutating func gaveJournalUp() { hasJournal = false }
 
     /// False for what may be of a lost order. With the first welcome behind it, all that was seen before is forgotten.
     private mutating func judges(_ message: ServerMessage, on device: Device) -> Bool {
@@ -187,7 +197,7 @@ struct CopyWatch {
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
         try OutboxCheck(copy, device.database)
-            .checkConservation(of: written, released: released, forgotten: forgotten)
+            .checkConservation(of: written, released: released, forgotten: forgotten, isKept: hasJournal)
     }
 
     /// I-13 and I-17: numbers only rise, and nothing older than a deletion comes back.

@@ -6,6 +6,8 @@ import TidemarkWire
 /// Follows everything that a node says on one connection, and judges it by the oracle.
 struct DeliveryWatch {
     private var cursor: String?
+    /// Where the client said that it stands, and what was forgotten then.
+    private var shown: (place: Head, horizon: SequenceNumber)?
     private var seq: SequenceNumber = 0
     /// Sizes of frames that were sent and not acknowledged.
     private var outstanding: [Int] = []
@@ -16,8 +18,12 @@ struct DeliveryWatch {
     var isVoid = false
 
     mutating func received(_ bytes: [UInt8], _ world: World) {
-        guard !isVoid, bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes)
-        else {
+        guard !isVoid else { return }
+        if bytes.starts(with: #"{"t":"hello""#.utf8), case .hello(let hello)? = try? ClientMessage.decode(bytes) {
+            let place = hello.cursor.flatMap { world.seal.open($0, workspace: World.workspace.text) }
+            shown = place.map { ($0, world.database.tables.horizon(of: World.workspace)) }
+        }
+        guard bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes) else {
             return
         }
         let isNews = ack.frames > acked || ack.frames == acked && ack.diverged > 0
@@ -34,6 +40,7 @@ struct DeliveryWatch {
         do {
             switch try ServerMessage.decode(frame.bytes) {
             case .welcome(let welcome):
+                try judge(welcome, world)
                 cursor = welcome.cursor
                 seq = world.position(of: welcome.cursor)
             case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
@@ -48,6 +55,23 @@ struct DeliveryWatch {
         } catch {
             world.broke(.contiguity, "c\(connection.id): an undecodable message: \(error)")
         }
+    }
+
+    // MARK: Welcomes
+
+    /// Nobody goes on from a place that is not in this order, or behind which deletions are forgotten.
+    private func judge(_ welcome: Welcome, _ world: World) throws(Violation) {
+        if welcome.cursorState == .ok, let (place, horizon) = shown {
+            try check(place.seq >= horizon, .horizon, "goes on from \(place.seq), below \(horizon)")
+            try check(
+                place.isOfHistory(holding: world.oracle.batch(holding: place.seq)), .lineage,
+                "goes on from a \(place.seq) of another order")
+        }
+        guard let rewind = welcome.rewind else { return }
+        let end = world.seal.open(rewind.end, workspace: World.workspace.text)
+        try check(
+            end.map { $0.seq == rewind.to && $0.isOfHistory(holding: world.oracle.batch(holding: $0.seq)) } == true,
+            .lineage, "is sent back to a \(rewind.to) of another order")
     }
 
     // MARK: Frames
@@ -71,6 +95,8 @@ struct DeliveryWatch {
                 try judge(row, world)
             }
         }
+        let keys = changes.groups.flatMap { $0.changes.map(\.key) }
+        try check(Set(keys).count == keys.count, .boundedWork, "a record comes twice in a frame to \(end)")
         if changes.isLive { try judgeWhole(changes, after: seq, to: end, connection.user, world) }
         cursor = changes.cursor
         seq = end

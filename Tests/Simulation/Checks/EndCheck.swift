@@ -107,7 +107,7 @@ struct EndCheck {
 
     /// I-04, I-19, I-35: what a device believes of its writes is what the server did.
     private func checkReceipts(_ device: Device) throws {
-        let hasGoneBack = world.rewinds.count > 0
+        let hasGoneBack = world.rewinds.count > 0 || world.files.areUsed
         // Of what was refused, and of what a lost scope took along, only the number is kept.
         let journal = Set(try LocalCopy(device.database).journal.filter { $0.state == .settled }.map(\.id))
         for id in device.watch.written.sorted() {
@@ -118,7 +118,7 @@ struct EndCheck {
             case .committed:
                 try check(
                     isAccepted || !journal.contains(id), .reoffering, "\(id) is said to be committed, and is not")
-            // Parked by a client that begins anew, and arrived all the same, from before.
+            // Parked by a client that begins anew, and arrived all the same, from before or from another file.
             case .parked: try check(!isAccepted || hasGoneBack, .exactlyOnce, "\(id) is parked, and took effect")
             case .queued, .sending, .reoffered, nil:
                 throw Violation(invariant: .convergence, message: "\(id) is not settled")

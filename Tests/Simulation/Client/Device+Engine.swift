@@ -73,13 +73,17 @@ extension Device {
         case .loadPages(let count, let first):
             return .pagesLoaded(try database.nextPages(limit: count, first: first))
         case .fork(let isCopy):
-            guard world.rewinds.count > 0, !isCopy else {
+            guard isCopy ? world.files.areUsed : world.rewinds.count > 0 else {
                 world.broke(.exactlyOnce, "d\(number) was told to take another client id")
                 break
             }
             world.forked(number)
+            if isCopy {
+                world.files.noteFork()
+                watch.gaveJournalUp()
+            }
             let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
-            try transact { try $0.fork(newClient: id) }
+            try transact { try $0.fork(newClient: id, isCopy: isCopy) }
             return .applied
         case .withhold(let number, _):
             try transact { try $0.withhold(number, reason: "no answer") }
@@ -109,6 +113,8 @@ extension Device {
             try transact(body)
         } catch let error as StoreError where error.code == .serverForgot && world.rewinds.count > 0 {
             return .forkFound("\(error)", isCopy: false)
+        } catch let error as StoreError where error.code == .clientForked && world.files.areUsed {
+            return .forkFound("\(error)", isCopy: true)
         } catch let error as StoreError {
             world.broke(.contiguity, "d\(number) refused a message: \(error)")
             throw error
@@ -145,6 +151,7 @@ extension Device {
         case .diverged(let difference): world.damages.found(difference, on: self)
         case .compared(let records):
             world.compared += records
+            world.daysCompared += 1
             watch.comparisonEnded(on: self)
         default: break
         }

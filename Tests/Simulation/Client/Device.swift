@@ -105,6 +105,13 @@ final class Device {
         launch(after: random.within(50...4_000))
     }
 
+    /// An older file takes the place of the one that is here.
+    func restore(_ file: DatabaseQueue, watch: CopyWatch) throws {
+        kill()
+        try file.backup(to: queue)
+        self.watch = watch
+    }
+
     func enterBackground(for length: Milliseconds) {
         guard machine != nil, !isInBackground else { return }
         log("goes to the background")

@@ -29,6 +29,9 @@ struct Oracle {
 
     init(schema: Schema, limits: ModelLimits) { state = OracleState(schema: schema, limits: limits) }
 
+    /// The end of the batch that gave this number; `nil` for one that was not given.
+    func batch(holding seq: SequenceNumber) -> Head? { batches.last { $0.low <= seq && seq <= $0.head.seq }?.head }
+
     mutating func wrote(_ transaction: Transaction, by user: UserID, after: SequenceNumber) {
         if written[transaction.id] == nil {
             written[transaction.id] = Written(transaction: transaction, user: user, after: after)

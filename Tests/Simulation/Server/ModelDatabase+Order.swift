@@ -81,9 +81,11 @@ extension ModelDatabase {
         let refusesData = batch.settlements.contains { settlement in
             settlement.results.contains { $0.rejection == nil && world.poison.contains($0.transaction) }
         }
-        if refusesData {
+        let burying = writers(intoErased: batch)
+        world.poison.formUnion(burying)
+        if refusesData || !burying.isEmpty {
             unlock()
-            return answer(commit, .failure(StoreError(.data, "poison")))
+            return answer(commit, .failure(burying.isEmpty ? StoreError(.data, "poison") : .erasedScope))
         }
         let isUnknown = strikes(faults.commitUnknown)
         if strikes(faults.commitFails) {
@@ -107,6 +109,15 @@ extension ModelDatabase {
         }
         unlock()
         if isUnknown, case .written = result { lookUp(commit) } else { answer(commit, .success(result)) }
+    }
+
+    /// Transactions that write into a scope that was erased, and whose tombstone is behind the horizon: an old file has them.
+    private func writers(intoErased batch: CommittedBatch) -> Set<TransactionID> {
+        guard world.files.areUsed else { return [] }
+        let written = batch.records.filter { !$0.isDeleted && tables.isErased($0.scope, in: World.workspace) }
+        let results = batch.settlements.flatMap(\.results).filter { $0.rejection == nil }
+            .sorted { $0.seq < $1.seq }
+        return Set(written.compactMap { record in results.first { $0.seq >= record.seq }?.transaction })
     }
 
     // MARK: Epochs

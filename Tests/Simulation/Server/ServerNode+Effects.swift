@@ -54,7 +54,8 @@ extension ServerNode {
     private func close(_ id: SessionID, _ code: CloseCode, _ reason: String) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         world.log("n\(number) closes c\(id) \(code.rawValue) \(reason)")
-        let isForgotten = code == .clientUnknown && world.rewinds.count > 0
+        let isForgotten =
+            code == .clientUnknown && world.rewinds.count > 0 || code == .clientForked && world.files.areUsed
         if code == .protocolViolation || code == .clientForked || code == .clientUnknown, !isForgotten {
             world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
         }

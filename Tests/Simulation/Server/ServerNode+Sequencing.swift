@@ -79,7 +79,7 @@ extension ServerNode {
     }
 
     private func settle(_ ticket: LaneTicket, _ outcome: PushOutcome) {
-        if case .forked = outcome {
+        if case .forked = outcome, !world.files.areUsed {
             world.broke(.exactlyOnce, "a delayed duplicate of \(ticket.client) was taken for a fork")
         }
         switch ticket.to {

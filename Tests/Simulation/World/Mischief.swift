@@ -1,5 +1,7 @@
 import TidemarkModel
 
+@testable import Tidemark
+
 /// Faults that come on their own account: background suspensions, stalls, drains, clock jumps.
 final class Mischief {
     private unowned let world: World
@@ -38,6 +40,16 @@ final class Mischief {
             time += random.within(200...2_000)
         }
         scheduleTrimming()
+        scheduleLooks()
+    }
+
+    /// A day's comparison comes at any moment.
+    private func scheduleLooks() {
+        var random = SplitMix(seed: world.plan.seed, "looks")
+        guard random.chance(500) else { return }
+        for device in world.devices {
+            for _ in 0..<3 { world.after(random.within(500...world.plan.chaosTime)) { device.feed(.compare) } }
+        }
     }
 
     /// Devices run out of room, and people scroll back to what was evicted.

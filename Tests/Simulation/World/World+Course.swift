@@ -13,6 +13,7 @@ extension World {
         compactions.schedule()
         erasures.schedule()
         damages.schedule()
+        files.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

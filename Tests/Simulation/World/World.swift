@@ -1,9 +1,11 @@
 import Crypto
-import Tidemark
+import GRDB
 import TidemarkHub
 import TidemarkModel
 import TidemarkStore
 import TidemarkWire
+
+@testable import Tidemark
 
 /// One run: a single thread, virtual time, and every part of the system that decides anything.
 final class World {
@@ -18,12 +20,15 @@ final class World {
     private(set) var events = 0
     /// Records that comparisons have gone through.
     var compared = 0
+    /// Comparisons of whole copies that came to an end: a device makes one a day.
+    var daysCompared = 0
     /// Ephemeral messages that reached somebody.
     var heard = 0
     private var queue: EventQueue
     var trace = Trace()
     private(set) var violation: Violation?
     private var positions: [String: SequenceNumber] = [:]
+    private let shelf: Shelf
     /// Faults strike only while this is true.
     var isChaotic = true
     /// How many more times a node may crash and a device be killed, so that work gets done in between.
@@ -40,18 +45,39 @@ final class World {
     private(set) lazy var compactions = Compactions(self)
     private(set) lazy var erasures = Erasures(self)
     private(set) lazy var damages = Damages(self)
+    private(set) lazy var files = FileCopies(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
     init(seed: UInt64, schema: Schema, shelf: Shelf) throws {
         plan = SimulationPlan(seed: seed)
         self.schema = schema
+        self.shelf = shelf
         queue = EventQueue(seed: seed)
         oracle = Oracle(schema: schema, limits: plan.wire.model)
         for (number, owner) in plan.owners.enumerated() {
             let isReader = plan.readers.contains(number)
             devices.append(try Device(number, owner: owner, isReader: isReader, queue: try shelf.take(), self))
         }
+    }
+
+    /// Opens a copy of a device's file on another device.
+    ///
+    /// - Parameter adopts: the other one notices that the file was another installation's.
+    func add(_ file: DatabaseQueue, of original: Device, watch: CopyWatch, adopts: Bool) throws {
+        let queue = try shelf.take()
+        try file.backup(to: queue)
+        let device = try Device(devices.count, owner: original.owner, isReader: false, queue: queue, self)
+        devices.append(device)
+        device.watch = watch
+        device.watch.solo = nil
+        if adopts {
+            try device.database.fork(newClient: device.client, isCopy: true)
+            forked(device.number)
+            files.noteFork()
+            device.watch.gaveJournalUp()
+        }
+        if isChaotic { device.launch(after: 100) } else { device.heal() }
     }
 
     /// Runs `action` after so many milliseconds.

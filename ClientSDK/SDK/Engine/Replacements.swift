@@ -1,0 +1,29 @@
+import TidemarkModel
+
+/// Connections of this client whose place another one took: a copy of its file is open elsewhere, and none of the two would
+/// stay connected for long.
+///
+/// A copy that writes is found by its numbers; one that only reads is found by this.
+struct Replacements: Sendable {
+    private var count = 0
+    private var since: Milliseconds = 0
+    private var connection: Int64 = 0
+
+    /// - Parameter number: of the connection, as the file counts them. Where another process of the same file counts along it
+    ///   is that one that connects, and no other client id would help.
+    mutating func opened(_ number: Int64) {
+        if number != connection + 1 { count = 0 }
+        connection = number
+    }
+
+    /// The server closed the connection since the client connected again.
+    ///
+    /// - Returns: true when the file needs a client id of its own.
+    mutating func closed(now: Milliseconds, _ timing: EngineTiming) -> Bool {
+        if count == 0 || now - since > timing.replacedWithin { (count, since) = (0, now) }
+        count += 1
+        guard count >= timing.replacedMax else { return false }
+        count = 0
+        return true
+    }
+}
