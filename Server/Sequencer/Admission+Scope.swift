@@ -33,11 +33,3 @@ extension Admission {
             || collection.fields.contains { field in field.change.map { reader.satisfies($0) } ?? false }
     }
 }
-
-extension CollectionSchema {
-    /// Who may create records: `anyone` opens scopes; inside a scope it means its members.
-    var creatorsInScope: Set<Accessor> {
-        guard case .field = scope, create.contains(.anyone) else { return create }
-        return create.subtracting([.anyone]).union([.member])
-    }
-}

@@ -3,6 +3,13 @@ import Testing
 import Tidemark
 import TidemarkTestKit
 
+/// What services alone write.
+private struct Approval: SyncModel {
+    static let collection = "tasks"
+    var id: UUID
+    var approved: Bool?
+}
+
 @Suite(.timeLimit(.minutes(5))) struct WritingGuide {
     /// A device with a list.
     private func desk() async throws -> (TestKit, TestClient, list: UUID) {
@@ -93,9 +100,21 @@ import TidemarkTestKit
 
     }
 
-    @Test func `what the guide is refused is parked, and goes out mended`() async throws {
+    @Test func `what the guide is refused is refused at once or parked, and goes out mended`() async throws {
         let (kit, client, list) = try await desk()
         let (store, tasks) = (client.store, client.store.repository(Todo.self))
+        let milk = UUID()
+        try await tasks.create(Todo(id: milk, listId: list, title: "Buy milk"))
+        try await kit.settle()
+
+        do {
+            try await store.repository(Approval.self).update(milk) { $0.approved = true }
+            Issue.record("what services alone may write is written")
+        } catch let error as StoreError where error.code == .refused(.forbidden) {
+            print(error)  // tasks.approved: may be changed by server, and ann is owner
+            #expect("\(error)" == "tasks.approved: may be changed by server, and ann is owner")
+        }
+
         try await refuse(kit, client, list) { try await tasks.create(Todo(listId: list, title: "Too late")) }
         #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked])
         for parked in try await store.outbox.parked() {

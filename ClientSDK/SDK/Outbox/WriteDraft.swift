@@ -13,6 +13,8 @@ struct WriteDraft {
     private let time: Milliseconds
     private let limits: ModelLimits
     private let newID: (@Sendable () -> TransactionID)?
+    /// `nil` for what was judged before, and what a person wants tried again.
+    private let access: AccessCheck?
     /// Without what is being written.
     private var counts: OutboxCounts
     private var mutations: [Mutation] = []
@@ -21,17 +23,21 @@ struct WriteDraft {
     /// The parts that are in the outbox already.
     private var parts: [TransactionID] = []
 
-    /// - Parameter newID: where it may be cut: the ids of the parts, the last one excepted.
+    /// - Parameters:
+    ///   - newID: where it may be cut: the ids of the parts, the last one excepted.
+    ///   - isJudged: what the access rules of the schema forbid is refused.
     init(
         _ database: LocalDatabase, _ db: Database, time: Milliseconds,
-        cuttingWith newID: (@Sendable () -> TransactionID)? = nil
+        cuttingWith newID: (@Sendable () -> TransactionID)? = nil, isJudged: Bool = false
     ) throws {
         self.database = database
         self.time = time
         self.newID = newID
         limits = database.modelLimits
         records = RecordTable(db, database)
-        rows = try DraftRows(records)
+        let rows = try DraftRows(records)
+        self.rows = rows
+        access = isJudged ? AccessCheck(db: db, database: database, isStaged: { rows.staged($0) != nil }) : nil
         counts = try OutboxCounts(db)
     }
 
@@ -53,7 +59,8 @@ struct WriteDraft {
         do {
             try next.apply(mutation, in: collection)
             try checkSize(next, collection)
-        } catch {
+            try access?.check(mutation, from: current, to: next, in: collection)
+        } catch let error as Rejection {
             throw StoreError(error)
         }
         if !hasBase {

@@ -31,7 +31,8 @@ extension SyncStore {
         let written = try await enqueue(isWritten: { (written: Written<Value>) in !written.parts.isEmpty }) {
             [database, self] db in
             var batch = WriteBatch()
-            let draft = try WriteDraft(database, db, time: time, cuttingWith: mode == .inParts ? newID : nil)
+            let draft = try WriteDraft(
+                database, db, time: time, cuttingWith: mode == .inParts ? newID : nil, isJudged: true)
             let underway = OpenDraft(draft, batch.noted, database)
             let value = try body(StoreSnapshot(db, self, writing: underway), &batch)
             return Written(value: value, parts: try underway.finish(id), hasBlobs: batch.hasBlobs)

@@ -154,7 +154,8 @@ public final class SyncStore: Sendable {
         let newID: @Sendable () -> TransactionID = { [environment] in environment.newID() }
         let parts = try await enqueue(isWritten: { (parts: [TransactionID]) in !parts.isEmpty }) {
             [database, steps = batch.noted.take()] db in
-            var draft = try WriteDraft(database, db, time: time, cuttingWith: mode == .inParts ? newID : nil)
+            var draft = try WriteDraft(
+                database, db, time: time, cuttingWith: mode == .inParts ? newID : nil, isJudged: true)
             for step in steps { try step(&draft, database) }
             return try draft.finish(id)
         }

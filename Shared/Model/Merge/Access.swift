@@ -30,3 +30,11 @@ package struct Standing: Hashable, Sendable {
         patches.allSatisfy { named in satisfies(collection.field(named.field)?.change ?? collection.change) }
     }
 }
+
+extension CollectionSchema {
+    /// Who may create records: `anyone` opens scopes; inside a scope it means its members.
+    package var creatorsInScope: Set<Accessor> {
+        guard case .field = scope, create.contains(.anyone) else { return create }
+        return create.subtracting([.anyone]).union([.member])
+    }
+}

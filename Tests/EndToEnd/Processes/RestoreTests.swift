@@ -132,22 +132,32 @@ import TidemarkNIOTransport
         let truth = try await ServerTruth.read(
             [UniqueID(room), UniqueID(late)], in: LiveServer.workspace, database: restored)
         #expect(truth.messages.map(\.text).sorted() == texts.sorted())
-        // What is lost is not invented, and not hidden: each device that held it shows it.
+        try await report(phones, present: present.count, lost: lost.count, by: gone.name, length)
+    }
+
+    /// What is lost is not invented, and not hidden: each device that held it shows it.
+    ///
+    /// - Parameters:
+    ///   - present: how many held what is lost; the last one was away.
+    ///   - lost: how many messages, all by one author.
+    private func report(
+        _ phones: [Phone], present: Int, lost: Int, by author: String, _ length: Duration
+    ) async throws {
         var shown: [Int] = []
         for phone in phones {
             let rescued = try await phone.rescued()
-            #expect(rescued.allSatisfy { $0.author == gone.name && $0.collection == "messages" }, "\(phone.name)")
+            #expect(rescued.allSatisfy { $0.author == author && $0.collection == "messages" }, "\(phone.name)")
             shown.append(rescued.count)
         }
-        #expect(shown == Array(repeating: lost.count, count: present.count) + [0])
+        #expect(shown == Array(repeating: lost, count: present) + [0])
         print(
             """
             restored under \(Self.devices) devices, in step after \(length):
             | written | how many | there again | where what is lost is shown |
             | before the backup, and while away | \(2 * Self.devices + 2) | all | |
-            | acknowledged after the backup | \(5 * present.count + 6) and a room | all, offered again | |
-            | pending at the restore | \(2 * present.count) | all | |
-            | by a device that never returns | \(lost.count) | 0 | 'tide inspect FILE rescued' on \(present.count) devices; 0 on the one that was away |
+            | acknowledged after the backup | \(5 * present + 6) and a room | all, offered again | |
+            | pending at the restore | \(2 * present) | all | |
+            | by a device that never returns | \(lost) | 0 | 'tide inspect FILE rescued' on \(present) devices; 0 on the one that was away |
             """)
     }
 }

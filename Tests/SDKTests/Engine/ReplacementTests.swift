@@ -7,13 +7,14 @@ import TidemarkWire
 /// Two files with one client id, of which neither writes.
 @Suite struct ReplacementTests {
     /// Connects under these numbers, and loses each connection since the client connected again.
-    private func bench(connections: [Int64], pause: Milliseconds = 20_000) -> MachineBench {
+    private func bench(connections: [Int64], pause: Milliseconds = 0) -> MachineBench {
         var bench = MachineBench()
         bench.on(.start)
         for number in connections {
-            if let wake = bench.wake { bench.pass(max(wake - bench.now, pause)) }
             bench.connect(connection: number)
             bench.on(.closed(code: 4409, reason: "the client connected again"))
+            bench.pass(20_000)
+            bench.now += pause
         }
         return bench
     }

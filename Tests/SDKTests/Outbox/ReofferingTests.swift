@@ -115,6 +115,15 @@ import TidemarkWire
         }
     }
 
+    @Test func `what a server says it lost of a client id goes out under the next one at once, in front`() throws {
+        try bench.database.change { try Meta.lostAbove.set(1, $0) }
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        let push = try sent(after: 0)
+        #expect(push.map(\.number) == [1, 2, 3] && push.map(\.entry.id) == [2, 3, 4].map { .transaction($0) })
+        #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
+        #expect(try bench.fields(.note(9))?["likes"] == 111)
+    }
+
     @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         #expect(try bench.database.pendingCount() == 1)

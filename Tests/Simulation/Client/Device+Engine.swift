@@ -72,19 +72,7 @@ extension Device {
                 })
         case .loadPages(let count, let first):
             return .pagesLoaded(try database.nextPages(limit: count, first: first))
-        case .fork(let isCopy):
-            guard isCopy ? world.files.areUsed : world.rewinds.count > 0 else {
-                world.broke(.exactlyOnce, "d\(number) was told to take another client id")
-                break
-            }
-            world.forked(number)
-            if isCopy {
-                world.files.noteFork()
-                watch.gaveJournalUp()
-            }
-            let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
-            try transact { try $0.fork(newClient: id, isCopy: isCopy) }
-            return .applied
+        case .fork(let isCopy): return try fork(isCopy: isCopy)
         case .withhold(let number, _):
             try transact { try $0.withhold(number, reason: "no answer") }
             return .applied
@@ -103,6 +91,21 @@ extension Device {
         case .heard, .roundEnded, .collectionRoundEnded, .pushPaused: break
         }
         return nil
+    }
+
+    private func fork(isCopy: Bool) throws -> SyncEvent? {
+        guard isCopy ? world.files.areUsed : world.rewinds.count > 0 else {
+            world.broke(.exactlyOnce, "d\(number) was told to take another client id")
+            return nil
+        }
+        world.forked(number)
+        if isCopy {
+            world.files.noteFork()
+            watch.gaveJournalUp()
+        }
+        let id = UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
+        try transact { try $0.fork(newClient: id, isCopy: isCopy) }
+        return .applied
     }
 
     /// - Parameter frames: what the message is made of, where it is not what came.
