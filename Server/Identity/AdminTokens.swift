@@ -5,7 +5,9 @@ import Crypto
 ///
 /// A file of them has one a line: a name, a space, and the token; a token alone is called `admin`.
 package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable {
+    /// The least bytes of a token.
     package static let bytesMin = 32
+    /// So many stand in one file.
     package static let tokensMax = 32
     private static let nameBytesMax = 64
     private static let usualName = "admin"

@@ -69,7 +69,12 @@ enum OperatingSQL {
             INSERT INTO sync_member_past (workspace, user_id, scope, role, since, ended)
             SELECT m.workspace, m.user_id, m.scope, m.role, m.since, u.ended
             FROM unnest($2, $3, $4) AS u (user_id, scope, ended)
-            JOIN sync_member m ON m.workspace = $1 AND m.user_id = u.user_id AND m.scope = u.scope
+            CROSS JOIN LATERAL (
+                SELECT workspace, user_id, scope, role, since
+                FROM sync_member
+                WHERE workspace = $1 AND user_id = u.user_id AND scope = u.scope
+                LIMIT 1
+            ) m
             ON CONFLICT DO NOTHING
             """)
 

@@ -41,7 +41,7 @@ extension API {
             }
                 ?? "\(name) may \(call.verb) \(call.mutation.key).")
         if let record = plan.batch?.records.first(where: { $0.key.id == call.mutation.key.id }), !record.isDeleted {
-            answer["would_be"] = .object((try? JSONReader.read(record.body) { try $0.fields() }) ?? Fields())
+            answer["would_be"] = .object(record.readFields)
         }
         return answer
     }

@@ -98,7 +98,8 @@ extension TailBatch {
 
 extension StoredRecord {
     /// What its body says; nothing for one that does not read, which an audit of the database tells.
-    fileprivate var readFields: Fields {
+    var readFields: Fields {
+        // Said in another place, see above.
         guard !isDeleted, let fields = try? JSONReader.read(body, { try $0.fields() }) else { return Fields() }
         return fields
     }

@@ -39,6 +39,7 @@ struct AdminOptions: ParsableArguments {
         let address = "/admin/v1/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
         let call = try OperatorCall(body.isEmpty ? "GET" : "POST", address, at: admin, token: try token(), body: body)
         let (status, bytes) = try await call.answer()
+        // What does not read is no answer of such a listener, whatever is wrong with it.
         guard let answer = try? JSONReader.read(bytes, { try $0.fields() }) else {
             throw CommandFailure("\(admin) is no listener for operators: it answers with status \(status)")
         }

@@ -135,8 +135,8 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record",
         abstract: "Print a record as it is, and who changed which field when, as far as that is kept.",
         discussion: """
-            The history comes from the bodies of batches, which SQLite keeps for the last 65,536 numbers and PostgreSQL while \
-            other servers need them, and from the values that were overwritten unseen, which are kept for --ledger-days. It says \
+            The history comes from the log of the order, which SQLite keeps for the last 65,536 numbers, of what was written \
+            while somebody was connected, and PostgreSQL for minutes while other servers need it, and from the values that were overwritten unseen, which are kept for --ledger-days. It says \
             from which number on all writes are known.
 
             EXAMPLES

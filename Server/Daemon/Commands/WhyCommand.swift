@@ -94,6 +94,7 @@ struct MayCommand: AsyncParsableCommand {
         guard record.split(separator: "/", omittingEmptySubsequences: false).count == 2 else {
             throw ValidationError("The record is named COLLECTION/ID.")
         }
+        // What is wrong with it, its writer sees best.
         guard (try? JSONReader.read(Array(fields.utf8), { try $0.fields() })) != nil else {
             throw ValidationError("--fields must be a JSON object.")
         }

@@ -34,6 +34,7 @@ package struct ConnectionQuery: Hashable, Sendable {
         }
     }
 
+    /// Where a connection stands in the order that is asked for.
     package func place(of row: ConnectionRow) -> Place {
         let value =
             switch order {
@@ -57,7 +58,7 @@ package struct ConnectionQuery: Hashable, Sendable {
     }
 }
 
-/// The first of many connections in an order: whatever is offered, no more than the limit is kept. A pure value.
+/// The first of many connections in an order: whatever is offered, no more than the limit is kept. A pure value.
 package struct ConnectionSelection: Sendable {
     package let query: ConnectionQuery
     /// In the order that was asked for.
@@ -73,6 +74,7 @@ package struct ConnectionSelection: Sendable {
         self.query = query
     }
 
+    /// Takes one more into account.
     package mutating func offer(_ row: ConnectionRow) {
         guard query.matches(workspace: row.workspace, user: row.user, client: row.client) else { return }
         matching += 1

@@ -30,24 +30,36 @@ extension HubInbox {
     static let selectedAtOnce = 250
 
     fileprivate func select(_ query: ConnectionQuery) -> EventLoopFuture<ConnectionSelection> {
-        let promise = eventLoop.makePromise(of: ConnectionSelection.self)
-        eventLoop.execute { [executor] in
+        eventLoop.flatSubmit { [eventLoop, executor] in
+            let selection = NIOLoopBoundBox(ConnectionSelection(query), eventLoop: eventLoop)
             let ids = executor.value.map { Array($0.connections.keys) } ?? []
-            self.select(ids[...], ConnectionSelection(query), promise)
+            return eventLoop.inTurns(ids, of: Self.selectedAtOnce) { id in
+                executor.value?.offer(id, to: &selection.value)
+            }.map { selection.value }
         }
+    }
+}
+
+extension EventLoop {
+    /// Does something for each element on this loop, some of them in each turn, so that the loop hears its sockets in between.
+    func inTurns<Element: Sendable>(
+        _ elements: [Element], of count: Int, _ body: @escaping @Sendable (Element) -> Void
+    ) -> EventLoopFuture<Void> {
+        let promise = makePromise(of: Void.self)
+        next(elements[...], count, body, promise)
         return promise.futureResult
     }
 
-    private func select(
-        _ ids: ArraySlice<SessionID>, _ selection: ConnectionSelection, _ promise: EventLoopPromise<ConnectionSelection>
+    private func next<Element: Sendable>(
+        _ elements: ArraySlice<Element>, _ count: Int, _ body: @escaping @Sendable (Element) -> Void,
+        _ promise: EventLoopPromise<Void>
     ) {
-        var selection = selection
-        for id in ids.prefix(Self.selectedAtOnce) { executor.value?.offer(id, to: &selection) }
-        let (rest, chosen) = (ids.dropFirst(Self.selectedAtOnce), selection)
-        guard !rest.isEmpty else { return promise.succeed(chosen) }
-        // Not at once: a loop looks at its sockets only when nothing is left to be run.
-        eventLoop.scheduleTask(in: .milliseconds(1)) { self.select(rest, chosen, promise) }
-            .futureResult.whenFailure { _ in promise.succeed(chosen) }
+        for element in elements.prefix(count) { body(element) }
+        let rest = elements.dropFirst(count)
+        guard !rest.isEmpty else { return promise.succeed() }
+        // Not by `execute`: a loop looks at its sockets only when nothing is left that is to be done at once.
+        scheduleTask(in: .milliseconds(1)) { self.next(rest, count, body, promise) }
+            .futureResult.whenFailure { promise.fail($0) }
     }
 }
 

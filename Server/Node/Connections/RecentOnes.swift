@@ -52,6 +52,7 @@ package struct RefusedWrite: Hashable, Sendable {
     /// Records that it was to write, the first ones; none where it did not pass the checks that need no state.
     package var records: [RecordKey]
 
+    /// So many records are named.
     package static let recordsMax = 16
 }
 

@@ -3,6 +3,7 @@ package import TidemarkStore
 
 /// What a device is stuck on, as far as the server knows: one story, and one sentence at its end. Pure.
 package struct DeviceStory: Hashable, Sendable {
+    /// What is the matter, the first that holds in this order.
     package enum Answer: String, Sendable, CaseIterable {
         case unknown
         case revoked
@@ -77,9 +78,10 @@ package struct DeviceStory: Hashable, Sendable {
                 return stuck(
                     .appTooOld, "its app \(device.app ?? "") is older than \(minimum), which is the least served")
             }
-            let seen = device.seen > 0 ? "it was last seen at \(Instant(device.seen))" : "it was never seen"
             let closing = facts.closings.first.map { ", and its last connection ended with \($0.words)" } ?? ""
-            return stuck(.notConnected, "it is not connected to this server; \(seen)\(closing)")
+            return stuck(
+                .notConnected,
+                "it is not connected to this server; it was last seen at \(Instant(device.lastSeen))\(closing)")
         }
         if connection.isSlow {
             return stuck(
@@ -118,7 +120,7 @@ package struct DeviceStory: Hashable, Sendable {
                 "connected, sent up to #\(connection.position) of #\(facts.head.seq), \(facts.pending) bytes not acknowledged"
             )
         } else {
-            lines.append(device.seen > 0 ? "not connected here, last seen \(Instant(device.seen))" : "never seen")
+            lines.append("not connected here, last seen \(Instant(device.lastSeen))")
         }
         if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
         return WhyStory.Section(heading: "DEVICE", lines: lines)

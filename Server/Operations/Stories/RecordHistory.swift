@@ -6,6 +6,7 @@ package import TidemarkStore
 package struct RecordHistory: Hashable, Sendable {
     /// One write of the record. Where several transactions of one batch wrote it, what the last of them left.
     package struct Step: Hashable, Sendable {
+        /// What the write did.
         package enum Kind: String, Sendable {
             case created, changed, deleted, restored
             /// The first that is known of, of a record that is older: what changed is not known.

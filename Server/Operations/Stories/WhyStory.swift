@@ -15,7 +15,6 @@ package struct WhyStory: Hashable, Sendable {
         case memberNoMore = "member_no_more"
         case noDevice = "no_device"
         case revoked
-        case neverConnected = "never_connected"
         case notConnected = "not_connected"
         case behind
         case delivered
@@ -23,6 +22,7 @@ package struct WhyStory: Hashable, Sendable {
 
     /// One device of the user, and what it has of the record.
     package struct DeviceLine: Hashable, Sendable {
+        /// What it has of the record, or why nothing is known of that.
         package enum State: String, Sendable {
             case delivered, behind, away, revoked
         }
@@ -42,6 +42,7 @@ package struct WhyStory: Hashable, Sendable {
     package var sections: [Section]
     package var devices: [DeviceLine]
 
+    /// A part of a story.
     package struct Section: Hashable, Sendable {
         package var heading: String
         package var lines: [String]
@@ -148,7 +149,7 @@ private struct WhyReading {
         func because(_ answer: WhyStory.Answer, _ reason: String) -> (WhyStory.Answer, String) {
             (answer, "\(user) does not see \(name) because \(reason).")
         }
-        guard let latest = devices.max(by: { $0.device.seen < $1.device.seen }) else {
+        guard let latest = devices.max(by: { $0.device.lastSeen < $1.device.lastSeen }) else {
             return because(.noDevice, "no device of \(user) is registered")
         }
         if let line = devices.first(where: { $0.state == .behind }) {
@@ -170,14 +171,11 @@ private struct WhyReading {
         guard !devices.allSatisfy({ $0.state == .revoked }) else {
             return because(.revoked, "every device of \(user) is signed out by a revocation")
         }
-        guard latest.device.seen > 0 else {
-            return because(.neverConnected, "no device of \(user) has ever connected")
-        }
         let reason = latest.closing.map { "; its last connection ended with \($0.words)" } ?? ""
         return because(
             .notConnected,
             "no device of \(user) is connected to this server; the last one, \(latest.device.id), was seen at"
-                + " \(Instant(latest.device.seen))\(reason)")
+                + " \(Instant(latest.device.lastSeen))\(reason)")
     }
 
     /// Who deleted it, where that is kept.
@@ -220,9 +218,7 @@ private struct WhyReading {
             if let app = line.device.app { words.append(app) }
             if let position = line.position { words.append("sent up to #\(position)") }
             if line.isSlow { words.append("does not take what it is sent") }
-            if line.position == nil {
-                words.append(line.device.seen > 0 ? "last seen \(Instant(line.device.seen))" : "never seen")
-            }
+            if line.position == nil { words.append("last seen \(Instant(line.device.lastSeen))") }
             if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
             if line.position == nil, let closing = line.closing { words.append("ended with \(closing.words)") }
             return words.joined(separator: ", ")
@@ -253,6 +249,11 @@ private struct WhyReading {
         }
         return WhyStory.Section(heading: "OVERWRITTEN VALUES", lines: lines.isEmpty ? ["none kept"] : lines)
     }
+}
+
+extension Device {
+    /// A device registers itself when it comes for the first time.
+    var lastSeen: Milliseconds { max(seen, registered) }
 }
 
 extension WhyFacts.Closing {

@@ -27,7 +27,9 @@ package struct WorkspaceFigures: Hashable, Sendable {
     /// The first number of the last ``recentBatches`` batches, and the time of the first of them.
     package var recent: (low: SequenceNumber, time: Milliseconds)?
 
+    /// Memberships are counted up to here.
     package static let membersMax = 10_000
+    /// Over so many batches it is said how much is written.
     package static let recentBatches = 100
 
     package init(
@@ -60,7 +62,7 @@ package struct WorkspaceFigures: Hashable, Sendable {
     }
 }
 
-/// A membership that is over: it held from one number to another.
+/// A membership that is over: it held from one number to another.
 package struct EndedMembership: Hashable, Sendable {
     package var user: UserID
     package var scope: ScopeID

@@ -52,6 +52,7 @@ package struct OperatorAct: Hashable, Sendable {
     package static let textBytesMax = 512
     /// So many acts are kept; older ones go.
     package static let keptMax: Int64 = 100_000
+    /// The outcome of one that was done.
     package static let done = "done"
 }
 
