@@ -90,11 +90,12 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
                 "TidemarkEdge", "TidemarkOperations", "TidemarkTelemetry",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-            ], path: "Server/API"),
+            ], path: "Server/API", exclude: ["Admin/ADMIN.md"], resources: [.embedInCode("Admin/console.html")]),
         .target(
             name: "TidemarkNode",
             dependencies: [
@@ -344,7 +345,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkAPI",
                 "TidemarkIdentity", "TidemarkNode", "TidemarkAssembly", "TidemarkOperations", "TidemarkDaemon",
-                "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkTelemetry",
+                "TidemarkEdge", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkTelemetry",
                 "TidemarkNIOTransport", "TidemarkPostgres",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "Crypto", package: "swift-crypto"),

@@ -10,13 +10,7 @@ extension API {
     /// `POST /v1/revocations`: tokens that were issued until now count no more. A user revokes own devices, or all of them;
     /// the operator whatever there is.
     func revoke(_ request: Request, of identity: Identity) async throws -> Response {
-        let bytes = try await body(of: request)
-        let call: RevocationCall
-        do {
-            call = try RevocationCall(decoding: bytes)
-        } catch {
-            throw APIError(.badRequest, "invalid", "revocation: \(error)")
-        }
+        let call = try revocationCall(try await body(of: request))
         let own = identity.principal.user
         if !identity.isOperator {
             guard call.workspace == nil || call.workspace == identity.workspace, call.user == nil || call.user == own,
@@ -29,11 +23,37 @@ extension API {
                     .tooManyRequests, .rateLimited, "revocation: too many at once", retryAfter: wait)
             }
         }
-        let workspace = call.workspace ?? identity.workspace
-        let subject = try await subject(of: call, in: workspace, identity)
-        let revocation = try await node.revoke(subject, in: workspace)
-        if call.isPurge, case .client(let client, let user) = subject {
-            _ = try await node.remove(client, of: user, in: workspace)
+        return try await revoke(
+            call, in: call.workspace ?? identity.workspace,
+            as: identity.isOperator ? .operator(own.text) : .user(own))
+    }
+
+    /// Who revokes.
+    enum Revoker {
+        /// Whatever there is; what is done by that name is kept.
+        case `operator`(String)
+        /// Only what is the user's own.
+        case user(UserID)
+    }
+
+    func revocationCall(_ bytes: [UInt8]) throws(APIError) -> RevocationCall {
+        do {
+            return try RevocationCall(decoding: bytes)
+        } catch {
+            throw APIError(.badRequest, "invalid", "revocation: \(error)")
+        }
+    }
+
+    func revoke(_ call: RevocationCall, in workspace: WorkspaceID, as revoker: Revoker) async throws -> Response {
+        let subject = try await subject(of: call, in: workspace, revoker)
+        let revocation: Revocation
+        switch revoker {
+        case .user: revocation = try await carryOut(call, on: subject, in: workspace)
+        case .operator(let name):
+            let act = OperatorAct(
+                call.isPurge ? .purge : .revoke, by: name, at: node.now(), in: workspace, user: subject.user,
+                argument: subject.argument, reason: call.reason)
+            revocation = try await keeping(act) { try await carryOut(call, on: subject, in: workspace) }
         }
         var writer = JSONWriter(capacity: 64)
         writer.literal("{\"not_before\":")
@@ -42,8 +62,18 @@ extension API {
         return Response(json: writer.bytes)
     }
 
+    private func carryOut(
+        _ call: RevocationCall, on subject: Revocation.Subject, in workspace: WorkspaceID
+    ) async throws -> Revocation {
+        let revocation = try await node.revoke(subject, in: workspace)
+        if call.isPurge, case .client(let client, let user) = subject {
+            _ = try await node.remove(client, of: user, in: workspace)
+        }
+        return revocation
+    }
+
     private func subject(
-        of call: RevocationCall, in workspace: WorkspaceID, _ identity: Identity
+        of call: RevocationCall, in workspace: WorkspaceID, _ revoker: Revoker
     ) async throws -> Revocation.Subject {
         if call.isWorkspace { return .workspace }
         guard let client = call.client else {
@@ -56,11 +86,12 @@ extension API {
             try await node.owner(of: client, in: workspace)
         }
         // To a user, a device of somebody else is as one that is not there.
-        let asked = identity.isOperator ? call.user : identity.principal.user
+        var asked = call.user
+        if case .user(let own) = revoker { asked = own }
         guard let owner, asked == nil || owner == asked else {
             throw APIError(.notFound, "not_found", "there is no such client")
         }
-        guard identity.isOperator || node.mayRevokeDevice(of: owner, in: workspace) else {
+        if case .user = revoker, !node.mayRevokeDevice(of: owner, in: workspace) {
             throw APIError(
                 .tooManyRequests, "quota", "the user has revoked many devices of late: revoke all of them, by \"user\"")
         }
@@ -126,7 +157,25 @@ extension API {
     }
 }
 
-/// `{"client":"…"}`, `{"user":"…"}` or `{"all":true}`, with `"workspace"` and `"purge"` for the operator.
+extension Revocation.Subject {
+    /// Whom it concerns; `nil` for everybody.
+    fileprivate var user: UserID? {
+        switch self {
+        case .workspace: nil
+        case .user(let user), .client(_, let user): user
+        }
+    }
+
+    fileprivate var argument: String {
+        switch self {
+        case .workspace: "all"
+        case .user: "user"
+        case .client(let client, _): "device \(client)"
+        }
+    }
+}
+
+/// `{"client":"…"}`, `{"user":"…"}` or `{"all":true}`, with `"workspace"`, `"purge"` and `"why"` for the operator.
 struct RevocationCall {
     var workspace: WorkspaceID?
     var user: UserID?
@@ -135,6 +184,8 @@ struct RevocationCall {
     var isWorkspace = false
     /// The device's registration goes as well.
     var isPurge = false
+    /// As the operator says.
+    var reason = ""
 
     init(decoding bytes: [UInt8]) throws {
         try JSONReader.read(bytes) { reader in
@@ -151,6 +202,7 @@ struct RevocationCall {
                     client = id
                 case "all": isWorkspace = try reader.boolean()
                 case "purge": isPurge = try reader.boolean()
+                case "why": reason = try reader.string()
                 default: try reader.skip()
                 }
             }

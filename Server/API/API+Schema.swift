@@ -44,11 +44,18 @@ extension API {
             }
             guard plan.changesAnything else { return Response(json: plan.encode(isApplied: false)) }
             try plan.check(call)
-            guard try await node.schemas.keep(plan.next) else {
-                throw SchemaRefusal(
-                    .moved, "another schema came in force meanwhile: look at what it changes, and try again")
+            let act = OperatorAct(
+                call.document == nil ? .appMinimum : .schemaApply, by: identity.principal.user.text, at: node.now(),
+                argument: "revision \(plan.next.number)" + (call.requirement.map { ", min_app \($0)" } ?? ""),
+                reason: call.note)
+            let next = plan.next
+            try await keeping(act) {
+                guard try await node.schemas.keep(next) else {
+                    throw SchemaRefusal(
+                        .moved, "another schema came in force meanwhile: look at what it changes, and try again")
+                }
+                try node.adopt(next)
             }
-            try node.adopt(plan.next)
             return Response(json: plan.encode(isApplied: true))
         } catch let refusal as SchemaRefusal {
             let status = refusal.code == .invalid ? HTTPResponse.Status.badRequest : .conflict

@@ -183,7 +183,7 @@ package struct API: Sendable {
         }
     }
 
-    private static func bearerToken(_ value: String) -> String? {
+    static func bearerToken(_ value: String) -> String? {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })

@@ -9,7 +9,8 @@ extension Node {
         await withCheckedContinuation { continuation in
             let pending = PendingOutcomes(count: pieces.count) { continuation.resume(returning: $0) }
             for (index, piece) in pieces.enumerated() {
-                commits.submit(piece, in: workspace) { pending.set($0, at: index) }
+                let note = noting(piece, in: workspace) { pending.set($0, at: index) }
+                commits.submit(piece, in: workspace, completion: note)
             }
         }
     }

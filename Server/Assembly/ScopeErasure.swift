@@ -9,9 +9,14 @@ package struct ScopeErasure: Sendable {
     package let scope: ScopeID
     package let workspace: WorkspaceID
     private let configuration: ServerConfiguration
+    private let shell: ShellOperator
 
-    package init(_ configuration: ServerConfiguration, scope: ScopeID, workspace: WorkspaceID) {
+    package init(
+        _ configuration: ServerConfiguration, scope: ScopeID, workspace: WorkspaceID,
+        by shell: ShellOperator = ShellOperator()
+    ) {
         self.configuration = configuration
+        self.shell = shell
         self.scope = scope
         self.workspace = workspace
     }
@@ -61,8 +66,9 @@ package struct ScopeErasure: Sendable {
             tell(.planned(plan))
             guard !isPlan else { return }
             let openers = schema.collections.filter { $0.scope == .ownRecord }.map(\.storedName)
-            try await opened.eraser(configuration, of: workspace).erase(scope, in: workspace, openers: Set(openers)) {
-                tell(.progressed($0))
+            let eraser = try opened.eraser(configuration, of: workspace)
+            _ = try await shell.keeping(.eraseScope, of: opened, in: workspace, argument: scope.text) {
+                try await eraser.erase(scope, in: workspace, openers: Set(openers)) { tell(.progressed($0)) }
             }
         }
     }

@@ -95,7 +95,11 @@ package struct ServerAssembly: Sendable {
             databasePath: configuration.database.path, telemetry: telemetry)
         let admin = configuration.adminListen.map { address in
             AdminListener.service(
-                at: address, router: api.adminRouter(figures: scrape.text), eventLoops: eventLoops, logger: logger,
+                at: address,
+                router: api.adminRouter(
+                    figures: scrape.text,
+                    gate: configuration.adminTokens.map { tokens in AdminGate { tokens.holder(of: $0) } }),
+                eventLoops: eventLoops, logger: logger,
                 onListening: onAdminListening)
         }
         // Operators can look on while the server stops.

@@ -13,6 +13,8 @@ package struct ServerConfiguration: Sendable {
     package var listen: ListenAddress
     /// Where operators and their Prometheus come; `nil` for nowhere.
     package var adminListen: ListenAddress?
+    /// Who may call the operators' API there; `nil` for nobody.
+    package var adminTokens: AdminTokens?
     /// For the first start on a database; `nil` leaves it to the schema that is in force there.
     package var schema: SchemaDocument?
     /// What tokens of the server's own are signed with; `nil` where issuers alone count.
@@ -48,7 +50,11 @@ package struct ServerConfiguration: Sendable {
         database = try DatabaseLocation(values[.database] ?? "sqlite:./tidemark-data/tidemark.sqlite")
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
         adminListen = try values.adminListen(besides: listen)
-        if isDevelopment { try values.requireLoopback(listen) }
+        adminTokens = try values.adminTokens(isDevelopment: isDevelopment)
+        if isDevelopment {
+            try values.requireLoopback(listen)
+            if let adminListen, values[.adminTokenFile] == nil { try values.requireLoopback(adminListen) }
+        }
         tls = try values.tls()
         proxies = try values.proxies()
         issuersPath = values[.issuers]
@@ -107,6 +113,22 @@ struct Values {
             throw ConfigurationError(.adminListen, "\(address) is where clients come: it needs a port of its own")
         }
         return address
+    }
+
+    func adminTokens(isDevelopment: Bool) throws(ConfigurationError) -> AdminTokens? {
+        guard let path = self[.adminTokenFile] else {
+            guard isDevelopment, self[.adminListen] != nil else { return nil }
+            return try Self.adminTokens(Array("admin \(AdminTokens.development)".utf8), from: "--dev")
+        }
+        return try Self.adminTokens(try file(path, .adminTokenFile), from: path)
+    }
+
+    private static func adminTokens(_ bytes: [UInt8], from path: String) throws(ConfigurationError) -> AdminTokens {
+        do throws(AdminTokens.Fault) {
+            return try AdminTokens(bytes)
+        } catch {
+            throw ConfigurationError(.adminTokenFile, "\(path): \(error.reason)")
+        }
     }
 
     func node() throws(ConfigurationError) -> UInt64 {

@@ -6,6 +6,9 @@ package enum Setting: String, Sendable, CaseIterable {
     case listen = "TIDEMARK_LISTEN"
     /// `HOST:PORT` of the listener for operators, which asks nobody who he is. Default: there is none.
     case adminListen = "TIDEMARK_ADMIN_LISTEN"
+    /// Path of a file with the tokens that open the operators' API there, one a line, each with a name before it. Default: there is
+    /// no such API.
+    case adminTokenFile = "TIDEMARK_ADMIN_TOKEN_FILE"
     /// Path of the schema, in JSON. Needed for the first start on a database, except for trying things out: then a chat's is
     /// taken. Later ones are put in force by the operator's call.
     case schema = "TIDEMARK_SCHEMA"

@@ -7,9 +7,14 @@ package struct UserErasure: Sendable {
     package let user: UserID
     package let workspace: WorkspaceID
     private let configuration: ServerConfiguration
+    private let shell: ShellOperator
 
-    package init(_ configuration: ServerConfiguration, user: UserID, workspace: WorkspaceID) {
+    package init(
+        _ configuration: ServerConfiguration, user: UserID, workspace: WorkspaceID,
+        by shell: ShellOperator = ShellOperator()
+    ) {
         self.configuration = configuration
+        self.shell = shell
         self.user = user
         self.workspace = workspace
     }
@@ -41,8 +46,11 @@ package struct UserErasure: Sendable {
             tell(.planned(try await plan(opened.store, erasing)))
             guard !isPlan else { return }
             let fields = Eraser.UserPlan(schema: try revision.schema())
-            let done = try await eraser.erase(user, in: workspace, fields) { tell(.progressed($0)) }
-            guard done != nil else { throw StoreError(.data, "there is no workspace \(workspace)") }
+            // The name goes from the line as well.
+            try await shell.keeping(.eraseUser, of: opened, in: workspace, user: user) {
+                let done = try await eraser.erase(user, in: workspace, fields) { tell(.progressed($0)) }
+                guard done != nil else { throw StoreError(.data, "there is no workspace \(workspace)") }
+            }
         }
     }
 

@@ -10,9 +10,14 @@ package struct WorkspaceCompaction: Sendable {
     /// Milliseconds that deletions are kept; `nil` for the workspace's own, or else the server's.
     package var keep: Int64?
     private let configuration: ServerConfiguration
+    private let shell: ShellOperator
 
-    package init(_ configuration: ServerConfiguration, workspace: WorkspaceID, keep: Int64?) {
+    package init(
+        _ configuration: ServerConfiguration, workspace: WorkspaceID, keep: Int64?,
+        by shell: ShellOperator = ShellOperator()
+    ) {
         self.configuration = configuration
+        self.shell = shell
         self.workspace = workspace
         self.keep = keep
     }
@@ -28,9 +33,12 @@ package struct WorkspaceCompaction: Sendable {
     ///
     /// - Throws: `StoreError`, also when there is no such workspace.
     package func setKeep(_ keep: Int64?, logger: Logger) async throws {
-        try await withStore(logger) { _, store in
-            guard try await store.setKeep(keep, of: workspace) else {
-                throw StoreError(.data, "there is no workspace \(workspace)")
+        try await withStore(logger) { opened, store in
+            let argument = "keep \(keep.map { "\($0 / 1_000) s" } ?? "default")"
+            try await shell.keeping(.compact, of: opened, in: workspace, argument: argument) {
+                guard try await store.setKeep(keep, of: workspace) else {
+                    throw StoreError(.data, "there is no workspace \(workspace)")
+                }
             }
         }
     }
@@ -40,7 +48,6 @@ package struct WorkspaceCompaction: Sendable {
     /// - Parameter tell: called with the plan, then after each step with everything so far.
     package func run(isPlan: Bool, logger: Logger, tell: @Sendable (Progress) -> Void) async throws {
         let limits = configuration.limits.node.compaction
-        let clock = ContinuousClock()
         try await withStore(logger) { opened, store in
             guard let revision = try await opened.schemas.begin(with: nil).newest else {
                 throw StoreError(
@@ -56,28 +63,40 @@ package struct WorkspaceCompaction: Sendable {
             }
             tell(.planned(plan, olderThan: order.time))
             guard !isPlan else { return }
-            var all = CompactionStep(horizon: 0, isDone: false)
+            try await shell.keeping(.compact, of: opened, in: workspace, argument: "before \(order.time)") {
+                try await carryOut(
+                    order, blobs: opened.blobs, of: store, limits, keep: keep ?? kept ?? limits.keep, tell: tell)
+            }
+        }
+    }
+
+    private func carryOut(
+        _ order: CompactionOrder, blobs stored: any BlobStore, of store: any Compacting, _ limits: CompactionLimits,
+        keep: Int64,
+        tell: @Sendable (Progress) -> Void
+    ) async throws {
+        let clock = ContinuousClock()
+        var all = CompactionStep(horizon: 0, isDone: false)
+        while !all.isDone {
+            all = all + (try await store.compact(workspace, order))
+            tell(.stepped(all))
+            try await clock.sleep(for: limits.pause)
+        }
+        if let blobs = stored as? any BlobCompacting {
+            var compaction = BlobCompaction(
+                of: workspace, limits.blobSpans(keep: keep), records: store, blobs: blobs,
+                limit: limits.stepRows)
+            var all = BlobCompactionStep(isDone: false)
             while !all.isDone {
-                all = all + (try await store.compact(workspace, order))
-                tell(.stepped(all))
+                all = all + (try await compaction.step(now: Self.now))
+                tell(.steppedBlobs(all))
                 try await clock.sleep(for: limits.pause)
             }
-            if let blobs = opened.blobs as? any BlobCompacting {
-                var compaction = BlobCompaction(
-                    of: workspace, limits.blobSpans(keep: keep ?? kept ?? limits.keep), records: store, blobs: blobs,
-                    limit: limits.stepRows)
-                var all = BlobCompactionStep(isDone: false)
-                while !all.isDone {
-                    all = all + (try await compaction.step(now: Self.now))
-                    tell(.steppedBlobs(all))
-                    try await clock.sleep(for: limits.pause)
-                }
-                while try await blobs.giveBackBlobs(pages: limits.stepPages) > 0 {
-                    try await clock.sleep(for: limits.pause)
-                }
+            while try await blobs.giveBackBlobs(pages: limits.stepPages) > 0 {
+                try await clock.sleep(for: limits.pause)
             }
-            while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
         }
+        while try await store.giveBack(pages: limits.stepPages) > 0 { try await clock.sleep(for: limits.pause) }
     }
 
     private static var now: Milliseconds { Milliseconds(Date().timeIntervalSince1970 * 1_000) }

@@ -6,9 +6,13 @@ package import TidemarkStore
 package struct WorkspaceErasure: Sendable {
     package let workspace: WorkspaceID
     private let configuration: ServerConfiguration
+    private let shell: ShellOperator
 
-    package init(_ configuration: ServerConfiguration, workspace: WorkspaceID) {
+    package init(
+        _ configuration: ServerConfiguration, workspace: WorkspaceID, by shell: ShellOperator = ShellOperator()
+    ) {
         self.configuration = configuration
+        self.shell = shell
         self.workspace = workspace
     }
 
@@ -29,8 +33,11 @@ package struct WorkspaceErasure: Sendable {
             let usage = try await opened.blobs.usage(of: workspace)
             tell(.planned(try await head(opened.store), usage))
             guard !isPlan else { return }
-            guard let gone = try await eraser.erase(workspace, tell: { tell(.progressed(rows: $0, $1)) }) else {
-                throw StoreError(.data, "there is no workspace \(workspace)")
+            let gone = try await shell.keeping(.eraseWorkspace, of: opened, in: workspace) {
+                guard let gone = try await eraser.erase(workspace, tell: { tell(.progressed(rows: $0, $1)) }) else {
+                    throw StoreError(.data, "there is no workspace \(workspace)")
+                }
+                return gone
             }
             tell(.done(rows: gone.rows, gone.blobs))
         }

@@ -18,6 +18,16 @@ package final class Socket {
     /// The owner's own state for this socket; the edge drops it after ``SocketOwner/closed(_:)``.
     package var session: AnyObject?
 
+    /// How it ended; `nil` while it is open, and where it was lost without a word.
+    package private(set) var ending: Ending?
+
+    /// Who closed a socket, and how.
+    package struct Ending: Hashable, Sendable {
+        package var code: UInt16?
+        package var reason: String
+        package var isByPeer: Bool
+    }
+
     private let ledger: ConnectionLedger
     private var context: ChannelHandlerContext?
     var liveness: SocketLiveness
@@ -56,6 +66,7 @@ package final class Socket {
     ///   - reason: at most 123 bytes of UTF-8; more is cut.
     package func close(code: UInt16, reason: String) {
         guard let context, liveness.close(at: eventLoop.now) else { return }
+        ending = Ending(code: code, reason: reason, isByPeer: false)
         ledger.observe(.closing(code, remoteAddress))
         context.writeAndFlush(NIOAny(WebSocketFraming.close(code: code, reason: reason)), promise: nil)
     }
@@ -73,6 +84,11 @@ package final class Socket {
     func holds(_ bytes: Int) -> Bool {
         guard isUnauthenticated, let context else { return true }
         return ledger.hold(bytes, for: context.channel)
+    }
+
+    /// The other end closes.
+    func closes(code: UInt16?) {
+        if ending == nil { ending = Ending(code: code, reason: "the client closed", isByPeer: true) }
     }
 
     func attach(_ context: ChannelHandlerContext) { self.context = context }

@@ -150,6 +150,7 @@ final class SocketHandler: ChannelDuplexHandler {
             try countControl(context)
         case .close(let code, _):
             isDeaf = true
+            socket.closes(code: code)
             guard socket.liveness.close(at: context.eventLoop.now) else { return context.close(promise: nil) }
             let echo = wrapOutboundOut(WebSocketFraming.close(code: code))
             context.writeAndFlush(echo).assumeIsolated().whenComplete { _ in context.close(promise: nil) }

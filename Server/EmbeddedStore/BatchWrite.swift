@@ -113,6 +113,12 @@ struct BatchWrite {
     private func write(_ memberships: [MembershipChange]) throws {
         for change in memberships {
             guard let role = change.role else {
+                try Prepared(OperatingSQL.keepEnded, db).execute {
+                    $0.text(workspace.text)
+                    $0.text(change.user.text)
+                    $0.text(change.scope.text)
+                    $0.integer(change.seq)
+                }
                 try Prepared(EmbeddedSQL.endMember, db).execute {
                     $0.text(workspace.text)
                     $0.text(change.user.text)

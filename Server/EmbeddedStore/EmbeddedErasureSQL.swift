@@ -90,6 +90,13 @@ enum EmbeddedErasureSQL {
         AND (user, scope) IN (SELECT user, scope FROM sync_member WHERE workspace = ?1 LIMIT ?2)
         """,
         """
+        DELETE FROM sync_member_past
+        WHERE workspace = ?1
+        AND (user, scope, since) IN (
+            SELECT user, scope, since FROM sync_member_past WHERE workspace = ?1 LIMIT ?2
+        )
+        """,
+        """
         DELETE FROM sync_erasure
         WHERE workspace = ?1 AND kind <> 'workspace'
         AND name IN (SELECT name FROM sync_erasure WHERE workspace = ?1 AND kind <> 'workspace' LIMIT ?2)

@@ -65,6 +65,9 @@ enum EmbeddedSchema {
         Generation(8, "lineage", steps: [.init("lineage", .tables([LineageSQL.table]))]),
         Generation(9, "what is erased", steps: [.init("what is erased", .tables([EmbeddedErasureSQL.table]))]),
         Generation(10, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
+        Generation(
+            11, "acts of operators, ended memberships",
+            steps: [.init("acts and ended memberships", .tables(OperatingSQL.tables))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -210,6 +210,10 @@ private struct CompactionWrite {
 
     /// Whoever is told of an erased scope by its tombstone is told so no more: its id is free.
     private func dropMarks(through horizon: SequenceNumber) throws {
+        try Prepared(OperatingSQL.dropEndedBehind, db).execute {
+            $0.text(workspace.text)
+            $0.integer(horizon)
+        }
         let dropped = try Prepared(CompactionSQL.deleteMarks, db).execute {
             $0.text(workspace.text)
             $0.integer(horizon)

@@ -237,6 +237,7 @@ private struct ErasureWrite {
 
     func run(keeping graves: Set<RecordKey>, limit: Int) throws -> ErasureStep {
         var step = ErasureStep()
+        try Prepared(OperatingSQL.dropEndedOfScope, db).execute { $0.scope(scope, of: workspace) }
         let place = try Prepared(FilingSQL.place, db).first({ $0.scope(scope, of: workspace) }) { $0.integer() }
         if let place {
             let rows = try Prepared(CompactionSQL.scopeRows, db).all(

@@ -64,6 +64,15 @@ extension EmbeddedStore {
                     $0.integer(Int64(max(1, limit)))
                 }
                 step.bodies = try Prepared(EmbeddedErasureSQL.dropAllBodies, db).execute { $0.text(workspace.text) }
+                try Prepared(OperatingSQL.dropEndedOfUser, db).execute {
+                    $0.text(workspace.text)
+                    $0.text(user.text)
+                }
+                try Prepared(OperatingSQL.renameActs, db).execute {
+                    $0.text(workspace.text)
+                    $0.text(user.text)
+                    $0.text(alias.text)
+                }
                 return .commit
             }
             step.isDone = step.ledgerEntries < max(1, limit)

@@ -54,7 +54,8 @@ package final class ConnectionCounts: Sendable {
     /// Where a client is connected, if it is.
     func place(of client: Client) -> Place? { tables.withLock { $0.placeOf[client] } }
 
-    func isConnected(_ client: Client) -> Bool { place(of: client) != nil }
+    /// Whether a client has a connection here.
+    package func isConnected(_ client: Client) -> Bool { place(of: client) != nil }
 
     /// Counts a connection whose token was accepted; false when its user has too many.
     func enter(_ session: SessionID, _ user: Caller) -> Bool {

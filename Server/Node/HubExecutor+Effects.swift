@@ -53,11 +53,13 @@ extension HubExecutor {
         let (pushEnd, begun, metrics) = (submission.pushEnd, ContinuousClock.now, node.metrics)
         let line = pushEnd.flatMap { _ in node.pushLine(of: submission.client, hub.session(id)?.trace) }
         submissions.append(
-            GroupCommit.Entry(submission, in: workspace) { [inbox] outcome in
-                if pushEnd != nil { metrics.pushAnswer.record(begun.duration(to: .now)) }
-                line?(outcome, begun.duration(to: .now))
-                inbox.post(.settled(id, outcome, pushEnd: pushEnd))
-            })
+            GroupCommit.Entry(
+                submission, in: workspace,
+                completion: node.noting(submission, in: workspace) { [inbox] outcome in
+                    if pushEnd != nil { metrics.pushAnswer.record(begun.duration(to: .now)) }
+                    line?(outcome, begun.duration(to: .now))
+                    inbox.post(.settled(id, outcome, pushEnd: pushEnd))
+                }))
     }
 
     private func handOver() {
@@ -69,6 +71,7 @@ extension HubExecutor {
         guard let connection = connections[id] else { return }
         if let refusal = frame.refusal { node.note(refusal, to: connection.socket, hub.session(id)?.trace) }
         framesSent += 1
+        connection.bytes += Int64(frame.bytes.count)
         let bytes: ByteBuffer
         if let framed, framed.frame === frame {
             bytes = framed.bytes

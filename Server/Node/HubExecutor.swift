@@ -20,8 +20,17 @@ final class HubExecutor: SocketOwner {
         var isWelcomed = false
         /// Its client id is being registered.
         var isNew = false
+        let since: Milliseconds
+        /// When its last message came.
+        var heard: Milliseconds
+        /// Of frames that were handed to the socket.
+        var bytes: Int64 = 0
 
-        init(_ socket: Socket) { self.socket = socket }
+        init(_ socket: Socket, now: Milliseconds) {
+            self.socket = socket
+            since = now
+            heard = now
+        }
     }
 
     let node: Node
@@ -65,11 +74,12 @@ final class HubExecutor: SocketOwner {
     // MARK: Sockets
 
     package func opened(_ socket: Socket) {
-        connections[socket.id] = Connection(socket)
+        connections[socket.id] = Connection(socket, now: node.now())
         apply(.opened(socket.id, headerToken: socket.bearerToken))
     }
 
     package func received(_ socket: Socket, text: [UInt8]) {
+        connections[socket.id]?.heard = node.now()
         apply(.received(socket.id, text))
     }
 
@@ -83,6 +93,7 @@ final class HubExecutor: SocketOwner {
     }
 
     package func closed(_ socket: Socket) {
+        noteClosed(socket)
         note(connections[socket.id], isSlow: false)
         connections[socket.id] = nil
         node.connectionCounts.leave(socket.id)

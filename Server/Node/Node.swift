@@ -95,6 +95,11 @@ package final class Node: Sendable {
     package let sightings: Sightings
     package let revocations = Revocations()
     let registrationRates: RateBook<Caller>
+    /// The last connections that ended, and the last writes that were refused, of this process.
+    package let closedConnections = RecentOnes<ClosedConnection>(countMax: Node.recentMax)
+    package let refusedWrites = RecentOnes<RefusedWrite>(countMax: Node.recentMax)
+    /// One listing of all connections at a time.
+    let listingGate = ReadGate(permits: 1)
     package let loadGate: ReadGate
     package let readGate: ReadGate
     package let feeds: Feeds

@@ -72,6 +72,14 @@ struct BatchWrite {
     }
 
     private mutating func write(_ memberships: MembershipFold, _ workspace: WorkspaceID) {
+        if !memberships.past.isEmpty {
+            statements.append(
+                Statement(OperatingSQL.keepEnded, workspace) {
+                    $0.add(memberships.past.map(\.seat.user.text))
+                    $0.add(memberships.past.map(\.seat.scope.text))
+                    $0.add(memberships.past.map(\.seq))
+                })
+        }
         if !memberships.ended.isEmpty {
             statements.append(
                 Statement(SequencingSQL.endMembers, workspace) {

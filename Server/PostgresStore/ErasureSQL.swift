@@ -287,8 +287,9 @@ enum ErasureSQL {
         name: "sync_erase_workspace", sql: "DELETE FROM sync_workspace WHERE workspace = $1")
 
     /// At most $2 rows of tables whose keys begin with the workspace; marks of its scopes, too.
-    static let dropRows = ["batch", "ledger", "member", "listener", "lineage", "backup", "revocation", "erasure"].map {
-        table in
+    static let dropRows = [
+        "batch", "ledger", "member", "member_past", "listener", "lineage", "backup", "revocation", "erasure",
+    ].map { table in
         PreparedStatement(
             name: "sync_erase_all_\(table)",
             sql: """

@@ -10,11 +10,19 @@ struct MembershipFold {
         var since: SequenceNumber
     }
 
+    struct Ended {
+        var seat: Seat
+        /// The number that ends it.
+        var seq: SequenceNumber
+    }
+
     /// Begin, whatever was before.
     private(set) var begun: [Member] = []
     /// Have another role and keep the beginning that the store has.
     private(set) var changed: [Member] = []
     private(set) var ended: [Seat] = []
+    /// What the store had and has no more, whether it begins again or not.
+    private(set) var past: [Ended] = []
 
     private enum Fate {
         case begun(Role, SequenceNumber)
@@ -29,6 +37,7 @@ struct MembershipFold {
             let seat = Seat(user: change.user, scope: change.scope)
             let before = fates.updateValue(.ended, forKey: seat)
             if before == nil { order.append(seat) }
+            if change.role == nil, Self.isStored(before) { past.append(Ended(seat: seat, seq: change.seq)) }
             if let role = change.role { fates[seat] = Self.fate(change, role, after: before) }
         }
         for seat in order {
@@ -38,6 +47,14 @@ struct MembershipFold {
             case .ended: ended.append(seat)
             case nil: break
             }
+        }
+    }
+
+    /// The batch has not begun or ended it so far.
+    private static func isStored(_ before: Fate?) -> Bool {
+        switch before {
+        case nil, .changed: true
+        case .begun, .ended: false
         }
     }
 

@@ -79,7 +79,11 @@ extension PostgresStore: Compacting {
         step.tombstones = tombstones
         let room = try await endScopes(in: workspace, order, openers, &step)
         step.isDone = tombstones < order.limit && room > 0
-        if step.isDone { _ = try await changed([Statement(ErasureSQL.dropMarks, workspace)]) }
+        if step.isDone {
+            _ = try await changed([
+                Statement(ErasureSQL.dropMarks, workspace), Statement(OperatingSQL.dropEndedBehind, workspace),
+            ])
+        }
         return step
     }
 

@@ -101,7 +101,8 @@ extension PostgresStore: Erasing {
                     Statement(ErasureSQL.dropBodies, workspace) {
                         $0.add(text: scope.text)
                         $0.add(limit)
-                    }, Transactions.commit,
+                    }, Statement(OperatingSQL.dropEndedOfScope, workspace) { $0.add(text: scope.text) },
+                    Transactions.commit,
                 ])
         }.dropFirst(begin.count)
         var step = ErasureStep()

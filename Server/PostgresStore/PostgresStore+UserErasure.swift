@@ -78,12 +78,17 @@ extension PostgresStore {
                         $0.add(text: user.text)
                         $0.add(text: alias.text)
                         $0.add(limit)
-                    }, Statement(ErasureSQL.dropAllBodies, workspace) { $0.add(limit) }, Transactions.commit,
+                    }, Statement(ErasureSQL.dropAllBodies, workspace) { $0.add(limit) },
+                    Statement(OperatingSQL.dropEndedOfUser, workspace) { $0.add(text: user.text) },
+                    Statement(OperatingSQL.renameActs, workspace) {
+                        $0.add(text: user.text)
+                        $0.add(text: alias.text)
+                    }, Transactions.commit,
                 ])
         }.dropFirst(begin.count).map(\.affectedRows)
         return ErasureStep(
             ledgerEntries: changed.first ?? 0, bodies: changed.dropFirst().first ?? 0,
-            isDone: changed.dropLast().allSatisfy { $0 < limit })
+            isDone: changed.prefix(2).allSatisfy { $0 < limit })
     }
 
     /// One write, and see `Erasing`.

@@ -67,7 +67,7 @@ extension Metric {
     private static let tokenReasons = [
         "too_long", "malformed", "unsupported_header", "unknown_issuer", "algorithm_not_allowed", "unknown_key",
         "bad_signature", "bad_times", "not_yet_valid", "token_expired", "lifetime_too_long", "wrong_audience",
-        "required_claim", "no_user", "no_workspace", "keys_unavailable", "revoked", otherValue,
+        "required_claim", "no_user", "no_workspace", "keys_unavailable", "revoked", "admin", otherValue,
     ]
 
     private static let openingFaults = ["plain_text", "handshake", "proxy_header", otherValue]

@@ -185,6 +185,14 @@ struct BackupGround: Sendable {
             draft.put(.numbered(1))
             draft.grant(.bob, .a)
         }
+        let user = kind == .embedded ? "user" : "user_id"
+        try await run(
+            """
+            INSERT INTO sync_member_past (workspace, \(user), scope, role, since, ended)
+            VALUES ('another', 'carl', 'a', 'member', 1, 2)
+            """)
+        let acts = try #require(under.store as? any ActLog)
+        _ = try await acts.begin(OperatorAct(.compact, by: "root", at: 1_000, argument: "tab\t", reason: "because"))
         for count in [0, 1, 262_145, 700_000] { try await under.put(.honest(count), in: .a) }
         try await under.put(.honest(1), in: .b)
         let erasing = try #require(under.store as? any Erasing)

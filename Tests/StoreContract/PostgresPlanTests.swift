@@ -22,6 +22,9 @@ struct PostgresPlanTests {
         ),
         (SequencingSQL.removeClient, ["text", "uuid"]),
         (SequencingSQL.endMembers, ["text", "text[]", "text[]"]),
+        (OperatingSQL.keepEnded, ["text", "text[]", "text[]", "bigint[]"]),
+        (OperatingSQL.ended, ["text", "text", "text", "bigint"]),
+        (OperatingSQL.records, ["text", "uuid"]),
         (SequencingSQL.dropBodies, ["text", "bigint", "bigint"]),
         (LedgerSQL.trim, ["text", "text", "uuid", "bigint", "bigint"]),
         (LedgerSQL.history, ["text", "text", "uuid", "text", "bigint"]),
@@ -61,6 +64,8 @@ struct PostgresPlanTests {
     private static let searched = [
         "sync_clients": ["client"], "sync_seats": ["user_id", "scope"],
         "sync_records": ["collection", "id"], "sync_update_clients": ["client"],
+        "sync_keep_ended_members": ["user_id", "scope"], "sync_ended_members": ["user_id"],
+        "sync_records_of_id": ["id"],
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["place", "seq"],
         "sync_window": ["place", "seq"], "sync_page": ["place", "collection", "born"],
         "sync_trim_ledger": ["collection", "id"], "sync_history": ["collection", "id"],

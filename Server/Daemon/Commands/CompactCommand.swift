@@ -45,6 +45,9 @@ struct CompactCommand: AsyncParsableCommand {
             valueName: "time"))
     var keep: String?
 
+    @Option(help: "Why, for 'tidemark audit'.")
+    var why = ""
+
     @Flag(help: "Only show what would be forgotten.")
     var plan = false
 
@@ -83,7 +86,7 @@ struct CompactCommand: AsyncParsableCommand {
         do {
             let job = WorkspaceCompaction(
                 try configuration(ProcessInfo.processInfo.environment), workspace: WorkspaceID(workspace),
-                keep: olderThan.map { $0.duration.components.seconds * 1_000 })
+                keep: olderThan.map { $0.duration.components.seconds * 1_000 }, by: ShellOperator(reason: why))
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             if let time = try keptTime() {

@@ -34,9 +34,10 @@ struct DeviceOptions: ParsableArguments {
     }
 
     /// Sends a revocation; prints what is said of it.
-    func revoke(_ members: Fields, _ what: String) async throws {
+    func revoke(_ members: Fields, _ what: String, why: String) async throws {
         var call = members
         call["workspace"] = .string(workspace)
+        if !why.isEmpty { call["why"] = .string(why) }
         let answer = try await server.call("POST", "/v1/revocations", body: call.canonicalBytes)
         guard case .integer(let time)? = answer["not_before"] else {
             throw CommandFailure("the server does not say from when on tokens count")
@@ -144,6 +145,9 @@ extension DevicesCommand {
             help: "Every token of the workspace. Apps fetch others, and nobody has to sign in.")
         var isWorkspace = false
 
+        @Option(help: "Why, for 'tidemark audit'.")
+        var why = ""
+
         @OptionGroup var options: DeviceOptions
 
         func validate() throws {
@@ -158,7 +162,7 @@ extension DevicesCommand {
             if let user { members["user"] = .string(user) }
             if isWorkspace { members["all"] = true }
             try await options.revoke(
-                members, device.map { "device \($0.id)" } ?? user.map { "user \($0)" } ?? "everybody")
+                members, device.map { "device \($0.id)" } ?? user.map { "user \($0)" } ?? "everybody", why: why)
         }
     }
 
@@ -175,11 +179,14 @@ extension DevicesCommand {
         @Argument(help: ArgumentHelp("The device, as 'tidemark devices list' names it.", valueName: "id"))
         var device: DeviceID
 
+        @Option(help: "Why, for 'tidemark audit'.")
+        var why = ""
+
         @OptionGroup var options: DeviceOptions
 
         func run() async throws {
             try await options.revoke(
-                ["client": .string("\(device.id)"), "purge": true], "device \(device.id) is forgotten and")
+                ["client": .string("\(device.id)"), "purge": true], "device \(device.id) is forgotten and", why: why)
         }
     }
 }

@@ -50,7 +50,8 @@ struct EraseScopeCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let job = ScopeErasure(
-                try options.configuration(), scope: ScopeID(scope), workspace: WorkspaceID(options.workspace))
+                try options.configuration(), scope: ScopeID(scope), workspace: WorkspaceID(options.workspace),
+                by: ShellOperator(reason: options.why))
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             let report = ErasureReport("scope \(scope) of workspace \(options.workspace)")
@@ -103,7 +104,8 @@ struct EraseUserCommand: AsyncParsableCommand {
     func run() async throws {
         do {
             let job = UserErasure(
-                try options.configuration(), user: UserID(user), workspace: WorkspaceID(options.workspace))
+                try options.configuration(), user: UserID(user), workspace: WorkspaceID(options.workspace),
+                by: ShellOperator(reason: options.why))
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             let (name, report) = ("user \(user) of workspace \(options.workspace)", ErasureReport(""))
@@ -159,7 +161,9 @@ struct EraseWorkspaceCommand: AsyncParsableCommand {
 
     func run() async throws {
         do {
-            let job = WorkspaceErasure(try options.configuration(), workspace: WorkspaceID(options.workspace))
+            let job = WorkspaceErasure(
+                try options.configuration(), workspace: WorkspaceID(options.workspace),
+                by: ShellOperator(reason: options.why))
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             let name = options.workspace
@@ -202,6 +206,9 @@ struct EraseOptions: ParsableArguments {
 
     @Flag(help: "Only show what would go.")
     var plan = false
+
+    @Option(help: "Why, for 'tidemark audit'.")
+    var why = ""
 
     @Flag(help: "Do it. Without this, and without --plan, it is shown and refused.")
     var yes = false

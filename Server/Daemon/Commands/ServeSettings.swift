@@ -22,11 +22,20 @@ struct ServeSettings: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Where operators come: /metrics for Prometheus, /livez and /readyz. Nobody is asked who he is there, so that it \
-            belongs on an address that clients do not reach, such as 127.0.0.1:8081. (environment: \
-            TIDEMARK_ADMIN_LISTEN; default: there is none)
+            Where operators come: /metrics for Prometheus, /livez and /readyz, which ask nobody who he is, and with \
+            --admin-token-file the console and the API. It belongs on an address that clients do not reach, such as \
+            127.0.0.1:8081. (environment: TIDEMARK_ADMIN_LISTEN; default: there is none)
             """, valueName: "host:port"))
     var adminListen: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Tokens that open the console and the API for operators, one a line: a name, a space, and at least \
+            \(AdminTokens.bytesMin) bytes. (environment: TIDEMARK_ADMIN_TOKEN_FILE; default: there is no API, and with --dev \
+            one whose token everybody knows)
+            """, valueName: "file"))
+    var adminTokenFile: String?
 
     @Option(
         help: ArgumentHelp(
@@ -136,7 +145,8 @@ struct ServeSettings: ParsableArguments {
         var overrides: [Setting: String] = [:]
         for (setting, option, value) in [
             (Setting.database, "--database", database), (.listen, "--listen", listen),
-            (.adminListen, "--admin-listen", adminListen), (.schema, "--schema", schema),
+            (.adminListen, "--admin-listen", adminListen),
+            (.adminTokenFile, "--admin-token-file", adminTokenFile), (.schema, "--schema", schema),
             (.secretFile, "--secret-file", secretFile), (.issuers, "--issuers", issuers),
             (.cursorKeyFile, "--cursor-key-file", cursorKeyFile),
             (.durable, "--durable", durable), (.logLevel, "--log-level", logLevel),

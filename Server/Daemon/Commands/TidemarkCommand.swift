@@ -15,6 +15,7 @@ struct TidemarkCommand: AsyncParsableCommand {
               tidemark migrate --plan                 what a new version does to the tables
               tidemark backup backups/monday          a copy, while servers go on
               tidemark doctor                         what is risky, or about to go wrong
+              tidemark why --user bob --record ID     why Bob does not see it
 
             Exit status: 0 done, 1 failed, 2 something is damaged, 64 wrong usage.
             """,
@@ -23,5 +24,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
             EraseCommand.self, DevicesCommand.self, DoctorCommand.self,
+            WhyCommand.self, RecordCommand.self, MayCommand.self, ConnectionsCommand.self, AuditCommand.self,
         ])
 }

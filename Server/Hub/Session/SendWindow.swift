@@ -5,7 +5,8 @@ import TidemarkWire
 /// The frames that were sent and not acknowledged.
 struct SendWindow: Sendable {
     private var sizes = Deque<Int>()
-    private var bytes = 0
+    /// Of frames that are not acknowledged.
+    private(set) var bytes = 0
     /// Frames acknowledged since the connection began.
     private var acked: Int64 = 0
     /// When the oldest of them was sent, or the last acknowledgement came; `nil` when all is acknowledged.

@@ -90,6 +90,8 @@ package struct Session: Sendable {
         ephemeralBucket = TokenBucket(perSecond: rate, burst: rate, now: now)
     }
 
+    /// Bytes of frames that the client has not acknowledged.
+    package var unacknowledgedBytes: Int { window.bytes }
     /// True once `welcome` was sent and until the end.
     package var isStreaming: Bool { phase == .streaming }
     /// True from the end on; the connection may still have bytes to send.

@@ -10,6 +10,8 @@ package struct MemoryTables: Sendable {
     /// Those that are erased.
     var erased: Set<WorkspaceID> = []
     var revoked = MemoryRevocations()
+    /// What operators did, the newest last.
+    var acts: [OperatorAct] = []
 
     package init(limits: StoreLimits = StoreLimits()) { self.limits = limits }
 

@@ -38,6 +38,7 @@ extension WorkspaceTables {
             ledger[key] = kept.isEmpty ? nil : kept
         }
         step.isDone = step.tombstones < limit && room > 0
+        endedMemberships.removeAll { $0.ended <= horizon }
         if step.isDone { erased = erased.filter { !$0.value.isOver || $0.value.through > horizon } }
         return step
     }

@@ -5,6 +5,7 @@ extension WorkspaceTables {
     /// See `Erasing.erase`.
     mutating func erase(_ scope: ScopeID, keeping graves: Set<RecordKey>, limit: Int) -> ErasureStep {
         var step = ErasureStep()
+        endedMemberships.removeAll { $0.scope == scope }
         let rows = records.values.filter { $0.scope == scope && !($0.isDeleted && graves.contains($0.key)) }
             .sorted { $0.seq < $1.seq }
         for record in rows.prefix(max(1, limit)) {
@@ -27,6 +28,7 @@ extension WorkspaceTables {
     /// See `Erasing.eraseTraces`.
     mutating func eraseTraces(of user: UserID, as alias: UserID) -> ErasureStep {
         var step = ErasureStep()
+        endedMemberships.removeAll { $0.user == user }
         for (key, entries) in ledger {
             ledger[key] = entries.map { entry in
                 var entry = entry
@@ -174,7 +176,12 @@ extension InMemoryStore: Erasing {
     package func eraseTraces(
         of user: UserID, as alias: UserID, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> ErasureStep {
-        tables.withLock { $0.workspaces[workspace]?.eraseTraces(of: user, as: alias) ?? ErasureStep() }
+        tables.withLock { tables in
+            for index in tables.acts.indices where tables.acts[index].workspace == workspace {
+                if tables.acts[index].user == user { tables.acts[index].user = alias }
+            }
+            return tables.workspaces[workspace]?.eraseTraces(of: user, as: alias) ?? ErasureStep()
+        }
     }
 
     package func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) {

@@ -54,6 +54,7 @@ extension WorkspaceTables {
     }
 
     private mutating func store(_ change: MembershipChange) {
+        note(endOf: change)
         let since = change.since ?? grants[change.user]?[change.scope]?.since ?? change.begins
         grants[change.user, default: [:]][change.scope] = change.role.map {
             Grant(scope: change.scope, since: since, role: $0)

@@ -16,6 +16,8 @@ struct WorkspaceTables: Sendable {
     var listeners = Listeners()
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
+    /// In the order of their ends.
+    var endedMemberships: [EndedMembership] = []
     var horizon: SequenceNumber = 0
     /// The newest last.
     var lineage: [EpochStart] = []

@@ -1,0 +1,195 @@
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkOperations
+import TidemarkSequencer
+import TidemarkStore
+
+/// Why a user does not see a record, and what a device is stuck on: facts are read here, and judged as values.
+extension API {
+    private static let devicesMax = 200
+    private static let endedMax = 1_000
+    private static let closingsMax = 200
+    private static let refusalsMax = 50
+
+    /// `GET /admin/v1/why?workspace=&user=&record=[COLLECTION/]ID`.
+    func adminWhy(_ query: AdminQuery) async throws -> Fields {
+        let workspace = try query.required("workspace", try query.workspace())
+        let user = try query.required("user", try query.user())
+        let name = try query.required("record", try query.id("record", RecordName.init))
+        let story = WhyStory(try await whyFacts(user, name, in: workspace))
+        var answer: Fields = ["answer": .string(story.answer.rawValue)]
+        answer.put("sentence", story.sentence)
+        answer.put("sections", story.sections.map(\.fields))
+        answer.put("text", story.text)
+        answer.put(
+            "devices",
+            story.devices.map { line in
+                var fields = fields(of: line.device, in: workspace)
+                fields.put("state", line.state.rawValue)
+                fields.put("position", line.position)
+                return fields
+            })
+        return answer
+    }
+
+    private func whyFacts(
+        _ user: UserID, _ name: RecordName, in workspace: WorkspaceID
+    ) async throws -> WhyFacts {
+        let store = try inspecting
+        let snapshot = try await node.store.session(for: user, client: nil, in: workspace)
+        var facts = WhyFacts(
+            workspace: workspace, user: user, id: name.id, now: node.now(), schema: node.context.inForce.schema,
+            head: snapshot.head)
+        facts.horizon = snapshot.horizon
+        facts.grants = snapshot.grants
+        facts.records = try await records(name, in: workspace)
+        facts.ended = try await store.endedMemberships(of: user, scope: nil, in: workspace, limit: Self.endedMax)
+        if let record = facts.records.first(where: { !$0.isDeleted }) ?? facts.records.first {
+            facts.ledger = try await ledger(of: record, in: workspace)
+            facts.history = try await history(of: record, ledger: facts.ledger, in: workspace)
+            facts.isScopeErased = record.isDeleted && record.author == .erased
+        }
+        facts.devices = try await node.revocationStore.devices(
+            of: user, in: workspace, after: nil, limit: Self.devicesMax)
+        for device in facts.devices {
+            // One that has come back by a later token is connected, and is not asked for this.
+            facts.revoked[device.id] = node.revocations.notBefore(of: device.id, user: user, in: workspace)
+        }
+        facts.connections = await connections(in: workspace, user: user).rows.compactMap(\.fact)
+        facts.closings = closings(in: workspace, user: user, limit: Self.closingsMax)
+        facts.refusals = try await refusals(of: facts.devices, in: workspace)
+        return facts
+    }
+
+    /// `GET /admin/v1/device?workspace=&client=`: what it is stuck on.
+    func adminDevice(_ query: AdminQuery) async throws -> Fields {
+        let workspace = try query.required("workspace", try query.workspace())
+        let client = try query.required("client", try query.client())
+        let head = try await node.store.session(for: UserID("-"), client: nil, in: workspace).head
+        var facts = DeviceStory.Facts(id: client, workspace: workspace, now: node.now(), head: head)
+        facts.device = try await device(client, in: workspace)
+        if let device = facts.device {
+            facts.revokedBefore = node.revocations.notBefore(of: client, user: device.user, in: workspace)
+            facts.appMinimum =
+                node.context.minimum(for: device.app, of: Principal(user: device.user))?.description
+            facts.refusals = try await refusals(of: [device], in: workspace)
+        }
+        let row = await connections(in: workspace, client: client).rows.first
+        (facts.connection, facts.pending) = (row?.fact, row?.pending ?? 0)
+        facts.closings = closings(in: workspace, client: client, limit: 5)
+        let story = DeviceStory(facts)
+        var answer: Fields = ["answer": .string(story.answer.rawValue)]
+        answer.put("sentence", story.sentence)
+        answer.put("sections", story.sections.map(\.fields))
+        answer.put("text", story.text)
+        if let device = facts.device { answer["device"] = .object(fields(of: device, in: workspace)) }
+        return answer
+    }
+
+    func device(_ client: ClientID, in workspace: WorkspaceID) async throws -> Device? {
+        guard let owner = try await node.owner(of: client, in: workspace) else { return nil }
+        return try await node.revocationStore.devices(of: owner, in: workspace, after: nil, limit: .max >> 1)
+            .first { $0.id == client }
+    }
+
+    /// `GET /admin/v1/search?workspace=&q=`: what a word may be: a user, a device, a record, a scope.
+    func adminSearch(_ query: AdminQuery) async throws -> Fields {
+        let workspace = try query.required("workspace", try query.workspace())
+        let text = try query.required("q", query.text("q"))
+        var hits: [Fields] = []
+        if let name = RecordName(text) {
+            hits += try await records(name, in: workspace).map { record in
+                ["kind": "record", "name": .string("\(record.key)"), "scope": .string(record.scope.text)]
+            }
+            if let device = try await device(name.id, in: workspace) {
+                hits.append([
+                    "kind": "device", "name": .string(name.id.description), "user": .string(device.user.text),
+                ])
+            }
+        }
+        if let user = UserID(checking: text) {
+            let snapshot = try await node.store.session(for: user, client: nil, in: workspace)
+            let devices = try await node.revocationStore.devices(of: user, in: workspace, after: nil, limit: 1)
+            if !snapshot.grants.isEmpty || !devices.isEmpty {
+                hits.append([
+                    "kind": "user", "name": .string(text), "memberships": .integer(Int64(snapshot.grants.count)),
+                ])
+            }
+        }
+        if let scope = ScopeID(checking: text) {
+            let isShared = node.context.admission.schema.sharedScopes.contains(scope)
+            let members = try await members(of: scope, in: workspace).users
+            if isShared || !members.isEmpty {
+                hits.append([
+                    "kind": "scope", "name": .string(text), "members": .integer(Int64(members.count)),
+                ])
+            }
+        }
+        return ["workspace": .string(workspace.text), "hits": .array(hits.map { .object($0) })]
+    }
+
+    // MARK: Facts
+
+    private func connections(
+        in workspace: WorkspaceID, user: UserID? = nil, client: ClientID? = nil
+    ) async -> ConnectionSelection {
+        var query = ConnectionQuery()
+        (query.workspace, query.user, query.client) = (workspace, user, client)
+        query.limit = Self.devicesMax
+        return await node.connections(query)
+    }
+
+    private func closings(
+        in workspace: WorkspaceID, user: UserID? = nil, client: ClientID? = nil, limit: Int
+    ) -> [WhyFacts.Closing] {
+        node.closedConnections.newest(limit) { closed in
+            closed.row.workspace == workspace && (user.map { closed.row.user == $0 } ?? true)
+                && (client.map { closed.row.client == $0 } ?? true)
+        }.compactMap { closed in
+            closed.row.client.map {
+                WhyFacts.Closing(client: $0, time: closed.closed, code: closed.code, reason: closed.reason)
+            }
+        }
+    }
+
+    /// What the store still owes the devices, and what this process remembers.
+    private func refusals(of devices: [Device], in workspace: WorkspaceID) async throws -> [WhyFacts.Refusal] {
+        var found: [WhyFacts.Refusal] = []
+        for device in devices {
+            let remembered = refusedWrites(Self.refusalsMax) { refused in
+                refused.workspace == workspace && refused.client == device.id
+            }
+            let records = Dictionary(remembered.map { ($0.transaction, $0.records) }, uniquingKeysWith: { $1 })
+            var owed: [Int64: TransactionOutcome] = [:]
+            if device.settledThrough > device.ackedThrough {
+                let snapshot = try await node.store.session(for: device.user, client: device.id, in: workspace)
+                for result in snapshot.results where result.rejection != nil { owed[result.number] = result }
+            }
+            for result in owed.values.sorted(by: { $0.number > $1.number }).prefix(Self.refusalsMax) {
+                guard let rejection = result.rejection else { continue }
+                found.append(
+                    WhyFacts.Refusal(
+                        client: device.id, number: result.number, time: result.time, rejection: rejection,
+                        records: records[result.number] ?? [], isOwed: true))
+            }
+            found += remembered.filter { owed[$0.transaction] == nil }.map {
+                WhyFacts.Refusal(
+                    client: device.id, number: $0.transaction, time: $0.time, rejection: $0.rejection,
+                    records: $0.records, isOwed: false)
+            }
+        }
+        return found.sorted { ($0.time, $0.number) > ($1.time, $1.number) }
+    }
+}
+
+extension ConnectionRow {
+    /// `nil` for one that has not said who it is.
+    fileprivate var fact: WhyFacts.Connection? {
+        client.map { WhyFacts.Connection(client: $0, position: position, isSlow: isSlow) }
+    }
+}
+
+extension WhyStory.Section {
+    var fields: Fields { ["heading": .string(heading), "lines": .array(lines.map { .string($0) })] }
+}

@@ -1,0 +1,94 @@
+import HTTPTypes
+import Hummingbird
+import TidemarkModel
+import TidemarkNode
+import TidemarkSequencer
+import TidemarkTelemetry
+
+/// Lets operators in, by their tokens.
+package struct AdminGate: Sendable {
+    /// The name of who has a token, `nil` for nobody.
+    private let judge: @Sendable (String) -> String?
+
+    package init(_ judge: @escaping @Sendable (String) -> String?) { self.judge = judge }
+
+    /// The name of who calls.
+    ///
+    /// - Throws: for a call that a page of another origin makes, and one without a token that counts. Who has no good token
+    ///   waits before he is told so, and leaves a line and a count.
+    func caller(_ request: Request, _ context: APIContext, of api: API) async throws -> String {
+        try Self.refuseOtherSites(request)
+        guard let token = request.headers[.authorization].flatMap(API.bearerToken), let name = judge(token) else {
+            api.node.metrics.tokensRefused.count(Self.label)
+            api.node.parts.telemetry.security.note(
+                .token, Self.label, peer: api.peer(context.channel)?.ipAddress, context.trace.logged)
+            try await api.node.parts.environment.clock.sleep(for: api.node.limits.adminRefusalPause)
+            throw APIError.unauthenticated("this needs a token for operators: see --admin-token-file")
+        }
+        return name
+    }
+
+    /// A browser says where a call comes from; no page but our own makes one.
+    static func refuseOtherSites(_ request: Request) throws(APIError) {
+        guard let site = HTTPField.Name("Sec-Fetch-Site").flatMap({ request.headers[$0] }) else { return }
+        guard site == "same-origin" || site == "none" else {
+            throw APIError(.forbidden, "forbidden", "pages of other origins may not call the operators' API")
+        }
+    }
+
+    private static let label = "admin"
+}
+
+/// The members of a call's address.
+struct AdminQuery {
+    private let request: Request
+
+    init(_ request: Request) { self.request = request }
+
+    /// `nil` for one that is not there, or empty.
+    func text(_ name: String) -> String? {
+        let text = request.uri.queryParameters[Substring(name)].map(String.init)
+        return text?.isEmpty == false ? text : nil
+    }
+
+    func workspace() throws(APIError) -> WorkspaceID? { try id("workspace", WorkspaceID.init(checking:)) }
+
+    func user() throws(APIError) -> UserID? { try id("user", UserID.init(checking:)) }
+
+    func client() throws(APIError) -> ClientID? { try id("client") { UniqueID($0) } }
+
+    func scope() throws(APIError) -> ScopeID? { try id("scope", ScopeID.init(checking:)) }
+
+    func number(_ name: String) throws(APIError) -> Int64? { try id(name) { Int64($0) } }
+
+    /// At least 1.
+    func limit(_ usual: Int, max: Int) throws(APIError) -> Int {
+        guard let wanted = try number("limit") else { return usual }
+        return Int(clamping: min(Int64(max), Swift.max(1, wanted)))
+    }
+
+    /// - Throws: where it is not there.
+    func required<Value>(_ name: String, _ value: Value?) throws(APIError) -> Value {
+        guard let value else { throw APIError(.badRequest, "invalid", "\"\(name)\" is missing") }
+        return value
+    }
+
+    func id<Value>(_ name: String, _ read: (String) -> Value?) throws(APIError) -> Value? {
+        guard let text = text(name) else { return nil }
+        guard let value = read(text) else { throw APIError(.badRequest, "invalid", "\"\(name)\" does not read") }
+        return value
+    }
+}
+
+extension Fields {
+    /// The same member only where there is a value.
+    mutating func put(_ name: String, _ value: String?) { if let value { self[name] = .string(value) } }
+    mutating func put(_ name: String, _ value: Int64?) { if let value { self[name] = .integer(value) } }
+    mutating func put(_ name: String, _ value: Bool?) { if let value { self[name] = .boolean(value) } }
+    mutating func put(_ name: String, _ values: [Fields]) { self[name] = .array(values.map { .object($0) }) }
+}
+
+extension Response {
+    /// An answer of the operators' API.
+    init(_ fields: Fields) { self.init(json: fields.canonicalBytes) }
+}

@@ -1,0 +1,101 @@
+import HTTPTypes
+package import Hummingbird
+import NIOCore
+import TidemarkHub
+import TidemarkModel
+import TidemarkNode
+import TidemarkStore
+import TidemarkTelemetry
+
+extension API {
+    /// The routes of the listener for operators. `/livez`, `/readyz` and `/metrics` ask nobody who he is, so that they must not
+    /// be where clients come; what is below `/admin/v1` is for whoever has a token (deploy/admin.md).
+    ///
+    /// - Parameters:
+    ///   - figures: Prometheus' text, as of now.
+    ///   - gate: `nil` where there are no tokens: then there is no API either.
+    package func adminRouter(
+        figures: @escaping @Sendable () async -> String, gate: AdminGate?
+    ) -> Router<APIContext> {
+        let router = Router(context: APIContext.self)
+        router.add(middleware: errorAnswers)
+        router.get("/livez") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
+        router.get("/readyz") { _, _ in try await readiness() }
+        router.get("/metrics") { _, _ in
+            Response(
+                status: .ok, headers: [.contentType: MetricRegistry.contentType, .cacheControl: "no-store"],
+                body: .init(byteBuffer: ByteBuffer(string: await figures())))
+        }
+        guard let gate else { return router }
+        addConsole(to: router)
+        func get(_ path: String, _ call: @escaping @Sendable (AdminQuery) async throws -> Fields) {
+            router.get("/admin/v1/\(path)") { request, context in
+                _ = try await gate.caller(request, context, of: self)
+                return Response(try await call(AdminQuery(request)))
+            }
+        }
+        get("connections", adminConnections)
+        get("connections/closed", adminClosedConnections)
+        get("refused", adminRefusedWrites)
+        get("workspaces", adminWorkspaces)
+        get("scope", adminScope)
+        get("devices", adminDevices)
+        get("device", adminDevice)
+        get("record", adminRecord)
+        get("why", adminWhy)
+        get("search", adminSearch)
+        get("backups", adminBackups)
+        get("audit", adminAudit)
+        router.post("/admin/v1/may") { request, context in
+            _ = try await gate.caller(request, context, of: self)
+            return Response(try await adminMay(try await body(of: request)))
+        }
+        router.post("/admin/v1/revocations") { request, context in
+            let name = try await gate.caller(request, context, of: self)
+            return try await adminRevoke(try await body(of: request), by: name)
+        }
+        return router
+    }
+
+    /// What a store knows for operators.
+    ///
+    /// - Throws: where it knows nothing.
+    var inspecting: any Inspecting {
+        get throws(APIError) {
+            guard let store = node.store as? any Inspecting else {
+                throw APIError(.notImplemented, "invalid", "this store knows nothing for operators")
+            }
+            return store
+        }
+    }
+
+    /// Does what an operator wants done, between the lines that are kept of it.
+    func keeping<Value>(_ act: OperatorAct, _ body: () async throws -> Value) async throws -> Value {
+        guard let log = node.store as? any ActLog else { return try await body() }
+        return try await log.keeping(act, body)
+    }
+
+    /// `GET /admin/v1/audit?before=N&limit=N`: what operators did, the newest first.
+    func adminAudit(_ query: AdminQuery) async throws -> Fields {
+        guard let log = node.store as? any ActLog else {
+            throw APIError(.notImplemented, "invalid", "this store keeps nothing of what operators do")
+        }
+        let (before, limit) = (try query.number("before") ?? .max, try query.limit(100, max: 1_000))
+        let acts = try await log.acts(before: before, limit: limit)
+        var answer = Fields()
+        answer.put(
+            "acts",
+            acts.map { act in
+                var fields: Fields = [
+                    "number": .integer(act.number), "time": .integer(act.time), "who": .string(act.who),
+                    "act": .string(act.kind.rawValue), "argument": .string(act.argument), "why": .string(act.reason),
+                ]
+                fields.put("workspace", act.workspace?.text)
+                fields.put("user", act.user?.text)
+                fields.put("outcome", act.outcome)
+                return fields
+            })
+        answer.put("more", acts.count == limit)
+        return answer
+    }
+}

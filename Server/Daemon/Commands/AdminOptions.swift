@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import TidemarkCommandLine
+import TidemarkIdentity
+import TidemarkModel
+
+/// How the listener for operators is reached, and by which token.
+struct AdminOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            The listener for operators of a running server, its --admin-listen. What is said of connections is said of that \
+            server alone.
+            """, valueName: "url"))
+    var admin = "http://127.0.0.1:8081"
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The file that the server has as its --admin-token-file; the first token counts. (environment: \
+            TIDEMARK_ADMIN_TOKEN_FILE)
+            """, valueName: "file"))
+    var adminTokenFile: String?
+
+    @Flag(help: "Use the token that everybody knows, of a server that was started with --dev.")
+    var dev = false
+
+    @Flag(help: "Print the answer as JSON.")
+    var json = false
+
+    /// - Returns: the members of the answer.
+    /// - Throws: `CommandFailure` with the words of the server, or with what is in the way to it.
+    func call(
+        _ path: String, _ members: [(String, String?)] = [], body: [UInt8] = []
+    ) async throws -> Fields {
+        let query = members.compactMap { name, value in
+            value.flatMap { $0.addingPercentEncoding(withAllowedCharacters: Self.unreserved) }.map { "\(name)=\($0)" }
+        }
+        let address = "/admin/v1/" + path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+        let call = try OperatorCall(body.isEmpty ? "GET" : "POST", address, at: admin, token: try token(), body: body)
+        let (status, bytes) = try await call.answer()
+        // What does not read is no answer of such a listener, whatever is wrong with it.
+        guard let answer = try? JSONReader.read(bytes, { try $0.fields() }) else {
+            throw CommandFailure("\(admin) is no listener for operators: it answers with status \(status)")
+        }
+        guard status == 200 else {
+            if status == 404 {
+                throw CommandFailure("\(admin) has no API for operators: start the server with --admin-token-file")
+            }
+            throw CommandFailure(answer.text("msg") ?? "the server answers with status \(status)")
+        }
+        return answer
+    }
+
+    /// Prints the whole answer where that is asked for.
+    ///
+    /// - Returns: false where it is to be printed for people.
+    func printsJSON(_ answer: Fields) -> Bool {
+        if json { print(String(decoding: answer.canonicalBytes, as: UTF8.self)) }
+        return json
+    }
+
+    private static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+
+    private func token() throws -> String {
+        let path = adminTokenFile ?? ProcessInfo.processInfo.environment["TIDEMARK_ADMIN_TOKEN_FILE"]
+        guard let path, !path.isEmpty else {
+            guard dev else {
+                throw CommandFailure("name the server's file of tokens by --admin-token-file, or give --dev")
+            }
+            return AdminTokens.development
+        }
+        guard let contents = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure("cannot read \(path)")
+        }
+        let first = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
+        guard let token = first.split(whereSeparator: \.isWhitespace).last else {
+            throw CommandFailure("\(path) holds no token")
+        }
+        return String(token)
+    }
+}
+
+/// Which workspace is asked about.
+struct AdminWorkspace: ParsableArguments {
+    @Option(help: "The workspace.")
+    var workspace = SigningOptions.workspace
+
+    func validate() throws {
+        guard WorkspaceID(checking: workspace) != nil else {
+            throw ValidationError("--workspace must have 1 to 128 bytes and no control characters.")
+        }
+    }
+}
+
+/// An answer, a line at a time, without what steers a terminal.
+extension Fields {
+    func text(_ name: String) -> String? { if case .string(let text)? = self[name] { text } else { nil } }
+
+    func number(_ name: String) -> Int64? { if case .integer(let number)? = self[name] { number } else { nil } }
+
+    func list(_ name: String) -> [Fields] {
+        guard case .array(let values)? = self[name] else { return [] }
+        return values.compactMap { if case .object(let fields) = $0 { fields } else { nil } }
+    }
+
+    /// A time, or `-`.
+    func day(_ name: String) -> String { number(name).map(DevicesCommand.day) ?? "-" }
+
+    /// A text or a number, or `-`.
+    func word(_ name: String) -> String { text(name)?.withoutSteering ?? number(name).map { "\($0)" } ?? "-" }
+}
+
+extension String {
+    /// The same for a text of several lines.
+    var linesWithoutSteering: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { String($0).withoutSteering }
+            .joined(separator: "\n")
+    }
+}

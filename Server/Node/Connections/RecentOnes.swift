@@ -1,0 +1,91 @@
+import NIOCore
+import Synchronization
+package import TidemarkModel
+package import TidemarkSequencer
+
+/// The last things of a kind that happened in this process, numbered, the oldest forgotten first. Any thread.
+package final class RecentOnes<One: Sendable>: Sendable {
+    private struct State {
+        var ones = CircularBuffer<One>()
+        var number: Int64 = 0
+    }
+
+    private let countMax: Int
+    private let state = Mutex(State())
+
+    init(countMax: Int) { self.countMax = countMax }
+
+    /// - Parameter make: gets the number.
+    func note(_ make: (Int64) -> One) {
+        state.withLock { state in
+            state.number += 1
+            if state.ones.count == countMax { state.ones.removeFirst() }
+            state.ones.append(make(state.number))
+        }
+    }
+
+    /// Those that match, the newest first, at most `limit`.
+    package func newest(_ limit: Int, where matches: (One) -> Bool) -> [One] {
+        state.withLock { state in
+            var found: [One] = []
+            for one in state.ones.reversed() where matches(one) {
+                guard found.count < limit else { break }
+                found.append(one)
+            }
+            return found
+        }
+    }
+}
+
+/// A transaction that was refused here.
+package struct RefusedWrite: Hashable, Sendable {
+    /// Counts those of this process.
+    package var number: Int64
+    package var time: Milliseconds
+    package var workspace: WorkspaceID
+    package var user: UserID
+    package var client: ClientID
+    package var app: String?
+    /// The client's number of the transaction.
+    package var transaction: Int64
+    package var rejection: Rejection
+    /// Records that it was to write, the first ones; none where it did not pass the checks that need no state.
+    package var records: [RecordKey]
+
+    /// So many records are named.
+    package static let recordsMax = 16
+}
+
+extension Node {
+    /// So many closed connections, and refused writes, are remembered.
+    package static let recentMax = 1_000
+
+    /// Adds to what is done with the outcome of a submission that its refused writes are remembered.
+    package func noting(
+        _ submission: Submission, in workspace: WorkspaceID, _ completion: @escaping GroupCommit.Completion
+    ) -> GroupCommit.Completion {
+        { [refusedWrites, now] outcome in
+            if case .settled(_, let results) = outcome {
+                for result in results {
+                    guard let rejection = result.rejection else { continue }
+                    let index = Int(clamping: result.number - submission.first)
+                    refusedWrites.note { number in
+                        RefusedWrite(
+                            number: number, time: now(), workspace: workspace, user: submission.principal.user,
+                            client: submission.client, app: submission.app, transaction: result.number,
+                            rejection: rejection, records: submission.records(at: index))
+                    }
+                }
+            }
+            completion(outcome)
+        }
+    }
+}
+
+extension Submission {
+    /// What one of its entries writes.
+    fileprivate func records(at index: Int) -> [RecordKey] {
+        guard entries.indices.contains(index), case .success(let steps) = entries[index].steps else { return [] }
+        return steps.prefix(RefusedWrite.recordsMax).map(\.key)
+    }
+}

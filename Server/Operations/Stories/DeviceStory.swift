@@ -1,0 +1,145 @@
+package import TidemarkModel
+package import TidemarkStore
+
+/// What a device is stuck on, as far as the server knows: one story, and one sentence at its end. Pure.
+package struct DeviceStory: Hashable, Sendable {
+    /// What is the matter, the first that holds in this order.
+    package enum Answer: String, Sendable, CaseIterable {
+        case unknown
+        case revoked
+        case appTooOld = "app_too_old"
+        case notConnected = "not_connected"
+        case slow
+        case behind
+        case owed
+        case well
+    }
+
+    /// What is read of it.
+    package struct Facts: Sendable {
+        package var id: ClientID
+        package var workspace: WorkspaceID
+        package var now: Milliseconds
+        package var head: Head
+        /// `nil` where it is not registered.
+        package var device: Device?
+        package var revokedBefore: Milliseconds?
+        /// The least version of its app that is served, where its own is older.
+        package var appMinimum: String?
+        package var connection: WhyFacts.Connection?
+        /// Bytes of frames that it has not acknowledged.
+        package var pending: Int64 = 0
+        /// The last ones, the newest first.
+        package var closings: [WhyFacts.Closing] = []
+        package var refusals: [WhyFacts.Refusal] = []
+
+        package init(id: ClientID, workspace: WorkspaceID, now: Milliseconds, head: Head) {
+            self.id = id
+            self.workspace = workspace
+            self.now = now
+            self.head = head
+        }
+    }
+
+    package var answer: Answer
+    package var sentence: String
+    package var sections: [WhyStory.Section]
+
+    package init(_ facts: Facts) {
+        (answer, sentence) = Self.conclusion(facts)
+        sections = [Self.deviceSection(facts), Self.closingSection(facts), Self.refusalSection(facts)]
+    }
+
+    /// The story for a terminal.
+    package var text: String {
+        let parts = sections.map { section in
+            ([section.heading] + section.lines.map { "  " + $0 }).joined(separator: "\n")
+        }
+        return (parts + [sentence]).joined(separator: "\n\n")
+    }
+
+    private static func conclusion(_ facts: Facts) -> (Answer, String) {
+        func stuck(_ answer: Answer, _ reason: String) -> (Answer, String) {
+            (answer, "Device \(facts.id) is stuck because \(reason).")
+        }
+        guard let device = facts.device else {
+            return stuck(
+                .unknown,
+                "no device of that id is registered in workspace \(facts.workspace): it was removed, or never came;"
+                    + " when it comes it takes a new id")
+        }
+        guard let connection = facts.connection else {
+            if let time = facts.revokedBefore {
+                return stuck(
+                    .revoked,
+                    "its tokens from before \(Instant(time)) count no more: \(device.user) has to sign in again")
+            }
+            if let minimum = facts.appMinimum {
+                return stuck(
+                    .appTooOld, "its app \(device.app ?? "") is older than \(minimum), which is the least served")
+            }
+            let closing = facts.closings.first.map { ", and its last connection ended with \($0.words)" } ?? ""
+            return stuck(
+                .notConnected,
+                "it is not connected to this server; it was last seen at \(Instant(device.lastSeen))\(closing)")
+        }
+        if connection.isSlow {
+            return stuck(
+                .slow, "it does not take what it is sent: \(facts.pending) bytes are on their way and not acknowledged")
+        }
+        if connection.position < facts.head.seq {
+            return stuck(
+                .behind,
+                "it is connected and behind: it was sent everything up to #\(connection.position) of #\(facts.head.seq)"
+            )
+        }
+        let owed = facts.refusals.filter(\.isOwed)
+        if let last = owed.max(by: { $0.number < $1.number }) {
+            return stuck(
+                .owed,
+                "\(owed.count) of its writes were refused and it has not confirmed that; the last: transaction"
+                    + " \(last.number), \(last.rejection.code.rawValue), \(last.rejection.message)")
+        }
+        return (
+            .well,
+            "Device \(facts.id) is not stuck on anything that the server knows: it is connected and was sent everything"
+                + " up to #\(connection.position)."
+        )
+    }
+
+    private static func deviceSection(_ facts: Facts) -> WhyStory.Section {
+        guard let device = facts.device else {
+            return WhyStory.Section(heading: "DEVICE", lines: ["\(facts.id) is not registered"])
+        }
+        var lines = [
+            "\(facts.id) of \(device.user), \(device.app ?? "app unknown"), registered \(Instant(device.registered))",
+            "writes settled up to its number \(device.settledThrough), confirmed up to \(device.ackedThrough)",
+        ]
+        if let connection = facts.connection {
+            lines.append(
+                "connected, sent up to #\(connection.position) of #\(facts.head.seq), \(facts.pending) bytes not acknowledged"
+            )
+        } else {
+            lines.append("not connected here, last seen \(Instant(device.lastSeen))")
+        }
+        if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
+        return WhyStory.Section(heading: "DEVICE", lines: lines)
+    }
+
+    private static func closingSection(_ facts: Facts) -> WhyStory.Section {
+        let lines = facts.closings.map { "\(Instant($0.time)) \($0.words)" }
+        return WhyStory.Section(
+            heading: "LAST CONNECTIONS THAT ENDED (on this server)", lines: lines.isEmpty ? ["none remembered"] : lines)
+    }
+
+    private static func refusalSection(_ facts: Facts) -> WhyStory.Section {
+        let lines = facts.refusals.map { refusal in
+            let records = refusal.records.map { "\($0)" }.joined(separator: ", ")
+            return "\(Instant(refusal.time)) transaction \(refusal.number): \(refusal.rejection.code.rawValue),"
+                + " \(refusal.rejection.message)\(records.isEmpty ? "" : " [\(records)]")"
+                + (refusal.isOwed ? ", not confirmed" : "")
+        }
+        return WhyStory.Section(
+            heading: "REFUSED WRITES (parked on the device)", lines: lines.isEmpty ? ["none known"] : lines)
+    }
+}

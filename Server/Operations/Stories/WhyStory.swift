@@ -1,0 +1,262 @@
+package import TidemarkModel
+package import TidemarkStore
+
+/// Why a user sees a record, or does not: one story of what was read, and one sentence at its end. Pure.
+package struct WhyStory: Hashable, Sendable {
+    /// What is the matter, the first that holds in this order.
+    package enum Answer: String, Sendable, CaseIterable {
+        case noSuchWorkspace = "no_such_workspace"
+        case noSuchRecord = "no_such_record"
+        case noSuchUser = "no_such_user"
+        case scopeErased = "scope_erased"
+        case deleted
+        case unreadableCollection = "unreadable_collection"
+        case neverMember = "never_member"
+        case memberNoMore = "member_no_more"
+        case noDevice = "no_device"
+        case revoked
+        case notConnected = "not_connected"
+        case behind
+        case delivered
+    }
+
+    /// One device of the user, and what it has of the record.
+    package struct DeviceLine: Hashable, Sendable {
+        /// What it has of the record, or why nothing is known of that.
+        package enum State: String, Sendable {
+            case delivered, behind, away, revoked
+        }
+
+        package var device: Device
+        package var state: State
+        /// Of a connected one: every change up to here was sent.
+        package var position: SequenceNumber?
+        package var isSlow = false
+        package var closing: WhyFacts.Closing?
+    }
+
+    package var answer: Answer
+    /// Begins with the user, and says why.
+    package var sentence: String
+    /// The parts of the story, each with a heading.
+    package var sections: [Section]
+    package var devices: [DeviceLine]
+
+    /// A part of a story.
+    package struct Section: Hashable, Sendable {
+        package var heading: String
+        package var lines: [String]
+    }
+
+    package init(_ facts: WhyFacts) {
+        let reading = WhyReading(facts)
+        devices = reading.devices
+        (answer, sentence) = reading.conclusion
+        sections = reading.sections
+    }
+
+    /// The story for a terminal.
+    package var text: String {
+        let parts = sections.map { section in
+            ([section.heading] + section.lines.map { "  " + $0 }).joined(separator: "\n")
+        }
+        return (parts + [sentence]).joined(separator: "\n\n")
+    }
+}
+
+/// The facts, looked at.
+private struct WhyReading {
+    let facts: WhyFacts
+    let record: StoredRecord?
+    let devices: [WhyStory.DeviceLine]
+
+    init(_ facts: WhyFacts) {
+        self.facts = facts
+        // The living one, where collections share an id.
+        let record = facts.records.first { !$0.isDeleted } ?? facts.records.first
+        self.record = record
+        devices = facts.devices.map { device in
+            let connection = facts.connections.first { $0.client == device.id }
+            var line = WhyStory.DeviceLine(device: device, state: .away)
+            line.closing = facts.closings.first { $0.client == device.id }
+            if let connection {
+                line.position = connection.position
+                line.isSlow = connection.isSlow
+                line.state = connection.position >= record?.seq ?? 0 ? .delivered : .behind
+            } else if facts.revoked[device.id] != nil {
+                line.state = .revoked
+            }
+            return line
+        }
+    }
+
+    private var name: String { record.map { "\($0.key)" } ?? "\(facts.id)" }
+
+    private var isShared: Bool { record.map { facts.schema.stored.sharedScopes.contains($0.scope) } ?? false }
+
+    private var grant: Grant? { record.flatMap { record in facts.grants.first { $0.scope == record.scope } } }
+
+    private var past: [EndedMembership] {
+        record.map { record in facts.ended.filter { $0.scope == record.scope } } ?? []
+    }
+
+    /// Nothing of the user is known in the workspace.
+    private var isStranger: Bool {
+        facts.grants.isEmpty && facts.ended.isEmpty && facts.devices.isEmpty && facts.connections.isEmpty
+    }
+
+    var conclusion: (WhyStory.Answer, String) {
+        let (user, head) = (facts.user, facts.head.seq)
+        func because(_ answer: WhyStory.Answer, _ reason: String) -> (WhyStory.Answer, String) {
+            (answer, "\(user) does not see \(name) because \(reason).")
+        }
+        guard head > 0 else {
+            return because(
+                .noSuchWorkspace, "nothing was ever written in workspace \(facts.workspace): is its name right?")
+        }
+        guard let record else {
+            return because(
+                .noSuchRecord,
+                "no record of that id is stored: it was never created here (a device may still have it in its outbox),"
+                    + " or it was erased, or deleted before #\(facts.horizon) and forgotten")
+        }
+        guard !isStranger else {
+            return because(
+                .noSuchUser, "nothing is known of \(user) in workspace \(facts.workspace): no membership, no device")
+        }
+        if facts.isScopeErased { return because(.scopeErased, "its scope \(record.scope) was erased") }
+        if record.isDeleted { return because(.deleted, "it was deleted at #\(record.seq)\(deleter(of: record))") }
+        guard facts.schema.isReadable(record.key.collection) else {
+            return because(
+                .unreadableCollection,
+                "the schema in force has no collection \(record.key.collection), so nobody reads it")
+        }
+        if grant == nil, !isShared {
+            guard let last = past.first else {
+                return because(.neverMember, "\(user) was never a member of its scope \(record.scope)")
+            }
+            return because(
+                .memberNoMore,
+                "\(user) is not a member of its scope \(record.scope) any more since #\(last.ended)"
+                    + " (was \(last.role.rawValue) from #\(last.since) on)")
+        }
+        return delivery(of: record)
+    }
+
+    /// Of a record that the user may see: what the devices have of it.
+    private func delivery(of record: StoredRecord) -> (WhyStory.Answer, String) {
+        let user = facts.user
+        func because(_ answer: WhyStory.Answer, _ reason: String) -> (WhyStory.Answer, String) {
+            (answer, "\(user) does not see \(name) because \(reason).")
+        }
+        guard let latest = devices.max(by: { $0.device.lastSeen < $1.device.lastSeen }) else {
+            return because(.noDevice, "no device of \(user) is registered")
+        }
+        if let line = devices.first(where: { $0.state == .behind }) {
+            return because(
+                .behind,
+                "device \(line.device.id) is connected and behind: it was sent everything up to #\(line.position ?? 0),"
+                    + " and the record's last change is #\(record.seq)"
+                    + (line.isSlow ? "; it does not take what it is sent" : ""))
+        }
+        if let line = devices.first(where: { $0.state == .delivered }) {
+            let others = devices.count { $0.state == .away || $0.state == .revoked }
+            return (
+                .delivered,
+                "\(user) was sent \(name): device \(line.device.id) is connected and has everything up to"
+                    + " #\(line.position ?? 0); what it does not show is kept from view by the app, or has not been"
+                    + " fetched as a page yet" + (others > 0 ? " (\(others) other devices are not connected)." : ".")
+            )
+        }
+        guard !devices.allSatisfy({ $0.state == .revoked }) else {
+            return because(.revoked, "every device of \(user) is signed out by a revocation")
+        }
+        let reason = latest.closing.map { "; its last connection ended with \($0.words)" } ?? ""
+        return because(
+            .notConnected,
+            "no device of \(user) is connected to this server; the last one, \(latest.device.id), was seen at"
+                + " \(Instant(latest.device.lastSeen))\(reason)")
+    }
+
+    /// Who deleted it, where that is kept.
+    private func deleter(of record: StoredRecord) -> String {
+        let step = facts.history?.steps.first { $0.seq == record.seq && $0.kind == .deleted }
+        return step?.author.map { " by \($0)" } ?? " (by whom is not kept any more)"
+    }
+
+    var sections: [WhyStory.Section] {
+        [recordSection, membershipSection, deviceSection, refusalSection, overwrittenSection]
+    }
+
+    private var recordSection: WhyStory.Section {
+        var lines = facts.records.map { record in
+            let state = record.isDeleted ? "deleted at #\(record.seq)" : "living, last changed at #\(record.seq)"
+            return "\(record.key): \(state), created at #\(record.born) by \(record.author), in scope \(record.scope)"
+        }
+        if lines.isEmpty { lines = ["no record \(facts.id) is stored"] }
+        if isShared { lines.append("its scope is shared: every user of the workspace sees it") }
+        if facts.isScopeErased { lines.append("its scope was erased") }
+        if let history = facts.history {
+            lines.append("its writes are known from #\(history.knownFrom) on: \(history.steps.count) of them")
+        }
+        lines.append("the workspace stands at #\(facts.head.seq), and has forgotten deletions up to #\(facts.horizon)")
+        return WhyStory.Section(heading: "RECORD", lines: lines)
+    }
+
+    private var membershipSection: WhyStory.Section {
+        var lines: [String] = []
+        if let grant { lines.append("\(grant.role.rawValue) of \(grant.scope) since #\(grant.since)") }
+        lines += past.map { "was \($0.role.rawValue) of \($0.scope) from #\($0.since) to #\($0.ended)" }
+        if lines.isEmpty { lines = ["none in the record's scope, now or since #\(facts.horizon)"] }
+        lines.append("\(facts.user) has \(facts.grants.count) memberships in the workspace")
+        return WhyStory.Section(heading: "MEMBERSHIPS OF \(facts.user)", lines: lines)
+    }
+
+    private var deviceSection: WhyStory.Section {
+        let lines = devices.map { line in
+            var words = ["\(line.device.id)", line.state.rawValue]
+            if let app = line.device.app { words.append(app) }
+            if let position = line.position { words.append("sent up to #\(position)") }
+            if line.isSlow { words.append("does not take what it is sent") }
+            if line.position == nil { words.append("last seen \(Instant(line.device.lastSeen))") }
+            if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
+            if line.position == nil, let closing = line.closing { words.append("ended with \(closing.words)") }
+            return words.joined(separator: ", ")
+        }
+        return WhyStory.Section(
+            heading: "DEVICES (connections to this server only)", lines: lines.isEmpty ? ["none"] : lines)
+    }
+
+    private var refusalSection: WhyStory.Section {
+        let own = facts.refusals.filter { refusal in
+            refusal.records.isEmpty || refusal.records.contains { $0.id == facts.id }
+        }
+        let lines = own.map { refusal in
+            let subject = refusal.records.isEmpty ? " (of which record is not kept)" : ""
+            let owed = refusal.isOwed ? ", which the device has not confirmed" : ""
+            return "\(Instant(refusal.time)) device \(refusal.client), transaction \(refusal.number):"
+                + " \(refusal.rejection.code.rawValue), \(refusal.rejection.message)\(subject)\(owed)"
+        }
+        return WhyStory.Section(
+            heading: "REFUSED WRITES (parked on the device)", lines: lines.isEmpty ? ["none known"] : lines)
+    }
+
+    private var overwrittenSection: WhyStory.Section {
+        let lines = facts.ledger.map { entry in
+            "#\(entry.seq) \(Instant(entry.time)) \(entry.author) replaced \(entry.value.field)"
+                + " \(entry.value.old?.json.excerpt() ?? "nothing") by \(entry.value.new?.json.excerpt() ?? "nothing")"
+                + " without having seen it"
+        }
+        return WhyStory.Section(heading: "OVERWRITTEN VALUES", lines: lines.isEmpty ? ["none kept"] : lines)
+    }
+}
+
+extension Device {
+    /// A device registers itself when it comes for the first time.
+    var lastSeen: Milliseconds { max(seen, registered) }
+}
+
+extension WhyFacts.Closing {
+    /// Code and reason.
+    var words: String { (code.map { "\($0), " } ?? "") + reason }
+}

@@ -1,0 +1,105 @@
+import Testing
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkNode
+
+@testable import TidemarkAssembly
+@testable import TidemarkIdentity
+
+/// Who may call the operators' API (R-121).
+@Suite(.timeLimit(.minutes(5))) struct AdminAccessTests {
+    private static let paths = [
+        "connections", "connections/closed", "refused", "workspaces", "scope", "devices", "device", "record", "why",
+        "search", "backups", "audit",
+    ]
+
+    @Test func `without a good token nothing is told, and each try is counted and has a line`() async throws {
+        let log = LogCapture()
+        try await TestServer.administered(log: log) { server in
+            let user = try server.token("ann", isOperator: true)
+            for token in [nil, "wrong", TestServer.adminToken + "x", user, AdminTokens.development] {
+                let answer = try await server.adminCall("/admin/v1/workspaces", token: token)
+                #expect(answer.status == 401 && !answer.text.contains("workspaces\":"))
+            }
+            for path in Self.paths {
+                #expect(try await server.adminCall("/admin/v1/\(path)", token: nil).status == 401)
+            }
+            for path in ["may", "revocations"] {
+                #expect(try await server.adminCall("/admin/v1/\(path)", token: nil, body: "{}").status == 401)
+            }
+            #expect(try await server.adminCall("/admin/v1/workspaces").status == 200)
+            let figures = try await Figures(of: server)
+            #expect(figures[#"tidemark_tokens_refused_total{reason="admin"}"#] == Double(5 + Self.paths.count + 2))
+        }
+        #expect(log.lines.contains { $0.contains("Refused a token") && $0.contains("label=admin peer=127.0.0.1") })
+        #expect(!log.lines.contains { $0.contains(TestServer.adminToken) })
+    }
+
+    @Test func `who has no good token waits for the refusal`() async throws {
+        try await TestServer.administered(change: { $0.node.adminRefusalPause = .milliseconds(300) }) { server in
+            let begun = ContinuousClock.now
+            let answer = try await server.adminCall("/admin/v1/workspaces", token: "wrong")
+            #expect(answer.status == 401)
+            #expect(begun.duration(to: .now) >= .milliseconds(300))
+        }
+    }
+
+    @Test func `pages of other origins may not call, whatever token they have`() async throws {
+        try await TestServer.administered { server in
+            for (site, status) in [("cross-site", 403), ("same-site", 403), ("same-origin", 200), ("none", 200)] {
+                let answer = try await server.adminCall(
+                    "/admin/v1/workspaces", headers: [("Sec-Fetch-Site", site)])
+                #expect(answer.status == status, "\(site)")
+            }
+        }
+    }
+
+    @Test func `without tokens there is no API, and where clients come there never is`() async throws {
+        try await TestServer.running(environment: TestServer.operated) { server in
+            for path in ["/admin/v1/workspaces", "/"] {
+                let answer = try await server.adminCall(path)
+                #expect(answer.status == 404)
+            }
+        }
+        try await TestServer.administered { server in
+            let header = [("Authorization", "Bearer \(TestServer.adminToken)")]
+            let byUser = try await server.call("GET", "/admin/v1/workspaces", as: "ann")
+            let byOperator = try await server.call("GET", "/admin/v1/workspaces", headers: header)
+            let asUser = try await server.call("GET", "/v1/clients", headers: header)
+            #expect(byUser.status == 404 && byOperator.status == 404 && asUser.status == 401)
+        }
+    }
+
+    @Test func `for trying things out there is a token that everybody knows, on this machine alone`() throws {
+        let base = ["TIDEMARK_DEV": "1", "TIDEMARK_ADMIN_LISTEN": "127.0.0.1:8081"]
+        let tokens = try ServerConfiguration(environment: base).adminTokens
+        #expect(tokens?.holder(of: AdminTokens.development) == "admin")
+        #expect(throws: ConfigurationError.self) {
+            try ServerConfiguration(environment: base.merging(["TIDEMARK_ADMIN_LISTEN": "0.0.0.0:8081"]) { $1 })
+        }
+        #expect(try ServerConfiguration(environment: ["TIDEMARK_DEV": "1"]).adminTokens == nil)
+        let missing = base.merging(["TIDEMARK_ADMIN_TOKEN_FILE": "/nowhere/tokens"]) { $1 }
+        #expect(throws: ConfigurationError.self) { try ServerConfiguration(environment: missing) }
+    }
+
+    @Test func `what does not read is refused by its name`() async throws {
+        try await TestServer.administered { server in
+            for path in [
+                "connections?sort=name", "connections?after=x", "connections?order=up", "connections?client=x",
+                "devices", "devices?workspace=w&after=x", "record?workspace=w&record=a/b/c", "record?workspace=w",
+                "why?workspace=w&user=ann", "device?workspace=w", "audit?before=x", "search?workspace=w",
+                "scope?workspace=w",
+                "workspaces?after=%00",
+            ] {
+                let answer = try await server.adminCall("/admin/v1/" + path)
+                #expect(answer.status == 400, "\(path)")
+            }
+            for body in ["", "{", "[]", #"{"workspace":"w"}"#, #"{"workspace":"w","x":1}"#] {
+                let answer = try await server.adminCall("/admin/v1/may", body: body)
+                #expect(answer.status == 400, "\(body)")
+            }
+            let nowhere = try await server.adminCall("/admin/v1/revocations", body: #"{"user":"ann"}"#)
+            #expect(nowhere.status == 400)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Crypto
+import Foundation
+import Testing
+import TidemarkNIOTransport
+
+/// The console's page, as far as its bytes can say it. What it does in a browser tries `Tests/Console/console.py`.
+@Suite(.timeLimit(.minutes(5))) struct ConsolePageTests {
+    private func page() async throws -> (html: String, headers: [String: String]) {
+        nonisolated(unsafe) var page: (String, [String: String]) = ("", [:])
+        try await TestServer.administered { server in
+            let answer = try await server.adminCall("/", token: nil)
+            #expect(answer.status == 200)
+            page = (answer.text, Dictionary(answer.headers.map { ($0.0.lowercased(), $0.1) }, uniquingKeysWith: { $1 }))
+        }
+        return (page.0, page.1)
+    }
+
+    @Test func `nothing but its own script and style may run, and nobody else is asked`() async throws {
+        let (html, headers) = try await page()
+        let policy = try #require(headers["content-security-policy"])
+        for part in [
+            "default-src 'none'", "connect-src 'self'", "base-uri 'none'", "form-action 'none'",
+            "frame-ancestors 'none'",
+            "require-trusted-types-for 'script'",
+        ] {
+            #expect(policy.contains(part))
+        }
+        #expect(!policy.contains("unsafe") && !policy.contains("http"))
+        for tag in ["script", "style"] {
+            let parts = html.components(separatedBy: "<\(tag)>")
+            #expect(parts.count == 2, "one \(tag)")
+            let text = try #require(parts.last?.components(separatedBy: "</\(tag)>").first)
+            let digest = Data(SHA256.hash(data: Data(text.utf8))).base64EncodedString()
+            #expect(policy.contains("\(tag)-src 'sha256-\(digest)'"))
+        }
+        #expect(headers["x-frame-options"] == "DENY" && headers["x-content-type-options"] == "nosniff")
+        #expect(headers["cache-control"] == "no-store" && headers["set-cookie"] == nil)
+    }
+
+    @Test func `it names no other resource, and puts nothing into itself as markup`() async throws {
+        let html = try await page().html
+        for word in [
+            "http://", "https://", "//cdn", "src=", "@import", "url(", "innerHTML", "outerHTML", "insertAdjacentHTML",
+            "document.write", "eval(", "Function(", "style=", "onclick=", "localStorage", "document.cookie",
+        ] {
+            #expect(!html.contains(word), "\(word)")
+        }
+        #expect(html.contains("prefers-color-scheme: dark") && html.contains("prefers-reduced-motion"))
+        #expect(html.contains("aria-live=\"polite\"") && html.contains(":focus-visible"))
+    }
+
+    @Test func `a frame or a script of another page does not get it, a link leads to it`() async throws {
+        try await TestServer.administered { server in
+            for (dest, status) in [("iframe", 403), ("script", 403), ("document", 200)] {
+                let answer = try await server.adminCall(
+                    "/", token: nil, headers: [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Dest", dest)])
+                #expect(answer.status == status, "\(dest)")
+            }
+        }
+    }
+}

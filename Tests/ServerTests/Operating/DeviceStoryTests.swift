@@ -1,0 +1,76 @@
+import Testing
+import TidemarkModel
+import TidemarkOperations
+import TidemarkStore
+
+/// Each answer to what a device is stuck on, out of facts.
+@Suite struct DeviceStoryTests {
+    private static let id = Sample.id(7)
+
+    /// A device that is connected and has everything; each test changes one thing.
+    private func answer(_ change: (inout DeviceStory.Facts) -> Void = { _ in }) -> DeviceStory {
+        var facts = DeviceStory.Facts(
+            id: Self.id, workspace: WorkspaceID("w"), now: 1_700_000_000_000,
+            head: Head(seq: 50, nonce: 1, time: 1, epoch: 1))
+        facts.device = Device(
+            id: Self.id, user: UserID("bob"), registered: 5, seen: 1_700_000_000_000, app: "chat/1", settledThrough: 3,
+            ackedThrough: 1)
+        facts.connection = WhyFacts.Connection(client: Self.id, position: 50, isSlow: false)
+        change(&facts)
+        return DeviceStory(facts)
+    }
+
+    @Test func `a device that has everything is stuck on nothing`() {
+        #expect(answer().answer == .well && answer().sentence.contains("is not stuck on anything"))
+    }
+
+    @Test func `one that is not registered`() {
+        let story = answer { $0.device = nil }
+        #expect(story.answer == .unknown && story.sentence.contains("no device of that id is registered"))
+    }
+
+    @Test func `one that is signed out`() {
+        let story = answer { facts in
+            (facts.connection, facts.revokedBefore) = (nil, 1_700_000_000_000)
+        }
+        #expect(story.answer == .revoked && story.sentence.contains("2023-11-14T22:13:20Z count no more"))
+    }
+
+    @Test func `one whose app is too old`() {
+        let story = answer { facts in
+            (facts.connection, facts.appMinimum) = (nil, "2")
+        }
+        #expect(story.answer == .appTooOld && story.sentence.contains("its app chat/1 is older than 2"))
+    }
+
+    @Test func `one that is not connected, and how that ended`() {
+        let story = answer { facts in
+            facts.connection = nil
+            facts.closings = [WhyFacts.Closing(client: Self.id, time: 1, code: nil, reason: "the connection was lost")]
+        }
+        #expect(story.answer == .notConnected)
+        #expect(story.sentence.contains("its last connection ended with the connection was lost"))
+    }
+
+    @Test func `one that takes nothing, and one that is behind`() {
+        let slow = answer { facts in
+            facts.connection?.isSlow = true
+            facts.pending = 4_096
+        }
+        #expect(slow.answer == .slow && slow.sentence.contains("4096 bytes"))
+        let behind = answer { $0.connection?.position = 49 }
+        #expect(behind.answer == .behind && behind.sentence.contains("up to #49 of #50"))
+    }
+
+    @Test func `one that has not confirmed what was refused`() {
+        func refusal(_ number: Int64, owed: Bool) -> WhyFacts.Refusal {
+            WhyFacts.Refusal(
+                client: Self.id, number: number, time: 1, rejection: Rejection(.forbidden, "no \(number)"), records: [],
+                isOwed: owed)
+        }
+        let owed = answer { $0.refusals = [refusal(3, owed: true), refusal(2, owed: true), refusal(9, owed: false)] }
+        #expect(owed.answer == .owed && owed.sentence.contains("2 of its writes were refused"))
+        #expect(owed.sentence.contains("transaction 3, forbidden, no 3"))
+        #expect(answer { $0.refusals = [refusal(9, owed: false)] }.answer == .well)
+    }
+}

@@ -1,0 +1,144 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+/// What every store keeps for operators: what they did, memberships that are over, and what they look up.
+@Suite struct OperatingTests {
+    private func inspecting(_ under: StoreUnderTest) throws -> any Inspecting {
+        try #require(under.store as? any Inspecting)
+    }
+
+    private func ended(
+        _ under: StoreUnderTest, _ user: UserID = .ann, scope: ScopeID? = nil, limit: Int = 10
+    ) async throws -> [EndedMembership] {
+        try await inspecting(under).endedMemberships(of: user, scope: scope, in: under.workspace, limit: limit)
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `acts are kept in their order, with what became of them`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let log = try #require(under.store as? any ActLog)
+            var revoke = OperatorAct(
+                .revoke, by: "ann's laptop", at: 5, in: under.workspace, user: .bob, argument: "all", reason: "lost")
+            var apply = OperatorAct(.schemaApply, by: "root", at: 6, argument: String(repeating: "é", count: 400))
+            #expect(apply.argument.utf8.count <= OperatorAct.textBytesMax)
+            revoke.number = try await log.begin(revoke)
+            apply.number = try await log.begin(apply)
+            #expect(apply.number > revoke.number && revoke.number > 0)
+            try await log.end(revoke.number, OperatorAct.done)
+            revoke.outcome = "done"
+            #expect(try await log.acts(before: apply.number + 1, limit: 2) == [apply, revoke])
+            #expect(try await log.acts(before: apply.number + 1, limit: 1) == [apply])
+            #expect(try await log.acts(before: apply.number, limit: 1) == [revoke])
+            #expect(try await log.acts(before: .max, limit: 0).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `an act that fails says so, and is thrown on`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let log = try #require(under.store as? any ActLog)
+            let act = OperatorAct(.compact, by: "root", at: 7, in: under.workspace)
+            await #expect(throws: StoreError.self) {
+                try await log.keeping(act) { throw StoreError(.data, "there is no such workspace") }
+            }
+            #expect(try await log.keeping(act) { 3 } == 3)
+            let kept = try await log.acts(before: .max, limit: 50).filter { $0.workspace == under.workspace }
+            #expect(kept.count == 2 && kept.first?.outcome == OperatorAct.done)
+            #expect(kept.last?.outcome?.contains("there is no such workspace") == true)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a membership that ends is known with its numbers and its last role`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            try await under.commit { draft in
+                draft.grant(.ann, .a)
+                draft.grant(.ann, .b)
+                draft.grant(.bob, .a)
+            }
+            #expect(try await ended(under).isEmpty)
+            try await under.commit { $0.changeRole(.ann, .a, .admin) }
+            try await under.commit { $0.revoke(.ann, .a) }
+            let first = EndedMembership(user: .ann, scope: .a, role: .admin, since: 1, ended: 5)
+            #expect(try await ended(under) == [first])
+            try await under.commit { $0.grant(.ann, .a) }
+            // It ends and begins again within one batch.
+            try await under.commit { draft in
+                draft.revoke(.ann, .a)
+                draft.grant(.ann, .a)
+            }
+            let second = EndedMembership(user: .ann, scope: .a, role: .member, since: 6, ended: 7)
+            #expect(try await ended(under) == [second, first])
+            #expect(try await ended(under, limit: 1) == [second])
+            #expect(try await ended(under, scope: .b).isEmpty)
+            #expect(try await ended(under, .bob).isEmpty)
+            let grants = try await under.store.session(for: .ann, client: nil, in: under.workspace).grants
+            #expect(Set(grants.map(\.since)) == [2, 8])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `memberships that are over go with their user, their scope, and behind the horizon`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { under in
+            for user in [UserID.ann, .bob] {
+                for scope in [ScopeID.a, .b] {
+                    try await under.commit { $0.grant(user, scope) }
+                    try await under.commit { $0.revoke(user, scope) }
+                }
+            }
+            #expect(try await ended(under).count == 2)
+            let erasing = try #require(under.store as? any Erasing)
+            _ = try await erasing.beginErasure(of: .a, in: under.workspace, now: 2_000)
+            _ = try await erasing.erase(.a, in: under.workspace, keeping: [], limit: 10)
+            #expect(try await ended(under).map(\.scope) == [.b])
+            #expect(try await ended(under, .bob).map(\.scope) == [.b])
+            let log = try #require(under.store as? any ActLog)
+            let number = try await log.begin(
+                OperatorAct(.eraseUser, by: "root", at: 1, in: under.workspace, user: .bob))
+            _ = try await erasing.beginErasure(of: .bob, as: UserID("erased-1"), in: under.workspace, now: 2_000)
+            _ = try await erasing.eraseTraces(of: .bob, as: UserID("erased-1"), in: under.workspace, limit: 10)
+            #expect(try await ended(under, .bob).isEmpty)
+            #expect(try await ended(under).count == 1)
+            let act = try await log.acts(before: number + 1, limit: 1).first
+            #expect(act?.user == UserID("erased-1"), "acts do not name who is erased")
+            let compacting = try #require(under.store as? any Compacting)
+            _ = try await under.commit(time: 900_000) { _ = $0.skip() }
+            _ = try await under.commit(time: 900_001) { _ = $0.skip() }
+            let order = CompactionOrder(time: 900_000, scopeCollections: [])
+            while try await !compacting.compact(under.workspace, order).isDone {}
+            #expect(try await ended(under).isEmpty)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `a record is found by its id alone, and a workspace by its name`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let store = try inspecting(under)
+            try await under.commit { draft in
+                draft.put(.numbered(1), in: .a, collection: "notes", body: #"{"data":1}"#)
+                draft.put(.numbered(1), in: .b, collection: "rooms", body: #"{"title":"t"}"#)
+                draft.grant(.ann, .a)
+            }
+            let other = WorkspaceID("\(under.workspace)-2")
+            let last = try await under.commit(in: other, time: 61_000) { $0.grant(.ann, .a) }
+            let found = try await store.records(.numbered(1), in: under.workspace)
+            #expect(found.map(\.key.collection) == ["notes", "rooms"] && found.map(\.scope) == [.a, .b])
+            #expect(try await store.records(.numbered(2), in: under.workspace).isEmpty)
+            #expect(try await store.records(.numbered(1), in: other).isEmpty)
+            // One page at a time, in the order of the names.
+            let before = WorkspaceID(String(under.workspace.text.dropLast()))
+            var (seen, place): ([WorkspaceFigures], WorkspaceID?) = ([], before)
+            while let some = try await store.workspaces(after: place, limit: 1).first, some.workspace <= other {
+                seen.append(some)
+                place = some.workspace
+            }
+            let own = try #require(seen.first { $0.workspace == under.workspace })
+            #expect(own.head.seq == 3 && own.members == 1 && own.recent?.low == 1 && own.recent?.time == 1_000)
+            #expect(own.perMinute(now: 61_000) == 3, "it falls while nothing is written")
+            #expect(seen.last { $0.workspace == other }?.head == last.head)
+        }
+    }
+}
