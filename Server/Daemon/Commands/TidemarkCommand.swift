@@ -23,5 +23,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
             EraseCommand.self, DevicesCommand.self, DoctorCommand.self,
+            SettingsCommand.self,
         ])
 }
