@@ -82,6 +82,7 @@ final class ServiceNotice: Service {
             do {
                 try await channel.writeAndFlush(ByteBuffer(string: words + "\n"))
             } catch {
+                // The first error is the one to tell.
                 try? await channel.close()
                 throw error
             }

@@ -2,6 +2,7 @@ package import TidemarkModel
 
 /// A JSON value that knows where it stands, so that what is wrong with it can be said by line.
 package struct LocatedJSON {
+    /// What it is, with its parts.
     package indirect enum Value {
         case object([(name: String, value: LocatedJSON)])
         case array([LocatedJSON])

@@ -50,6 +50,8 @@ Description: self-hosted, local-first sync server
 CONTROL
     printf '/etc/tidemark/tidemark.json\n' >"$tree/DEBIAN/conffiles"
     install -m 0755 "$top"/deploy/package/{postinst,prerm,postrm} "$tree/DEBIAN/"
+    # Where Debian's packages expect it.
+    sed -i '1s|.*|#!/bin/bash|' "$tree"/DEBIAN/{postinst,prerm,postrm}
     (cd "$tree" && find . -path ./DEBIAN -prune -o -type f -printf '%P\0' | sort -z | xargs -0 md5sum >DEBIAN/md5sums)
     chmod -R go-w "$tree"
     SOURCE_DATE_EPOCH=$SOURCE_DATE_EPOCH dpkg-deb --root-owner-group -Zxz --build "$tree" "$file" >/dev/null

@@ -44,6 +44,7 @@ package enum Setting: String, Sendable, CaseIterable {
         }
     }
 
+    /// What is said of a setting wherever people read of it.
     package struct Row: Sendable {
         package let form: Form
         /// What stands for the value in the help; `nil` for a flag.
@@ -60,6 +61,7 @@ package enum Setting: String, Sendable, CaseIterable {
         }
     }
 
+    /// Its line of the table.
     package var row: Row {
         switch self {
         case .config:
@@ -168,6 +170,7 @@ package enum Setting: String, Sendable, CaseIterable {
         }
     }
 
+    /// How a file says it.
     package var form: Form { row.form }
 
     private static let prefix = "TIDEMARK_"

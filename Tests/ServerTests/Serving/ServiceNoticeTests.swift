@@ -11,33 +11,38 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ServiceNoticeTests {
     private static let loops = MultiThreadedEventLoopGroup(numberOfThreads: 2)
 
-    /// The socket of a service manager: what was told to it, in order.
-    private struct Manager {
-        let path: String
+    /// The socket of a service manager: what was told to it, in order, until it is told of the stop.
+    private struct NoticeSocket {
+        let path = "/tmp/tidemark-notice-\(UUID().uuidString.prefix(8))"
         let told: AsyncStream<String>
-        let channel: any Channel
 
-        private final class Inbox: ChannelInboundHandler {
-            typealias InboundIn = AddressedEnvelope<ByteBuffer>
-            let told: AsyncStream<String>.Continuation
-            init(_ told: AsyncStream<String>.Continuation) { self.told = told }
-            func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-                told.yield(String(buffer: unwrapInboundIn(data).data))
+        init() throws {
+            let (told, continuation) = AsyncStream<String>.makeStream()
+            self.told = told
+            let socket = try Self.bound(to: path)
+            Thread.detachNewThread {
+                var bytes = [UInt8](repeating: 0, count: 512)
+                var isOpen = true
+                while isOpen {
+                    let count = recv(socket, &bytes, bytes.count, 0)
+                    let words = String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
+                    continuation.yield(words)
+                    isOpen = count > 0 && words != "STOPPING=1\n"
+                }
+                close(socket)
+                continuation.finish()
             }
         }
 
-        init() async throws {
-            path = "/tmp/tidemark-notice-\(UUID().uuidString.prefix(8))"
-            let (told, continuation) = AsyncStream<String>.makeStream()
-            self.told = told
-            channel = try await DatagramBootstrap(group: ServiceNoticeTests.loops)
-                .channelInitializer { channel in
-                    channel.eventLoop.makeCompletedFuture {
-                        try channel.pipeline.syncOperations.addHandler(Inbox(continuation))
-                    }
-                }
-                .bind(unixDomainSocketPath: path).get()
+        private static func bound(to path: String) throws -> Int32 {
+            let address = try SocketAddress(unixDomainSocketPath: path)
+            let socket = Foundation.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+            let code = address.withSockAddr { bind(socket, $0, socklen_t($1)) }
+            guard socket >= 0, code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            return socket
         }
+
+        func remove() { unlink(path) }
     }
 
     private func notice(_ address: ServiceNotice.Address) -> ServiceNotice {
@@ -47,7 +52,7 @@ import Testing
     }
 
     @Test func `a server tells that it serves once it listens, that it lives, and that it stops`() async throws {
-        let manager = try await Manager()
+        let manager = try NoticeSocket()
         let environment = ["NOTIFY_SOCKET": manager.path, "WATCHDOG_USEC": "2000"]
         let notice = notice(try #require(ServiceNotice.Address(environment: environment, process: 1)))
         let group = ServiceGroup(
@@ -64,12 +69,11 @@ import Testing
             #expect(Array(told.prefix(3)) == ["READY=1\n", "WATCHDOG=1\n", "WATCHDOG=1\n"])
             try await tasks.waitForAll()
         }
-        try await manager.channel.close()
-        try? FileManager.default.removeItem(atPath: manager.path)
+        manager.remove()
     }
 
     @Test func `a server that stops before it listens never tells that it serves`() async throws {
-        let manager = try await Manager()
+        let manager = try NoticeSocket()
         let notice = notice(
             try #require(ServiceNotice.Address(environment: ["NOTIFY_SOCKET": manager.path], process: 1)))
         let group = ServiceGroup(
@@ -81,8 +85,7 @@ import Testing
             #expect(await told.next() == "STOPPING=1\n")
             try await tasks.waitForAll()
         }
-        try await manager.channel.close()
-        try? FileManager.default.removeItem(atPath: manager.path)
+        manager.remove()
     }
 
     @Test func `a server whose manager is gone goes on`() async throws {

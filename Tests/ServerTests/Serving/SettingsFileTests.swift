@@ -78,7 +78,7 @@ import TidemarkWire
         ("{ \"dev\": true,\n \"limits\": { \"rat\": 1 } }", "line 2", "there is no limit \"rat\""),
         ("{ \"dev\": true,\n \"limits\": { \"rate\": \"1\" } }", "line 2", "limits.rate must be a whole number"),
         ("{ \"dev\": true,\n \"limits\": { \"rate\": 0 } }", "line 2, limits.rate", "from 1 to 1000000"),
-        ("{ \"dev\": true,\n \"listen\": \"8080\" }", "line 2, listen", ""),
+        ("{ \"dev\": true,\n \"listen\": \"8080\" }", "line 2, listen", "has no port"),
         ("{ \"dev\": true,\n \"schema\": \"not-there.json\" }", "line 2, schema", "cannot read the file /"),
         ("{ \"secret\": \"abc\" }", "line 1", "does not stand in a file of settings"),
         ("{ \"config\": \"other.json\" }", "line 1", "there is no setting \"config\""),
@@ -101,14 +101,16 @@ import TidemarkWire
     }
 
     @Test func `commands work on the database that the file names, unless the environment or an option does`() throws {
-        try withFile(#"{ "database": "postgres://file@/t" }"#) { path in
-            let file = ["TIDEMARK_CONFIG": path]
-            #expect(try DatabaseLocation(given: nil, file) == .postgres(uri: "postgres://file@/t"))
-            let both = file.merging(["TIDEMARK_DATABASE": "/a"]) { $1 }
-            #expect(try DatabaseLocation(given: nil, both) == .sqlite(path: "/a"))
-            #expect(try DatabaseLocation(given: "/b", both) == .sqlite(path: "/b"))
-            #expect(try DatabaseLocation(given: nil, [:]) == .sqlite(path: "./tidemark-data/tidemark.sqlite"))
+        func location(_ option: String?, _ environment: [String: String]) throws -> DatabaseLocation {
+            try withFile(#"{ "database": "postgres://file@/t" }"#) { path in
+                try DatabaseLocation(given: option, environment.merging(["TIDEMARK_CONFIG": path]) { $1 })
+            }
         }
+        #expect(try location(nil, [:]) == .postgres(uri: "postgres://file@/t"))
+        #expect(try location(nil, ["TIDEMARK_DATABASE": "/a"]) == .sqlite(path: "/a"))
+        #expect(try location("/b", ["TIDEMARK_DATABASE": "/a"]) == .sqlite(path: "/b"))
+        let usual = try DatabaseLocation(given: nil, [:])
+        #expect(usual == .sqlite(path: "./tidemark-data/tidemark.sqlite"))
     }
 
     private static let deploy = URL(filePath: #filePath).appending(path: "../../../../deploy").standardizedFileURL
@@ -134,9 +136,10 @@ import TidemarkWire
     @Test func `every option and variable that is written in deploy exists`() throws {
         let variables = Set(Setting.allCases.map(\.rawValue) + LimitSetting.all.map(\.variable))
         let options = Set(Setting.allCases.compactMap(\.option))
-        // Of the tests, and the two beginnings of all others.
+        // Of the tests, and what stands for all others.
         let others: Set = [
-            "TIDEMARK_TEST_POSTGRES", "TIDEMARK_BINARY", "TIDEMARK_LIMIT_", "TIDEMARK_", "TIDEMARK_TEST_",
+            "TIDEMARK_TEST_POSTGRES", "TIDEMARK_BINARY", "TIDEMARK_LIMIT_NAME", "TIDEMARK_LIMIT_", "TIDEMARK_",
+            "TIDEMARK_TEST_",
         ]
         let files = FileManager.default.enumerator(at: Self.deploy, includingPropertiesForKeys: nil)
         for case let file as URL in try #require(files) {
