@@ -30,16 +30,17 @@ enum CompactionSQL {
             WHERE workspace = $1
             """)
 
-    /// Over all workspaces.
-    static let due = PreparedStatement(
-        name: "sync_compaction_due",
-        sql: """
+    /// Over all workspaces. Not prepared: a distributed PostgreSQL cannot plan for many shards before it knows the values.
+    static func due(before time: Int64, limit: Int) -> Statement {
+        .simple(
+            """
             SELECT workspace, keep
             FROM sync_workspace
-            WHERE compacted < $1
+            WHERE compacted < \(time)
             ORDER BY compacted, workspace
-            LIMIT $2
+            LIMIT \(max(0, limit))
             """)
+    }
 
     static let begin = PreparedStatement(
         name: "sync_begin_compaction",
