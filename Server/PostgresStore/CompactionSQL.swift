@@ -30,17 +30,16 @@ enum CompactionSQL {
             WHERE workspace = $1
             """)
 
-    /// Over all workspaces. Not prepared: a distributed PostgreSQL cannot plan for many shards before it knows the values.
-    static func due(before time: Int64, limit: Int) -> Statement {
-        .simple(
-            """
+    /// Over all workspaces.
+    static let due = PreparedStatement(
+        name: "sync_compaction_due",
+        sql: """
             SELECT workspace, keep
             FROM sync_workspace
-            WHERE compacted < \(time)
+            WHERE compacted < $1
             ORDER BY compacted, workspace
-            LIMIT \(max(0, limit))
+            LIMIT $2
             """)
-    }
 
     static let begin = PreparedStatement(
         name: "sync_begin_compaction",

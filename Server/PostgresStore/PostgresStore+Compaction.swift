@@ -7,7 +7,10 @@ extension PostgresStore: Compacting {
     package func workspacesToCompact(
         before time: Milliseconds, limit: Int
     ) async throws(StoreError) -> [CompactionTurn] {
-        try await read([CompactionSQL.due(before: time, limit: limit)])[0].all {
+        var parameters = Parameters()
+        parameters.add(time)
+        parameters.add(Int64(max(0, limit)))
+        return try await read([Statement(CompactionSQL.due, parameters)])[0].all {
             CompactionTurn(workspace: WorkspaceID(try $0.text()), keep: try $0.optionalInteger())
         }
     }

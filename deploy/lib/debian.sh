@@ -19,6 +19,9 @@ make_deb() {
     chmod 0755 "$work"
     install -D -m 0755 "$binary" "$tree/usr/bin/tidemark"
     install -D -m 0644 "$top/deploy/package/tidemark.service" "$tree/lib/systemd/system/tidemark.service"
+    # The same for several servers: tidemark@one reads one.json.
+    sed 's|/etc/tidemark/tidemark.json|/etc/tidemark/%i.json|; s|^Description=.*|&, %i|' "$top/deploy/package/tidemark.service" \
+        >"$tree/lib/systemd/system/tidemark@.service"
     install -D -m 0644 "$top/deploy/package/tidemark.json" "$tree/etc/tidemark/tidemark.json"
     mkdir -p "$tree/usr/share/man/man1" "$tree/usr/share/lintian/overrides" "$tree/DEBIAN"
     manual "$binary" "$tree/usr/share/man/man1/tidemark.1.gz"
