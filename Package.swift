@@ -27,6 +27,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", from: "1.1.4"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -157,6 +158,7 @@ let package = Package(
                 "TidemarkAPI", "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations",
                 "TidemarkTelemetry", "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres",
                 "TidemarkChatSchema",
+                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -436,7 +438,8 @@ for target in package.targets where target.type != .system {
 
 // Packages that a trait brings; all others are the store's own.
 let traits = [
-    "hummingbird": "Server", "jwt-kit": "Server", "swift-argument-parser": "Server", "swift-http-types": "Server",
+    "hummingbird": "Server", "jwt-kit": "Server", "swift-argument-parser": "Server", "swift-configuration": "Server",
+    "swift-http-types": "Server",
     "swift-nio-extras": "Server", "swift-metrics": "Server", "swift-nio": "NIOTransport",
     "swift-nio-ssl": "NIOTransport",
     "swift-crypto": "TestKit", "swift-service-lifecycle": "TestKit",

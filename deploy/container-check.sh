@@ -9,12 +9,10 @@
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-# shellcheck source=deploy/lib/packages.sh
-source "$top/deploy/lib/packages.sh"
+# shellcheck source=deploy/lib/binary.sh
+source "$top/deploy/lib/binary.sh"
 
-IMAGE_USER=10001                                     # as in deploy/Dockerfile
 IMAGE_PACKAGES=(libjemalloc2 libpq5 libsqlite3-0)    # as in deploy/Dockerfile: the ones that hold libraries
-ALLOCATOR=libjemalloc.so.2                           # as in deploy/Dockerfile: loaded before the binary
 SLIM_PACKAGES=(apt bash libc6 libgcc-s1 libstdc++6)  # what debian:bookworm-slim has before that, as far as it matters
 START_SECONDS=30
 STOP_SECONDS=30
@@ -30,30 +28,9 @@ tidy_up() {
     fi
 }
 
-# release_binary [PATH]: prints the path of the binary, building it when none is given.
-release_binary() {
-    if [[ $# -gt 0 ]]; then
-        realpath "$1"
-        return
-    fi
-    cd "$top"
-    swift build -c release --static-swift-stdlib --product tidemark >&2
-    printf '%s/tidemark\n' "$(swift build -c release --static-swift-stdlib --show-bin-path)"
-}
-
-# libraries BINARY: the paths of everything that the loader will open, the loader included.
-libraries() {
-    LD_PRELOAD=$ALLOCATOR ldd "$1" 2>/dev/null | awk '/=> \// { print $3 } $1 ~ /^\// { print $1 }' | sort -u
-}
-
 check_libraries() {
     local binary=$1
-    if ldd "$binary" | grep -q 'not found'; then
-        refuse "a library is missing here: $(ldd "$binary" | grep 'not found')"
-    fi
-    if ldd "$binary" | grep -Eqi 'swift|Foundation|dispatch|BlocksRuntime'; then
-        refuse "the binary asks for Swift's libraries; build it with --static-swift-stdlib"
-    fi
+    require_static "$binary"
     say "proved: it needs $(libraries "$binary" | wc -l) libraries, none of them Swift's"
 }
 
@@ -67,8 +44,7 @@ check_packages() {
     known=$(apt-cache depends --recurse --installed --no-recommends --no-suggests --no-conflicts --no-breaks \
         --no-replaces --no-enhances "${IMAGE_PACKAGES[@]}" "${SLIM_PACKAGES[@]}" | sed -nE 's/^([a-z0-9].*)$/\1/p')
     while read -r path; do
-        # /lib is a link to /usr/lib on some systems, and dpkg knows only one of the two names: a miss is no failure.
-        owner=$(dpkg-query --search "$path" "/usr$path" "$(realpath "$path")" 2>/dev/null | head -n 1 | cut -d: -f1 || true)
+        owner=$(owner "$path")
         grep -qx "$owner\(:.*\)\?" <<<"$known" \
             || refuse "$path comes from '${owner:-no package}', which the image does not have; add it to deploy/Dockerfile"
     done < <(libraries "$1")
@@ -162,7 +138,7 @@ trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-binary=$(release_binary "$@")
+binary=$(release_binary "$top" "$@")
 check_libraries "$binary"
 check_packages "$binary"
 plant "$binary"

@@ -32,6 +32,20 @@ package enum DatabaseLocation: Hashable, Sendable {
         self = .sqlite(path: path)
     }
 
+    /// A SQLite file beside the program.
+    package static let usual = "sqlite:./tidemark-data/tidemark.sqlite"
+
+    /// What a command works on: its option counts more than the environment, and that more than the file of settings which the
+    /// environment names; ``usual`` where none says anything.
+    package init(given option: String?, _ environment: [String: String]) throws(ConfigurationError) {
+        let values = try Values(environment: environment, overrides: option.map { [.database: $0] } ?? [:])
+        do throws(ConfigurationError) {
+            try self.init(values[.database] ?? Self.usual)
+        } catch {
+            throw values.placed(error)
+        }
+    }
+
     /// True of `host=… dbname=…`, which is no URI and hardly meant as the name of a file.
     private static func hasKeywords(_ text: String) -> Bool {
         let first = text.drop { $0 == " " }.prefix { $0 != "=" }

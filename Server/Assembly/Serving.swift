@@ -33,9 +33,15 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
         try? opened.close()
         throw error
     }
+    let notice = ServiceNotice.Address(
+        environment: ProcessInfo.processInfo.environment, process: ProcessInfo.processInfo.processIdentifier
+    ).map {
+        ServiceNotice(
+            $0, eventLoops: MultiThreadedEventLoopGroup.singleton, clock: ContinuousClock(), logger: logger)
+    }
     let server: ServerAssembly
     do {
-        server = try await assembly(configuration, inForce, opened, logger)
+        server = try await assembly(configuration, inForce, opened, notice, logger)
     } catch {
         // What is wrong with the settings is the one thing to tell.
         try? opened.close()
@@ -50,8 +56,11 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
             "database": "\(configuration.database.summary)", "schema": "\(inForce.schema.name)",
             "revision": "\(inForce.revision ?? 0)",
         ])
+    // The last is the first to be told of a stop.
+    var services = server.services
+    if let notice { services.append(notice) }
     var group = ServiceGroupConfiguration(
-        services: server.services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        services: services, gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
     group.maximumGracefulShutdownDuration = shutdownMax
     do {
         try await ServiceGroup(configuration: group).run()
@@ -79,12 +88,14 @@ extension [Issuer] {
 
 /// The server that says on standard output where it listens.
 private func assembly(
-    _ configuration: ServerConfiguration, _ inForce: SchemaInForce, _ opened: OpenedStore, _ logger: Logger
+    _ configuration: ServerConfiguration, _ inForce: SchemaInForce, _ opened: OpenedStore, _ notice: ServiceNotice?,
+    _ logger: Logger
 ) async throws(ConfigurationError) -> ServerAssembly {
     try await ServerAssembly(
         configuration, inForce: inForce, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton,
         logger: logger
     ) { port in
+        notice?.isListening()
         let address = ListenAddress(host: configuration.listen.host, port: port)
         printLine("tidemark listening on \(configuration.tls == nil ? "http" : "https")://\(address)")
         if configuration.isDevelopment {

@@ -17,6 +17,7 @@ extension OpenedStore {
         } catch {
             throw ConfigurationError(.database, "\(error)")
         }
+        try await refuseSharedSessions(connection)
         var options = configuration.limits.postgres
         options.limits = configuration.limits.store
         let store = try PostgresStore(
@@ -44,6 +45,28 @@ extension OpenedStore {
             return StorePools(writers: .init(pools.sequencing), readers: .init(pools.reading))
         }
         return opened
+    }
+}
+
+extension OpenedStore {
+    /// A pooler that lends a session to each transaction loses what a server relies on, now and then and without a word: so it is
+    /// refused before anything is done.
+    private static func refuseSharedSessions(_ connection: PostgresConfiguration) async throws(ConfigurationError) {
+        let probe: ConnectionProbe
+        // What cannot be reached is told by whoever needs it next.
+        do { probe = try await ConnectionProbe.run(connection) } catch { return }
+        guard let reason = probe.refusal else { return }
+        throw ConfigurationError(.database, reason)
+    }
+}
+
+extension ConnectionProbe {
+    /// Why a server does not start behind it; `nil` where it may.
+    var refusal: String? {
+        guard let pooler, sharesSessions else { return nil }
+        return
+            "\(pooler) stands between in transaction mode, which loses prepared statements, LISTEN and settings: connect to "
+            + "PostgreSQL itself, or to a pool of that pooler whose mode is session"
     }
 }
 

@@ -54,7 +54,7 @@ extension ServerConfiguration {
     package static func acceptedIssuers(
         environment: [String: String], overrides: [Setting: String]
     ) async throws(ConfigurationError) -> [Issuer] {
-        let values = Values(environment: environment, overrides: overrides)
+        let values = try Values(environment: environment, overrides: overrides)
         return try await accepted(
             try values.issuers(), values[.issuers], try values.secret(isDevelopment: try values.flag(.development)))
     }

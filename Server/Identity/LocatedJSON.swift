@@ -1,19 +1,21 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// A JSON value that knows where it stands, so that what is wrong with it can be said by line.
-struct LocatedJSON {
-    indirect enum Value {
+package struct LocatedJSON {
+    /// What it is, with its parts.
+    package indirect enum Value {
         case object([(name: String, value: LocatedJSON)])
         case array([LocatedJSON])
         /// Text, number, boolean or null.
         case plain(FieldValue)
     }
 
-    let value: Value
+    package let value: Value
     /// Of its first byte.
-    let offset: Int
+    package let offset: Int
 
-    init(_ bytes: [UInt8]) throws {
+    /// - Throws: `JSONError` with the byte where it ends to be JSON.
+    package init(_ bytes: [UInt8]) throws {
         self = try JSONReader.read(bytes) { try Self.read(&$0) }
     }
 

@@ -29,9 +29,20 @@ struct Transactions: Sendable {
     /// so once and for all; left to statistics, plans made while a table was small (scan it, hash it) stay until the
     /// next ANALYZE and cost a thousand times more. Costs count rows and nothing else: that prefers the index that
     /// finds fewer of them, and searching for the elements to comparing every row with each, down to tables of one row.
+    ///
+    /// The coordinator of a Citus must know the values of a join or an insert to tell whose shard it is about; what it sends
+    /// there is planned there.
     private static let planning =
         [
-            ("plan_cache_mode", "force_generic_plan"), ("cpu_tuple_cost", "1"), ("cpu_index_tuple_cost", "0.001"),
+            """
+            set_config(
+                'plan_cache_mode',
+                CASE WHEN current_setting('citus.version', true) IS NULL THEN 'force_generic_plan' ELSE 'force_custom_plan' END,
+                true)
+            """
+        ]
+        + [
+            ("cpu_tuple_cost", "1"), ("cpu_index_tuple_cost", "0.001"),
             ("cpu_operator_cost", "0.00001"), ("random_page_cost", "0.001"), ("seq_page_cost", "0.001"),
             ("enable_seqscan", "off"), ("enable_bitmapscan", "off"), ("enable_hashjoin", "off"),
             ("enable_mergejoin", "off"), ("enable_material", "off"), ("enable_memoize", "off"), ("jit", "off"),

@@ -37,6 +37,19 @@ struct TestSchema: Sendable {
         }
     }
 
+    /// The database is the coordinator of a Citus, and the tables of stores are spread over its workers: `deploy/citus.md`.
+    static var isSpread: Bool { ProcessInfo.processInfo.environment["TIDEMARK_TEST_CITUS"] == "1" }
+
+    /// Spreads the tables as an operator does, in fewer pieces.
+    func spread() async throws {
+        let script = URL(filePath: #filePath).appending(path: "../../../deploy/citus.sql").standardizedFileURL
+        let text = try String(contentsOf: script, encoding: .utf8)
+        // Each step is a transaction of its own, as psql makes it.
+        for statement in text.split(separator: ";\n") where statement.contains("SELECT") {
+            try await PostgresScript.run(configuration(["citus.shard_count": "2"]), sql: String(statement))
+        }
+    }
+
     func drop() async throws {
         defer { Self.turnstile.leave() }
         try await PostgresScript.run(configuration(), sql: "DROP SCHEMA \(name) CASCADE")

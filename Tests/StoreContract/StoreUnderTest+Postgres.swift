@@ -38,6 +38,7 @@ struct RunningPostgresStore: Sendable {
         let store = try PostgresStore(
             configuration: schema.configuration(settings), node: node, options: options, logger: TestSchema.logger)
         try await store.migrate()
+        if TestSchema.isSpread { try await schema.spread() }
         self.store = store
         run = Task { try await store.run() }
     }

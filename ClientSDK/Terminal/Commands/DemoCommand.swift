@@ -19,6 +19,8 @@ struct DemoCommand: AsyncParsableCommand {
               tide demo --messages 20000 --clients 16 --kills 10 --seed 7
               tide demo --from chat.jsonl --folder /tmp/look
               tide demo --database postgres://tidemark@localhost/tidemark --nodes 2
+              tide demo --database postgres://tidemark@localhost/tidemark --nodes 3 \\
+                  --first-port 9101 --through https://localhost:8443 --trust ca.pem
             """)
 
     @Option(
@@ -55,11 +57,31 @@ struct DemoCommand: AsyncParsableCommand {
     @Option(help: "Keep the devices' databases in this folder. (default: a temporary one)")
     var folder: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A proxy before the servers that devices connect to, such as https://localhost:8443.", valueName: "url"))
+    var through: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The authority that vouches for the proxy's certificate, PEM. (default: those of the system)",
+            valueName: "file"))
+    var trust: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Servers listen on this port of 127.0.0.1 and those after it. (default: free ones)", valueName: "port"))
+    var firstPort: Int?
+
     func validate() throws {
         try bound(messages, "--messages", 1...10_000_000)
         try bound(clients, "--clients", 1...64)
         try bound(nodes, "--nodes", 1...8)
         try bound(kills, "--kills", 0...1_000)
+        if let firstPort { try bound(firstPort, "--first-port", 1...65_528) }
+        if through != nil, firstPort == nil {
+            throw ValidationError("--through needs --first-port: a proxy must know where the servers are.")
+        }
         guard kills < messages else { throw ValidationError("--kills must be fewer than --messages.") }
         guard nodes == 1 || storage?.hasPrefix("postgres") == true else {
             throw ValidationError("--nodes above 1 needs --database postgres://…: a SQLite file has one server.")
@@ -75,7 +97,7 @@ struct DemoCommand: AsyncParsableCommand {
         let progress = DemoProgress()
         let plan = DemoRun.Plan(
             messages: messages, devices: clients, kills: kills, nodes: nodes, seed: seed, database: storage,
-            folder: folder)
+            folder: folder, through: through, trustRootsFile: trust, firstPort: firstPort)
         progress.say(
             "playing \(messages.counted("message")) of \(from ?? "#ubuntu") on \(clients.counted("device")), "
                 + "\(kills.counted("kill")) of "

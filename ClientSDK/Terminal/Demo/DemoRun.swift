@@ -20,6 +20,12 @@ struct DemoRun: Sendable {
         var database: String?
         /// `nil` is a temporary folder.
         var folder: String?
+        /// A proxy that devices connect to, instead of each to a server.
+        var through: String?
+        /// PEM file of the authority that vouches for it; `nil` for those of the system.
+        var trustRootsFile: String?
+        /// Servers listen on this port and those after it; `nil` for free ones.
+        var firstPort: Int?
     }
 
     /// The outcome.
@@ -51,7 +57,7 @@ struct DemoRun: Sendable {
             database: database, schema: try ServerProcess.chatSchema(in: folder), secret: secretText)
         // Devices that were offline send what they saved up all at once.
         settings.environment = ["TIDEMARK_LIMIT_RATE": "100000", "TIDEMARK_LIMIT_BURST": "100000"]
-        let backstage = try await Backstage.start(settings, nodes: plan.nodes)
+        let backstage = try await Backstage.start(settings, nodes: plan.nodes, firstPort: plan.firstPort)
         let notebook = Notebook()
         let company = try await gather(in: folder, workspace, secret, backstage)
         try await act(company, backstage, notebook)
@@ -76,7 +82,8 @@ struct DemoRun: Sendable {
     ) async throws -> Company {
         let schema = try ChatSchema.schema()
         let issuer = await TokenIssuer(secret: secret, now: wallClock)
-        let urls = backstage.urls
+        let urls = plan.through.map { [$0] } ?? backstage.urls
+        let transport = NIOTransport(trustRootsFile: plan.trustRootsFile)
         var devices: [DemoDevice] = []
         for index in 0..<plan.devices {
             let user = "device-\(index + 1)"
@@ -85,7 +92,7 @@ struct DemoRun: Sendable {
             devices.append(
                 DemoDevice(
                     index: index, user: user, store: store, url: urls[index % urls.count],
-                    transport: NodeChoice(urls, first: index, over: NIOTransport())
+                    transport: NodeChoice(urls, first: index, over: transport)
                 ) {
                     try issuer.issue(user: user, workspace: workspace.text, lifetime: .seconds(3_600))
                 })

@@ -92,9 +92,8 @@ extension Doctor {
     }
 
     /// Files that are read at the start.
-    func files(_ configuration: ServerConfiguration) -> [DoctorFinding] {
+    func files(_ configuration: ServerConfiguration, _ values: Values) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
-        let values = Values(environment: environment, overrides: overrides)
         for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey] {
             guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
             found.append(

@@ -37,8 +37,9 @@ package struct Doctor: Sendable {
         var found: [DoctorFinding] = []
         var environment = environment
         let configuration: ServerConfiguration
+        let values: Values
         do throws(ConfigurationError) {
-            let values = Values(environment: environment, overrides: overrides)
+            values = try Values(environment: environment, overrides: overrides)
             let hasProof = [Setting.secret, .secretFile, .issuers].contains { values[$0] != nil }
             let isDevelopment = try values.flag(.development)
             if !hasProof, !isDevelopment {
@@ -58,7 +59,7 @@ package struct Doctor: Sendable {
             return found + (await running(nil))
         }
         found += settings(configuration)
-        found += files(configuration)
+        found += files(configuration, values)
         found += limits(configuration, OpenFiles.most)
         found += await database(configuration)
         found += await issuers(configuration)

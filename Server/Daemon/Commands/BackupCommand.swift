@@ -65,8 +65,7 @@ struct BackupDatabase: ParsableArguments {
     var database: String?
 
     func location() throws -> DatabaseLocation {
-        let text = database ?? ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
-        return try DatabaseLocation(text.isEmpty ? ServeCommand.defaultDatabase : text)
+        try DatabaseLocation(given: database, ProcessInfo.processInfo.environment)
     }
 }
 

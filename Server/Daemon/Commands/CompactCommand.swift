@@ -105,8 +105,9 @@ struct CompactCommand: AsyncParsableCommand {
     }
 
     private func configuration(_ environment: [String: String]) throws -> ServerConfiguration {
-        var overrides: [Setting: String] = [.development: "1"]
-        overrides[.database] = database ?? environment[Setting.database.rawValue] ?? ServeCommand.defaultDatabase
+        // It listens nowhere, whatever the server's environment says.
+        var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
+        overrides[.database] = database
         return try ServerConfiguration(environment: environment, overrides: overrides)
     }
 }

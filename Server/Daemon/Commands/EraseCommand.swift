@@ -229,8 +229,9 @@ struct EraseOptions: ParsableArguments {
 
     func configuration() throws -> ServerConfiguration {
         let environment = ProcessInfo.processInfo.environment
-        var overrides: [Setting: String] = [.development: "1"]
-        overrides[.database] = database ?? environment[Setting.database.rawValue] ?? ServeCommand.defaultDatabase
+        // It listens nowhere, whatever the server's environment says.
+        var overrides: [Setting: String] = [.development: "1", .developmentReachable: "1"]
+        overrides[.database] = database
         let configuration = try ServerConfiguration(environment: environment, overrides: overrides)
         // A typing error would make a new one.
         if case .sqlite(let path) = configuration.database, !FileManager.default.fileExists(atPath: path) {

@@ -43,9 +43,8 @@ struct MigrateCommand: AsyncParsableCommand {
     var patience = TimeSpan(.seconds(24 * 3_600))
 
     func run() async throws {
-        let text = database ?? ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
         do {
-            let location = try DatabaseLocation(text.isEmpty ? ServeCommand.defaultDatabase : text)
+            let location = try DatabaseLocation(given: database, ProcessInfo.processInfo.environment)
             // Nobody's file: a typing error would make one, or be told that there is nothing to do.
             if case .sqlite(let path) = location, !FileManager.default.fileExists(atPath: path) {
                 throw CommandFailure("\(path) is not there; 'tidemark serve' makes a new one")

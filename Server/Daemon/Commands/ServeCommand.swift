@@ -9,8 +9,9 @@ struct ServeCommand: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve devices until SIGTERM or Ctrl-C.",
         discussion: """
-            Each setting has an environment variable; an option counts more. Prints one line with its address once it \
-            listens; its log goes to standard error.
+            Each setting has an environment variable and a member in the file that --config names: options count more than the \
+            environment, and that more than the file. Prints one line with its address once it listens; its log goes to \
+            standard error. Under systemd (Type=notify) it tells when it serves, that it lives, and when it stops.
 
             EXAMPLES
               tidemark serve --dev
@@ -18,6 +19,7 @@ struct ServeCommand: AsyncParsableCommand {
               tidemark serve --schema app.schema.json --secret-file token_secret \\
                   --listen 0.0.0.0:8080 --database postgres://tidemark@db/tidemark
               tidemark serve --schema app.schema.json --issuers issuers.json
+              tidemark serve --config /etc/tidemark/tidemark.json
               tidemark serve --dev --schema app.schema.json --limit BURST=5000
 
             LIMITS (--limit NAME=VALUE, or the variable TIDEMARK_LIMIT_NAME)
@@ -25,7 +27,7 @@ struct ServeCommand: AsyncParsableCommand {
             """)
 
     /// Where records are when nothing else is said.
-    static let defaultDatabase = "sqlite:./tidemark-data/tidemark.sqlite"
+    static let defaultDatabase = DatabaseLocation.usual
 
     @OptionGroup var settings: ServeSettings
 

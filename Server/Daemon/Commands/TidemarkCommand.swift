@@ -25,5 +25,6 @@ struct TidemarkCommand: AsyncParsableCommand {
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
             EraseCommand.self, DevicesCommand.self, DoctorCommand.self,
             WhyCommand.self, RecordCommand.self, MayCommand.self, ConnectionsCommand.self, AuditCommand.self,
+            SettingsCommand.self,
         ])
 }

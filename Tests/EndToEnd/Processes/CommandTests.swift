@@ -15,7 +15,7 @@ import TidemarkModel
     private static let helps = [
         [
             "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
-            "--ledger-days",
+            "--ledger-days", "--config", "--name", "--node",
             "--limit", "--issuers", "--cursor-key-file", "--tls-certificate", "--tls-key", "--trusted-proxies",
             "--proxy-field", "--proxy-protocol", "--origins", "--dev-reachable",
         ],
@@ -37,11 +37,15 @@ import TidemarkModel
         ["tidemark backup", "<to>", "--database", "--no-verify", "--programs"],
         ["tidemark restore", "<from>", "--database", "--no-verify", "--programs"],
         ["tidemark verify", "<from>", "--database", "--programs"],
-        ["tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder"],
+        [
+            "tide demo", "--from", "--messages", "--clients", "--nodes", "--kills", "--database", "--seed", "--folder",
+            "--through", "--trust", "--first-port",
+        ],
         [
             "tide chat", "--user", "--conversation", "--with", "--server", "--database", "--token-file", "--dev",
             "--patience",
         ],
+        ["tidemark settings"],
         ["tide inspect", "--json", "record COLLECTION ID"],
         [
             "tide bench writes", "--writers", "--sharing", "--in-flight", "--seconds", "--bytes", "--server",

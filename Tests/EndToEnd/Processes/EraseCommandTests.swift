@@ -18,7 +18,8 @@ import TidemarkWire
                 "erase", "scope", scope.description, "--workspace", LiveServer.workspace.text, "--database",
                 server.database,
             ]
-                + flags)
+                // Where it runs beside a server, the environment says where that one listens.
+                + flags, environment: ["TIDEMARK_LISTEN": "0.0.0.0:8080"])
     }
 
     /// A conversation of Ann and Bob with so many messages; Ann's connection.

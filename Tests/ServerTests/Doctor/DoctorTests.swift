@@ -143,6 +143,8 @@ import TidemarkTelemetry
             #expect(finding?.what.contains(word) == true)
         }
         #expect(Doctor.judge(ConnectionProbe.session("PgBouncer 1.18.0")).map(\.level) == [.well])
+        #expect(probe.refusal?.hasPrefix("PgBouncer 1.18.0 stands between in transaction mode") == true)
+        #expect(ConnectionProbe.session("PgBouncer 1.18.0").refusal == nil && ConnectionProbe().refusal == nil)
     }
 
     @Test func `a running server is judged by the thresholds of the alerts`() {

@@ -16,13 +16,16 @@ final class Backstage: Sendable {
         self.servers = Mutex(servers)
     }
 
-    /// Starts `nodes` servers on free ports.
-    static func start(_ settings: ServerProcess.Settings, nodes: Int) async throws -> Backstage {
+    /// Starts `nodes` servers on this port and those after it, or on free ones.
+    static func start(
+        _ settings: ServerProcess.Settings, nodes: Int, firstPort: Int? = nil
+    ) async throws -> Backstage {
         var fixed: [ServerProcess.Settings] = []
         var servers: [ServerProcess] = []
         for node in 0..<nodes {
             var own = settings
             own.environment["TIDEMARK_NAME"] = "node-\(node + 1)"
+            if let firstPort { own.listen = "127.0.0.1:\(firstPort + node)" }
             let server = try await ServerProcess.start(own)
             // Where it is killed it comes back.
             own.listen = server.address.description

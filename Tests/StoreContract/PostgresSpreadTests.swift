@@ -1,0 +1,56 @@
+import Testing
+import TidemarkModel
+import TidemarkPostgres
+
+@testable import TidemarkPostgresStore
+
+/// What lets the tables be spread over the machines of a distributed PostgreSQL: `deploy/citus.md`.
+@Suite(.enabled(if: TestSchema.isGiven, "TIDEMARK_TEST_POSTGRES names no database"), .timeLimit(.minutes(5)))
+struct PostgresSpreadTests {
+    /// Rows of which belong to no workspace.
+    private static let shared = [
+        "sync_fence", "sync_migration", "sync_probe", "sync_revocation_head", "sync_schema", "sync_step",
+    ]
+
+    @Test func `every table of a workspace has keys that hold the workspace, and the page of tables knows it`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            try await running.end()
+            let tables = """
+                SELECT c.relname FROM pg_class c
+                WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND
+                """
+            let column = "EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'workspace')"
+            let without = try await schema.sql("\(tables) NOT \(column) ORDER BY 1")
+            #expect(without == Self.shared)
+            let keyless = try await schema.sql(
+                """
+                SELECT concat_ws(' ', c.relname, i.indexrelid::regclass) FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+                WHERE c.relnamespace = current_schema()::regnamespace AND i.indisunique AND \(column)
+                AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'workspace'
+                    AND a.attnum = ANY (i.indkey::smallint[]))
+                """)
+            #expect(keyless == [])
+            // A unique key besides the primary one would have to be kept over all machines.
+            let unkeyed = try await schema.sql(
+                "\(tables) \(column) AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)"
+            )
+            #expect(unkeyed == [])
+        }
+    }
+
+    @Test(.enabled(if: TestSchema.isSpread, "TIDEMARK_TEST_CITUS is not set"))
+    func `every statement of a workspace goes to one piece of the tables`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            for (statement, types) in PostgresPlanTests.statements {
+                let plan = try await PostgresPlanTests.plan(of: statement, types, in: schema, first: "'w'")
+                #expect(plan.contains("Task Count: 1\n"), "\(statement.name)\n\(plan)")
+                #expect(!plan.contains("pull to coordinator"), "\(statement.name)\n\(plan)")
+            }
+            try await running.end()
+        }
+    }
+}
