@@ -46,8 +46,12 @@ import TidemarkModel
         var (days, records, seed) = (0, 0, UInt64(0))
         while days < wanted, seed < 100_000 {
             seed += 1
-            let world = try course(of: seed)
-            guard world.damages.planned == 0 else { continue }
+            let world = try World(seed: seed, schema: schema, shelf: shelf)
+            guard world.damages.planned == 0 else {
+                try shelf.putBack(world.devices)
+                continue
+            }
+            try run(world)
             if world.violation != nil { report(world, seed) }
             #expect(world.damages.found == 0)
             days += world.daysCompared
@@ -104,9 +108,13 @@ import TidemarkModel
 
     private func course(of seed: UInt64) throws -> World {
         let world = try World(seed: seed, schema: schema, shelf: shelf)
+        try run(world)
+        return world
+    }
+
+    private func run(_ world: World) throws {
         world.runCourse()
         try shelf.putBack(world.devices)
-        return world
     }
 
     private func report(_ world: World, _ seed: UInt64) {
