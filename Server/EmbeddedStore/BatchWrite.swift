@@ -9,7 +9,7 @@ struct BatchWrite {
     let workspace: WorkspaceID
     let limits: StoreLimits
     /// Another node needs the body.
-    let isHeard: Bool
+    let keepsBody: Bool
     let places: ScopePlaces
     let filing: Filing
     let erased: ErasedScopes
@@ -69,7 +69,7 @@ struct BatchWrite {
             $0.integer(Int64(bitPattern: batch.head.nonce))
             $0.integer(batch.head.time)
             $0.integer(batch.head.epoch)
-            if isHeard { $0.text(BatchBody.encode(batch)) } else { $0.null() }
+            if keepsBody { $0.text(BatchBody.encode(batch)) } else { $0.null() }
         }
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)

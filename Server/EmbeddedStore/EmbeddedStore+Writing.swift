@@ -23,7 +23,9 @@ extension EmbeddedStore {
             // Read here, where no follower can register meanwhile.
             let isHeard = listeners.withLock { $0[workspace]?.isHeard(at: planned.batch.head.time) ?? false }
             let write = BatchWrite(
-                db: db, workspace: workspace, limits: limits, isHeard: isHeard, places: places, filing: filing,
+                db: db, workspace: workspace, limits: limits, keepsBody: limits.keepsBody(isHeard: isHeard),
+                places: places,
+                filing: filing,
                 erased: erased)
             return try write.commit(planned) ? .written(isHeard: isHeard) : .moved
         }

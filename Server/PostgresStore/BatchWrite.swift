@@ -9,10 +9,10 @@ struct BatchWrite {
 
     /// - Parameters:
     ///   - node: this one.
-    ///   - isHeard: another node needs the body.
-    init(_ planned: PlannedBatch, workspace: WorkspaceID, node: UInt64, limits: StoreLimits, isHeard: Bool) {
+    ///   - keepsBody: another node needs the body, or it is kept for operators.
+    init(_ planned: PlannedBatch, workspace: WorkspaceID, node: UInt64, limits: StoreLimits, keepsBody: Bool) {
         let batch = planned.batch
-        writeBatch(planned, isHeard ? BatchBody.encode(batch) : nil, workspace, node)
+        writeBatch(planned, keepsBody ? BatchBody.encode(batch) : nil, workspace, node)
         write(
             batch.records.filter { !planned.existing.contains($0.key) }, SequencingSQL.insertRecords, workspace)
         if !planned.existing.isEmpty {
@@ -26,7 +26,7 @@ struct BatchWrite {
         statements += Self.ledger(batch.ledger, workspace, limits: limits)
         // Earlier batches dropped what lay behind their own heads; this one drops what it has pushed out of the span.
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
-        guard isHeard, gone > 0 else { return }
+        guard keepsBody, gone > 0 else { return }
         statements.append(
             Statement(SequencingSQL.dropBodies, workspace) {
                 $0.add(limits.bodiesGoneThrough(head: batch.low - 1))

@@ -46,7 +46,8 @@ extension PostgresStore {
     ) async throws(StoreError) -> Commitment {
         let isHeard = options.limits.isHeard(planned.heard, at: planned.batch.head.time)
         let write = BatchWrite(
-            planned, workspace: workspace, node: node, limits: options.limits, isHeard: isHeard
+            planned, workspace: workspace, node: node, limits: options.limits,
+            keepsBody: options.limits.keepsBody(isHeard: isHeard)
         ).statements
         do {
             if let turn = planned.turn as? PostgresTurn {

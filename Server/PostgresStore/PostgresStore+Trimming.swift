@@ -11,7 +11,7 @@ extension PostgresStore {
     @discardableResult
     package func trim(now: Milliseconds) async throws(StoreError) -> Int {
         let lapsed = now.subtractingReportingOverflow(options.limits.followLifetime)
-        let old = now.subtractingReportingOverflow(options.bodyLifetime)
+        let old = now.subtractingReportingOverflow(max(options.bodyLifetime, options.limits.logLifetime))
         guard !lapsed.overflow, !old.overflow else { return 0 }
         _ = try await on(reading) {
             try await $0.run([

@@ -78,6 +78,9 @@ extension StoreLimits {
         return overflows ? .max : sum
     }
 
+    /// Whether a batch is stored with its body.
+    package func keepsBody(isHeard: Bool) -> Bool { isHeard || logLifetime > 0 }
+
     /// Bodies of batches that end at or before this number are no longer kept.
     package func bodiesGoneThrough(head: SequenceNumber) -> SequenceNumber { max(0, head - max(tailSpan, 0)) }
 }

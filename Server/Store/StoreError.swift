@@ -59,6 +59,9 @@ package struct StoreLimits: Hashable, Sendable {
     package var followLifetime: Int64 = 60_000
     /// Numbers behind the head whose batches keep their bodies.
     package var tailSpan: Int64 = 65_536
+    /// Milliseconds that it is kept for operators who wrote what, in the bodies of batches: at most, and never beyond `tailSpan`. With 0
+    /// bodies are kept for other nodes only.
+    package var logLifetime: Int64 = 0
     /// Milliseconds that an overwritten value is kept.
     package var ledgerLifetime: Int64 = 30 * 86_400_000
     /// Overwritten values that are kept of one record, newest first.

@@ -53,7 +53,7 @@ class Server:
         self.database = f"sqlite:{folder}/console.sqlite"
         self.process = subprocess.Popen(
             [program, "serve", "--dev", "--listen", f"127.0.0.1:{self.port}", "--database", self.database,
-             "--admin-listen", f"127.0.0.1:{self.admin}"],
+             "--admin-listen", f"127.0.0.1:{self.admin}", "--limit", "LOG_DAYS=7"],
             stdout=subprocess.PIPE, stderr=open(f"{folder}/server.log", "wb"))
         self.process.stdout.readline()
 
@@ -197,7 +197,6 @@ def show(browser, server, page, settled="document.body.dataset.page"):
 
 def fill(server):
     bob, ann, evil = (server.device(user) for user in ["bob", "ann", HOSTILE])
-    # While somebody is connected, the log of the order keeps what was written.
     sockets = [server.socket("ann", ann), server.socket(HOSTILE, evil)]
     room, message, profile = (str(uuid.uuid4()) for _ in range(3))
     server.push("ann", ann, 1, {"o": "put", "c": "conversations", "i": room,

@@ -114,6 +114,27 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
+    func `who wrote what is kept for operators where that is set, though no node needs it`(
+        _ kind: StoreKind
+    ) async throws {
+        func bodies(_ limits: StoreLimits) async throws -> [Bool] {
+            nonisolated(unsafe) var kept: [Bool] = []
+            try await kind.withStore(limits: limits) { under in
+                for number: Int64 in 1...3 { try await under.commit { $0.put(.numbered(number), in: .a) } }
+                let read = try await under.store.tail(after: 0, limit: 10, in: under.workspace)
+                kept = read.batches.map { $0.batch != nil }
+            }
+            return kept
+        }
+        var limits = StoreLimits()
+        #expect(try await bodies(limits) == [false, false, false])
+        limits.logLifetime = 86_400_000
+        #expect(try await bodies(limits) == [true, true, true])
+        limits.tailSpan = 1
+        #expect(try await bodies(limits) == [false, false, true], "never beyond the span")
+    }
+
+    @Test(arguments: StoreKind.available)
     func `a record is found by its id alone, and a workspace by its name`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             let store = try inspecting(under)

@@ -105,6 +105,14 @@ package struct LimitSetting: Sendable {
             $0.node.compaction.ledgerLifetime = $0.store.ledgerLifetime
         },
         LimitSetting(
+            "LOG_DAYS",
+            "days that it is kept for operators who wrote what, in the last 65536 changes of a workspace; 0 for no longer "
+                + "than other servers need it", 0...36_500,
+            { Int($0.store.logLifetime / 86_400_000) }
+        ) {
+            $0.store.logLifetime = Int64($1) * 86_400_000
+        },
+        LimitSetting(
             "KEEP_DAYS",
             "days that deletions are remembered for devices that are away; one that comes later fetches anew. "
                 + "'tidemark compact' sets it for one workspace", 1...36_500,

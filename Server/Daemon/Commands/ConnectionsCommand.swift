@@ -135,9 +135,9 @@ struct RecordCommand: AsyncParsableCommand {
         commandName: "record",
         abstract: "Print a record as it is, and who changed which field when, as far as that is kept.",
         discussion: """
-            The history comes from the log of the order, which SQLite keeps for the last 65,536 numbers, of what was written \
-            while somebody was connected, and PostgreSQL for minutes while other servers need it, and from the values that were overwritten unseen, which are kept for --ledger-days. It says \
-            from which number on all writes are known.
+            The history comes from the log of the order, which is kept for LOG_DAYS (by default only for as long as other \
+            servers need it) and for the last 65,536 changes at most, and from the values that were overwritten unseen, which \
+            are kept for LEDGER_DAYS. It says from which number on all writes are known.
 
             EXAMPLES
               tidemark record messages/018f3a2b-0000-7000-8000-000000000001 --workspace acme --dev
