@@ -95,12 +95,12 @@ extension Doctor {
     func files(_ configuration: ServerConfiguration) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         let values = Values(environment: environment, overrides: overrides)
-        for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey] {
+        for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey, .adminTokenFile] {
             guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
             found.append(
                 .look(
                     "secrets", "\(path) may be read by others (mode \(String(mode, radix: 8)))",
-                    why: "Whoever reads it can be the server, or sign tokens for everybody.",
+                    why: "Whoever reads it can be the server, sign tokens for everybody, or do what operators do.",
                     do: "chmod 600 \(path), owned by the server's user."))
         }
         guard let tls = configuration.tls else { return found }

@@ -9,20 +9,8 @@ import Testing
 
     @Test func `commands tell what the listener knows, and what they change is in the audit`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
-        let database = "sqlite:\(folder.path)/t.sqlite"
-        let server = try ChildProcess(
-            try Binary.path,
-            [
-                "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--database", database,
-                "--limit", "LOG_DAYS=1",
-            ], environment: [:])
-        var (admin, address): (String?, String?)
-        for await line in server.lines {
-            if line.contains("Operators are listened to"), let port = line.port { admin = "http://127.0.0.1:\(port)" }
-            if line.contains("tidemark listening on"), let port = line.port { address = "http://127.0.0.1:\(port)" }
-            if admin != nil, address != nil { break }
-        }
-        let options = ["--dev", "--admin", try #require(admin)]
+        let (server, admin, address) = try await Self.started(folder)
+        let options = ["--dev", "--admin", admin]
         func run(_ arguments: String...) async throws -> Binary.Outcome { try await Binary.run(arguments + options) }
 
         let none = try await run("why", "--user", "bob", "--record", Self.id)
@@ -42,12 +30,12 @@ import Testing
         #expect(try await run("record", Self.id).status == 1)
         #expect(try await Binary.run(["why", "--user", "bob", "--dev"]).status == 64)
         let refused = try await Binary.run(
-            ["audit", "--admin", try #require(admin), "--admin-token-file", try folder.file("wrong", "x")])
+            ["audit", "--admin", admin, "--admin-token-file", try folder.file("wrong", "x")])
         #expect(refused.status == 1 && refused.text.contains("needs a token for operators"))
 
         let revoked = try await Binary.run([
             "devices", "revoke", "--user", "bob", "--workspace", "default", "--why", "left us", "--dev", "--server",
-            try #require(address),
+            address,
         ])
         #expect(revoked.status == 0, "\(revoked.text)")
         let audit = try await run("audit")
@@ -56,30 +44,45 @@ import Testing
         #expect(columns.last == "done")
         server.signal(SIGTERM)
         #expect(await server.ended() == 0)
+    }
 
-        // At a shell, of a server that is stopped.
+    @Test func `what is changed at a shell is in the audit, also when it fails`() async throws {
+        let folder = try TemporaryFolder("tidemark-tests")
+        let (first, _, _) = try await Self.started(folder)
+        first.signal(SIGTERM)
+        #expect(await first.ended() == 0)
         let failed = try await Binary.run([
-            "compact", "--workspace", "nowhere", "--keep", "30d", "--why", "they asked", "--database", database,
+            "compact", "--workspace", "nowhere", "--keep", "30d", "--why", "they asked", "--database",
+            Self.database(in: folder),
         ])
         #expect(failed.status == 1)
-        let again = try ChildProcess(
+        let (server, admin, _) = try await Self.started(folder)
+        let kept = try await Binary.run(["audit", "--dev", "--admin", admin])
+        #expect(kept.text.contains("(shell)\tcompact\tnowhere\t-\tkeep 2592000 s\tthey asked\t"), "\(kept.text)")
+        #expect(kept.text.contains("there is no workspace nowhere"))
+        server.signal(SIGTERM)
+        #expect(await server.ended() == 0)
+    }
+
+    private static func database(in folder: TemporaryFolder) -> String { "sqlite:\(folder.path)/t.sqlite" }
+
+    /// A server for trying things out, where operators come, and where clients do.
+    private static func started(
+        _ folder: TemporaryFolder
+    ) async throws -> (process: ChildProcess, admin: String, address: String) {
+        let server = try ChildProcess(
             try Binary.path,
             [
-                "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--database", database,
+                "serve", "--dev", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--database",
+                database(in: folder), "--limit", "LOG_DAYS=1",
             ], environment: [:])
-        var second: String?
-        for await line in again.lines {
-            if line.contains("Operators are listened to"), let port = line.port { second = "http://127.0.0.1:\(port)" }
-            if second != nil { break }
+        var (admin, address): (String?, String?)
+        for await line in server.lines {
+            if line.contains("Operators are listened to"), let port = line.port { admin = "http://127.0.0.1:\(port)" }
+            if line.contains("tidemark listening on"), let port = line.port { address = "http://127.0.0.1:\(port)" }
+            if admin != nil, address != nil { break }
         }
-        let kept = try await Binary.run(["audit", "--dev", "--admin", try #require(second)])
-        let lines = kept.text.split(separator: "\n")
-        #expect(lines.count == 2, "\(kept.text)")
-        #expect(
-            lines.first?.contains("(shell)\tcompact\tnowhere\t-\tkeep 2592000 s\tthey asked\t") == true, "\(kept.text)")
-        #expect(lines.first?.contains("there is no workspace nowhere") == true)
-        again.signal(SIGTERM)
-        #expect(await again.ended() == 0)
+        return (server, try #require(admin), try #require(address))
     }
 }
 
