@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 
 /// Whole systems in virtual time. `SEED=n` replays one seed, `ROUNDS=n` runs as many from `FIRST`, or 1; `DAYS=n` looks for false
-/// alarms in so many days of devices.
+/// alarms in so many days of devices; `LINES=n` prints so many lines of what led to a failure.
 @Suite struct SimulationTests {
     /// Seeds that may fail before a run is given up.
     private static let brokenMax = 10
@@ -125,7 +125,7 @@ import TidemarkModel
             )
             return
         }
-        let lines = world.trace.tail.suffix(40).joined(separator: "\n")
+        let lines = world.trace.tail.joined(separator: "\n")
         Issue.record(
             """
             seed \(seed) broke \(violation.invariant.rawValue)

@@ -88,7 +88,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `what a device wrote that does not return is kept by those who had it`() async throws {
+    @Test func `what a device wrote that does not return is kept by those who had it, and is back when it does`() async throws {
         let desk = try await Desk()
         let backup = desk.kit.backup()
         try await desk.write("lost", by: desk.bob)
@@ -99,6 +99,10 @@ import TidemarkTestKit
         let rescued = try await desk.ann.store.rescued()
         #expect(rescued.map(\.collection) == ["notes"] && rescued.first?.author == "bob")
         #expect(rescued.first?.body.contains("lost") == true)
+        #expect(rescued.map(\.isBack) == [false])
+        desk.bob.goOnline()
+        try await desk.kit.settle()
+        #expect(try await desk.ann.store.rescued().map(\.isBack) == [true])
         try await desk.ann.store.discardRescued()
         #expect(try await desk.ann.store.rescued().isEmpty)
     }

@@ -38,6 +38,14 @@ struct RecordStoryReader {
             fields: fields)
     }
 
+    /// Whether the app sees the record with just these fields.
+    ///
+    /// - Parameter body: a JSON object; a member that is `null` is as one that is not there.
+    func shows(_ body: String, as key: RecordKey) throws -> Bool {
+        guard try db.tableExists(key.collection), let shown = try shown(key) else { return false }
+        return try shown.fields.filter { $0.value != "null" } == Self.fields(body).filter { $0.value != "null" }
+    }
+
     private func server(_ key: RecordKey) throws -> RecordStory.Version? {
         let sql = """
             SELECT scope, seq, author, existence, fields

@@ -23,6 +23,9 @@ public struct RescuedRecord: Codable, Hashable, Sendable, Identifiable {
     public let body: String
     /// When it was lost to this device, by the server's clock.
     public let rescued: Date
+    /// The record is here again with the same fields: whoever wrote it has brought it back. False for what is lost, and for what
+    /// was changed since.
+    public let isBack: Bool
 }
 
 /// Rows of `tidemark_rescue`.
@@ -47,11 +50,13 @@ struct RescueTable {
     }
 
     private func record(_ row: Row) throws -> RescuedRecord {
-        RescuedRecord(
-            id: try row.integer(0), collection: try row.text(1), record: UUID(try row.id(2)), scope: try row.text(3),
+        let (key, body) = (try row.key(1), try row.text(7))
+        return RescuedRecord(
+            id: try row.integer(0), collection: key.collection, record: UUID(key.id), scope: try row.text(3),
             number: try row.integer(4), author: try row.text(5),
-            updated: try row.optionalInteger(6).map { Date(milliseconds: $0) }, body: try row.text(7),
-            rescued: Date(milliseconds: try row.integer(8)))
+            updated: try row.optionalInteger(6).map { Date(milliseconds: $0) }, body: body,
+            rescued: Date(milliseconds: try row.integer(8)),
+            isBack: try RecordStoryReader(db: db).shows(body, as: key))
     }
 }
 
@@ -59,7 +64,7 @@ extension SyncStore {
     /// What others wrote, was here, and was lost by the server when its database went back, the newest first; at most 16 MiB of it
     /// are kept. The event ``SyncLogEvent/rewound(from:to:_:)`` tells when there is more.
     ///
-    ///     for lost in try await store.rescued() { print(lost.collection, lost.author, lost.body) }
+    ///     for lost in try await store.rescued() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
     ///
     /// - Throws: GRDB's `DatabaseError` when the file cannot be read.
     public func rescued() async throws -> [RescuedRecord] {

@@ -23,7 +23,7 @@ enum InspectionText {
         return records.map { record in
             """
             \(record.collection)/\(record.record.uuidString.lowercased())  at \(record.number), by \(record.author), in \
-            \(record.scope), lost \(record.rescued.formatted(.iso8601))
+            \(record.scope), lost \(record.rescued.formatted(.iso8601))\(record.isBack ? ", and here again" : "")
               \(SafeText.line(record.body))
             """
         }.joined(separator: "\n")

@@ -94,12 +94,17 @@ extension Doctor {
     /// Files that are read at the start.
     func files(_ configuration: ServerConfiguration, _ values: Values) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
+<<<<<<< HEAD
         for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey] {
+=======
+        let values = Values(environment: environment, overrides: overrides)
+        for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey, .adminTokenFile] {
+>>>>>>> ca1592ee0eec95fd9cf7e887183dc4193c0aec2f
             guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
             found.append(
                 .look(
                     "secrets", "\(path) may be read by others (mode \(String(mode, radix: 8)))",
-                    why: "Whoever reads it can be the server, or sign tokens for everybody.",
+                    why: "Whoever reads it can be the server, sign tokens for everybody, or do what operators do.",
                     do: "chmod 600 \(path), owned by the server's user."))
         }
         guard let tls = configuration.tls else { return found }

@@ -112,7 +112,7 @@ private struct WhyReading {
         }
         guard head > 0 else {
             return because(
-                .noSuchWorkspace, "nothing was ever written in workspace \(facts.workspace): is its name right?")
+                .noSuchWorkspace, "nothing was ever written in workspace \(facts.workspace), whose name may be wrong")
         }
         guard let record else {
             return because(

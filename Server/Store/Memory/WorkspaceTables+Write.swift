@@ -31,7 +31,8 @@ extension WorkspaceTables {
         for client in settled { clients[client.row.id] = client }
         for client in batch.removals { remove(client) }
         let isHeard = listeners.isHeard(at: batch.head.time, besides: writer)
-        batches.append(TailBatch(low: batch.low, head: batch.head, batch: limits.keepsBody(isHeard: isHeard) ? batch : nil))
+        let body = limits.keepsBody(isHeard: isHeard) ? batch : nil
+        batches.append(TailBatch(low: batch.low, head: batch.head, batch: body))
         let gone = limits.bodiesGoneThrough(head: batch.head.seq)
         while firstBody < batches.count, batches[firstBody].head.seq <= gone {
             batches[firstBody].batch = nil

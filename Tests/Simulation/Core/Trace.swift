@@ -1,8 +1,9 @@
+import Foundation
 import TidemarkModel
 
 /// What happened, line by line: the last lines for a person, all of them as one number for comparison.
 struct Trace {
-    private static let linesMax = 60
+    private static let linesMax = ProcessInfo.processInfo.environment["LINES"].flatMap { Int($0) } ?? 40
     private var lines: [String] = []
     private var start = 0
     /// FNV-1a over every line.

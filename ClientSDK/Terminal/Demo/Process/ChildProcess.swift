@@ -37,7 +37,7 @@ final class ChildProcess: Sendable {
             close(reading)
             throw error
         }
-        let (lines, sink) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(1_000))
+        let (lines, sink) = AsyncStream.makeStream(of: String.self, bufferingPolicy: .bufferingNewest(10_000))
         self.lines = lines
         let (ending, end) = AsyncStream.makeStream(of: Never.self)
         self.ending = ending
