@@ -56,6 +56,16 @@ enum ErasureSQL {
         """
     }
 
+    /// Fails for a scope that is erased, or whose workspace is. It takes a column: a function that is called immutable, of a value
+    /// that is known, is computed when the plan is made.
+    static let refuse = PreparedStatement(
+        name: "sync_refuse_erased",
+        sql: """
+            SELECT sync_refuse_erased(name)
+            FROM sync_erasure
+            WHERE workspace = $1 AND (kind = 'workspace' OR kind = 'scope' AND name = $2)
+            """)
+
     /// Waits for whoever writes records, or puts blobs.
     static let lock = PreparedStatement(
         name: "sync_erasure_lock",
