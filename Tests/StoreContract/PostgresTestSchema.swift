@@ -188,3 +188,8 @@ final class Turnstile: Sendable {
         next?.resume()
     }
 }
+
+extension Trait where Self == ConditionTrait {
+    /// Not on a Citus: what the test does, or looks at, is of one machine.
+    static func onOneMachine(_ reason: Comment) -> Self { .enabled(if: !TestSchema.isSpread, reason) }
+}
