@@ -30,9 +30,17 @@ lint() {
     swift format lint --strict -r -p Package.swift Shared Server ClientSDK Tests
     if command -v shellcheck >/dev/null; then
         say "checking the scripts"
-        shellcheck -x .ci/run deploy/*.sh deploy/lib/*.sh
+        shellcheck -x .ci/run deploy/*.sh deploy/lib/*.sh deploy/package/p*
     else
         say "skipping the scripts: shellcheck is not installed"
+    fi
+    # Of versions of systemd that can weigh a file; ten times the exposure that is allowed.
+    if systemd-analyze security --offline=true --threshold=15 --no-pager deploy/package/tidemark.service >/dev/null 2>&1; then
+        say "the package's unit is confined"
+    elif systemd-analyze security --help 2>/dev/null | grep -q -- --offline; then
+        refuse "the package's unit is exposed too much: systemd-analyze security --offline=true deploy/package/tidemark.service"
+    else
+        say "skipping the package's unit: there is no systemd here that can weigh it"
     fi
 }
 

@@ -57,12 +57,12 @@ enum BlobSQL {
             VALUES ($1, $2, $3, $4)
             """)
 
-    /// A row when the scope did not have it. Fails for one that is erased.
+    /// A row when the scope did not have it.
     static let insertScope = PreparedStatement(
-        name: "sync_put_blob_scope",
+        name: "sync_insert_blob_scope",
         sql: """
             INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
-            SELECT $1, \(ErasureSQL.passes("$2", isLiving: "true")), $3, $4, $5
+            VALUES ($1, $2, $3, $4, $5)
             ON CONFLICT DO NOTHING
             RETURNING created
             """)

@@ -56,6 +56,16 @@ enum ErasureSQL {
         """
     }
 
+    /// Fails for a scope that is erased, or whose workspace is. It takes a column: a function that is called immutable, of a value
+    /// that is known, is computed when the plan is made.
+    static let refuse = PreparedStatement(
+        name: "sync_refuse_erased",
+        sql: """
+            SELECT sync_refuse_erased(name)
+            FROM sync_erasure
+            WHERE workspace = $1 AND (kind = 'workspace' OR kind = 'scope' AND name = $2)
+            """)
+
     /// Waits for whoever writes records, or puts blobs.
     static let lock = PreparedStatement(
         name: "sync_erasure_lock",
@@ -307,14 +317,15 @@ enum ErasureSQL {
         name: "sync_erase_all_records",
         sql: """
             WITH page AS MATERIALIZED (
-                SELECT ctid, id, collection, workspace
+                SELECT id, collection, workspace
                 FROM sync_record
                 WHERE (id, collection, workspace) > ($2, $3, $4)
                 ORDER BY id, collection, workspace
                 LIMIT $5
             ), gone AS (
-                DELETE FROM sync_record
-                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM page WHERE workspace = $1))
+                DELETE FROM sync_record r
+                USING page p
+                WHERE p.workspace = $1 AND r.workspace = $1 AND r.id = p.id AND r.collection = p.collection
                 RETURNING 1
             )
             SELECT (SELECT count(*) FROM gone), id, collection, workspace
@@ -327,14 +338,15 @@ enum ErasureSQL {
         name: "sync_erase_all_clients",
         sql: """
             WITH page AS MATERIALIZED (
-                SELECT ctid, client, workspace
+                SELECT client, workspace
                 FROM sync_client
                 WHERE (client, workspace) > ($2, $3)
                 ORDER BY client, workspace
                 LIMIT $4
             ), gone AS (
-                DELETE FROM sync_client
-                WHERE workspace = $1 AND ctid = ANY (ARRAY(SELECT ctid FROM page WHERE workspace = $1))
+                DELETE FROM sync_client c
+                USING page p
+                WHERE p.workspace = $1 AND c.workspace = $1 AND c.client = p.client
                 RETURNING 1
             )
             SELECT (SELECT count(*) FROM gone), client, workspace

@@ -57,12 +57,20 @@ package enum PostgresReplicas {
         the role may not read what standbys have (pg_stat_replication): GRANT pg_monitor TO it, or choose another rule
         """
 
-    /// Finds out at a start whether the role may read what standbys have.
+    static let spread = """
+        this database is spread over the workers of a Citus, and what their standbys have is not seen from here: choose an age or \
+        backup
+        """
+
+    /// Finds out at a start whether the role may read what standbys have, and whether they have all there is.
     ///
-    /// - Throws: `StoreError` that says what to grant.
+    /// - Throws: `StoreError` that says what to grant or to choose.
     package static func check(_ configuration: PostgresConfiguration, logger: Logger) async throws {
         try await PostgresStore.withConnection(configuration, called: "standbys", logger: logger) { connection in
-            let answer = try await connection.run([.simple("SELECT \(mayRead)")]).first
+            let answer = try await connection.run([
+                .simple("SELECT \(mayRead), current_setting('citus.version', true) IS NULL")
+            ]).first
+            guard try answer?.bool(0, 1) == true else { throw StoreError(.unavailable, spread) }
             guard try answer?.bool(0, 0) == true else { throw StoreError(.unavailable, missingRight) }
         }
     }

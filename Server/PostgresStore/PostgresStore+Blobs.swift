@@ -36,6 +36,7 @@ extension PostgresStore: BlobStore {
             }
             let ended = try await connection.run([
                 Statement(BlobSQL.shareWorkspace, workspace),
+                Statement(ErasureSQL.refuse, workspace) { $0.add(text: scope.text) },
                 Statement(BlobSQL.insertScope, workspace) {
                     $0.add(text: scope.text)
                     $0.add(text: blob.digest.text)
@@ -43,7 +44,7 @@ extension PostgresStore: BlobStore {
                     $0.add(now)
                 }, Transactions.commit,
             ])
-            return ended.dropFirst().first.map { $0.rowCount > 0 } == true ? .kept : .wasThere
+            return ended.dropFirst(2).first.map { $0.rowCount > 0 } == true ? .kept : .wasThere
         }
     }
 

@@ -5,7 +5,7 @@ import TidemarkPostgresStore
 import TidemarkStore
 
 /// Batches that are handed over while the one before waits for the workspace's lock.
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: TestSchema.isGiven), .onOneMachine("who waits is seen on the worker"), .timeLimit(.minutes(5)))
 struct PostgresAheadTests {
     /// A store on a schema of its own, with one connection for sequencing: the batch ahead can only travel behind the other.
     private func withStore(_ body: (StoreUnderTest, TestSchema) async throws -> Void) async throws {

@@ -45,7 +45,7 @@ struct PostgresForeignTableTests {
         ]
     }
 
-    @Test(arguments: changes)
+    @Test(.onOneMachine("spread tables have no triggers"), arguments: changes)
     func `a change of the tables makes writes wait, and costs none of them`(_ change: Change) async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)

@@ -302,7 +302,7 @@ struct PostgresGenerationTests {
             try await makeClients(1, schema)
             let waits = Heard(0)
             try await withThrowingDiscardingTaskGroup { group in
-                try await schema.whileRunning("LOCK TABLE sync_client IN ROW EXCLUSIVE MODE") { _ in
+                try await schema.whileRunning(["LOCK TABLE sync_client IN ROW EXCLUSIVE MODE"]) { _ in
                     group.addTask {
                         try await store(schema, Self.next).migrate(.needed) { event in
                             if case .waiting = event { waits.value.withLock { $0 += 1 } }

@@ -8,7 +8,7 @@ import TidemarkStore
 
 /// What PostgreSQL says of its standbys. There are none here: rows as it would give them are put in their place; with real ones
 /// `Tests/Benchmarks/failover.sh` goes on.
-@Suite(.enabled(if: TestSchema.isGiven), .timeLimit(.minutes(5)))
+@Suite(.enabled(if: TestSchema.isGiven), .onOneMachine("standbys of workers are not seen"), .timeLimit(.minutes(5)))
 struct PostgresReplicasTests {
     private static let workspace = WorkspaceID("w")
 

@@ -108,7 +108,8 @@ struct PostgresStepTests {
         }
     }
 
-    @Test func `a workspace that is locked too long is unavailable, and fine afterwards`() async throws {
+    @Test(.onOneMachine("lock_timeout does not reach the workers"))
+    func `a workspace that is locked too long is unavailable, and fine afterwards`() async throws {
         var options = TestSchema.options
         options.lockTimeout = .milliseconds(50)
         try await withStore(options) { under, schema in

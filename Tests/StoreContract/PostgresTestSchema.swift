@@ -75,12 +75,15 @@ struct TestSchema: Sendable {
     func whileLocked(
         where condition: String = "true", then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
     ) async throws {
-        try await whileRunning("SELECT * FROM sync_workspace WHERE \(condition) FOR UPDATE", then: last, body)
+        // One by one, since a distributed PostgreSQL locks the rows of one place alone.
+        let names = try await sql("SELECT workspace FROM sync_workspace WHERE \(condition)")
+        let locks = names.map { "SELECT * FROM sync_workspace WHERE workspace = '\($0)' FOR UPDATE" }
+        try await whileRunning(locks, then: last, body)
     }
 
-    /// Runs `body` while the transaction of another connection, which it is given, is open after a statement.
+    /// Runs `body` while the transaction of another connection, which it is given, is open after some statements.
     func whileRunning(
-        _ statement: String, then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
+        _ statements: [String], then last: [Statement] = [], _ body: (PostgresConnection) async throws -> Void
     ) async throws {
         var single = try configuration()
         single.connections = 1
@@ -89,7 +92,7 @@ struct TestSchema: Sendable {
             group.addTask { try await holder.run() }
             defer { holder.shutdown() }
             try await holder.withConnection { connection in
-                _ = try await connection.run([.simple("BEGIN"), .simple(statement)])
+                _ = try await connection.run([.simple("BEGIN")] + statements.map { .simple($0) })
                 try await body(connection)
                 _ = try await connection.run(last + [.simple("COMMIT")])
             }
@@ -184,4 +187,9 @@ final class Turnstile: Sendable {
         }
         next?.resume()
     }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Not on a Citus: what the test does, or looks at, is of one machine.
+    static func onOneMachine(_ reason: Comment) -> Self { .enabled(if: !TestSchema.isSpread, reason) }
 }
