@@ -94,12 +94,7 @@ extension Doctor {
     /// Files that are read at the start.
     func files(_ configuration: ServerConfiguration, _ values: Values) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
-<<<<<<< HEAD
-        for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey] {
-=======
-        let values = Values(environment: environment, overrides: overrides)
         for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey, .adminTokenFile] {
->>>>>>> ca1592ee0eec95fd9cf7e887183dc4193c0aec2f
             guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }
             found.append(
                 .look(
