@@ -5,6 +5,7 @@ set -euo pipefail
 # shellcheck source=deploy/lib/packages.sh
 source "$(dirname "${BASH_SOURCE[0]}")/packages.sh"
 
+# shellcheck disable=SC2034  # for whoever sources this
 IMAGE_USER=10001             # as in deploy/Dockerfile
 ALLOCATOR=libjemalloc.so.2   # as in deploy/Dockerfile: loaded before the binary; why: deploy/allocator.md
 

@@ -138,7 +138,8 @@ import TidemarkWire
         let options = Set(Setting.allCases.compactMap(\.option))
         // Of the tests, and what stands for all others.
         let others: Set = [
-            "TIDEMARK_TEST_POSTGRES", "TIDEMARK_BINARY", "TIDEMARK_LIMIT_NAME", "TIDEMARK_LIMIT_", "TIDEMARK_",
+            "TIDEMARK_TEST_POSTGRES", "TIDEMARK_TEST_CITUS", "TIDEMARK_BINARY", "TIDEMARK_LIMIT_NAME",
+            "TIDEMARK_LIMIT_", "TIDEMARK_",
             "TIDEMARK_TEST_",
         ]
         let files = FileManager.default.enumerator(at: Self.deploy, includingPropertiesForKeys: nil)
