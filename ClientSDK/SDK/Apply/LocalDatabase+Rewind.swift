@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TidemarkModel
 import TidemarkWire
@@ -29,6 +30,7 @@ extension LocalDatabase {
         guard let first = welcome.lost else {
             return counts == RewindCounts() ? nil : .rewound(from: from, to: nil, counts)
         }
+        try parkUnknown(from: first, through: welcome.settledThrough, at: welcome.now, db, rebase: &rebase)
         let end = try welcome.rewind.flatMap { try PastCursors(db: db).number(of: $0.end) } ?? 0
         let former = try Journal(db: db)
             .former(from: first, end: end, after: welcome.now - limits.journalLifetime)
@@ -42,6 +44,20 @@ extension LocalDatabase {
         counts.rescued = try Rescue(records: records, bytesMax: limits.rescueBytesMax)
             .keep(from: first, besides: withdrawn, at: welcome.now)
         return .rewound(from: from, to: first - 1, counts)
+    }
+
+    /// Own transactions that were lost, and whose numbers the server has settled since: a late copy of a push reached it. What it
+    /// made of them was told to nobody, and they cannot be offered again under numbers that are settled: the app decides.
+    private func parkUnknown(
+        from first: SequenceNumber, through number: Int64, at now: Milliseconds, _ db: Database, rebase: inout Rebase
+    ) throws {
+        let rejection = Rejection(
+            .conflict, "the server's database went back, and what it has made of this write since then is not known")
+        for entry in try Journal(db: db).entries(through: number, lostFrom: first) {
+            for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.touch(key) }
+            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+            _ = try Journal(db: db).refuse(entry)
+        }
     }
 
     private func highestNumber(_ db: Database) throws -> SequenceNumber {

@@ -25,6 +25,7 @@ struct CopyFilling {
         try DeletionLog(db: db, keptMax: 0).clear()
         try db.run("UPDATE tidemark_scope_page SET began = ?", [past.next()])
         try fetchUncompared()
+        try fetchUnderPending()
         try ComparisonTable(db: db).begin(now: now, isFilling: true)
         try db.run(
             """
@@ -37,6 +38,15 @@ struct CopyFilling {
     /// What is here below the floors of collections is not compared: it is asked for by its ids.
     func fetchUncompared() throws {
         for name in database.tables.keys.sorted() { try fetchUncompared(name) }
+    }
+
+    /// What stands under pending writes is asked for by its ids as well. The row of one that is settled meanwhile does not come
+    /// with the stream, which goes on from the head: until it is here the write itself must stand in for it.
+    private func fetchUnderPending() throws {
+        for row in try db.all("SELECT collection, local_id, scope FROM tidemark_base WHERE seq > 0") {
+            let key = try row.key(0)
+            try records.fetchAnew([key.id], of: key.collection, in: ScopeID(try row.text(2)))
+        }
     }
 
     private func fetchUncompared(_ name: String) throws {

@@ -131,6 +131,16 @@ struct Journal {
         return try db.all(sql, [number, last]).map { try OutboxEntry($0) }
     }
 
+    /// The accepted ones up to a number of this client's that were given a place from a number of the order on.
+    func entries(through number: Int64, lostFrom seq: SequenceNumber) throws -> [OutboxEntry] {
+        let sql = """
+            SELECT \(OutboxEntry.columns) FROM tidemark_outbox
+            WHERE n > 0 AND n <= ? AND state = 'settled' AND seq >= ?
+            ORDER BY n
+            """
+        return try db.all(sql, [number, seq]).map { try OutboxEntry($0) }
+    }
+
     /// What a former client id had settled from a number of the order on; all of the last one's where the copy goes back to
     /// before that was registered.
     ///
