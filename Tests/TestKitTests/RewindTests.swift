@@ -88,7 +88,7 @@ import TidemarkTestKit
         try desk.kit.expectConverged()
     }
 
-    @Test func `what a device wrote that does not return is kept by those who had it, and is back when it does`() async throws {
+    @Test func `what a device wrote is kept by those who had it, and is back when the device is`() async throws {
         let desk = try await Desk()
         let backup = desk.kit.backup()
         try await desk.write("lost", by: desk.bob)

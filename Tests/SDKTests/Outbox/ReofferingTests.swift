@@ -105,17 +105,18 @@ import TidemarkWire
         #expect(try bench.database.parked().isEmpty)
     }
 
-    @Test func `what the server settled since it went back, and told nobody, is for the app to decide`() throws {
+    @Test func `what was settled since the server went back, and told to nobody, is for the app to decide`() throws {
         // The first three were settled at 101 to 103; a late copy of a push brought two of them to the server that had lost them.
         let events = try goBack(to: 2, lost: 102)
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(2)])
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
         let push = try sent(after: 2)
         #expect(push.map(\.number) == [3, 4] && push.map(\.entry.id) == [3, 4].map { .transaction($0) })
-        #expect(events.contains { if case .parked(_, let rejection) = $0 { rejection.code == .conflict } else { false } })
+        #expect(
+            events.contains { if case .parked(_, let rejection) = $0 { rejection.code == .conflict } else { false } })
     }
 
-    @Test func `a server that lost more numbers than can be offered empty has forgotten the client`() throws {
+    @Test func `a server that lost more numbers than can be offered empty forgot the client`() throws {
         let error = #expect(throws: StoreError.self) {
             try bench.database.change { try Journal(db: $0).fill(5...10_005, client: Bench.client, at: 0) }
         }
