@@ -1,13 +1,14 @@
 import TidemarkModel
 
-/// Waits between attempts: each half as long again as the one before, bounded, with jitter from a seeded generator.
+/// Waits between attempts: a second at first, then a quarter of what was waited so far, bounded, with jitter from a seeded
+/// generator.
 ///
-/// So whoever was refused for a while tries again within half of that while: after a restart of some seconds everybody is back
-/// two seconds later, and an hour's outage costs two attempts a minute.
+/// So whoever has waited for a while waits at most a quarter of that longer than he must: after a restart of eight seconds everybody
+/// is back two seconds later, and an hour's outage costs two attempts a minute.
 struct Backoff: Sendable {
     private let timing: EngineTiming
-    /// The last step; `nil` before the first failure.
-    private var last: Int64?
+    /// Since the first failure.
+    private var waited: Int64 = 0
     private var state: UInt64
 
     init(timing: EngineTiming, seed: UInt64) {
@@ -15,13 +16,13 @@ struct Backoff: Sendable {
         state = seed
     }
 
-    mutating func reset() { last = nil }
+    mutating func reset() { waited = 0 }
 
     /// The next wait: between half of the step and all of it.
     mutating func next() -> Int64 {
-        let step = min(timing.backoffMax, last.map { $0 + max(1, $0 / 2) } ?? timing.backoffFirst)
-        last = step
-        return spread(step)
+        let wait = spread(min(timing.backoffMax, max(timing.backoffFirst, waited / 4)))
+        waited += wait
+        return wait
     }
 
     /// Between half of a length and all of it.

@@ -1,10 +1,8 @@
 /// Times of the client engine, in milliseconds.
 package struct EngineTiming: Hashable, Sendable {
-    /// The first wait after a failure at most; each one is half as long again, up to `backoffMax`.
-    package var backoffFirst: Int64 = 500
+    /// The first waits after a failure are at most so long; later ones a quarter of what was waited, up to `backoffMax`.
+    package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
-    /// Between two attempts that the app or the network's return asks for.
-    package var hurryPause: Int64 = 1_000
     /// At most so long until a server is asked again that has ended this version of the app, and half of it at least: it may
     /// have been taken back. The app's next launch asks at once.
     package var updateRetry: Int64 = 4 * 3_600_000

@@ -204,7 +204,7 @@ package struct SyncMachine: Sendable {
         guard case .waiting = link, now >= notBefore else { return }
         backoff.reset()
         // A network that comes and goes many times a second would otherwise mean as many connections.
-        let earliest = (attempted ?? 0) + timing.hurryPause
+        let earliest = (attempted ?? 0) + timing.backoffFirst
         guard now < earliest else { return open(now: now, &effects) }
         link = .waiting(until: earliest)
     }
