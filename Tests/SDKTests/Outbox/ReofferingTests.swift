@@ -133,6 +133,13 @@ import TidemarkWire
         #expect(try bench.fields(.note(9))?["likes"] == 111)
     }
 
+    @Test func `a record whose creation is refused when it is offered again is there no more`() throws {
+        _ = try goBack(to: 2, lost: 103)
+        #expect(try bench.fields(.note(1))?["text"] == "new")
+        try bench.apply(from: "d0", to: "d1", settled: .outcomes([(3, 3, .forbidden)]))
+        #expect(try bench.fields(.note(1)) == nil)
+    }
+
     @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         #expect(try bench.database.pendingCount() == 1)
