@@ -13,9 +13,9 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'sync_works
 SELECT create_distributed_table(name::regclass, 'workspace', colocate_with => 'sync_workspace')
 FROM unnest(ARRAY[
     'sync_backup', 'sync_batch', 'sync_blob', 'sync_blob_part', 'sync_blob_scope', 'sync_blob_usage', 'sync_client',
-    'sync_erasure', 'sync_ledger', 'sync_lineage', 'sync_listener', 'sync_member', 'sync_record'
+    'sync_erasure', 'sync_ledger', 'sync_lineage', 'sync_listener', 'sync_member', 'sync_member_past', 'sync_record'
 ]) AS name
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 
--- Stay with the coordinator, since they are few rows, read as a whole: sync_schema, sync_revocation with its head, sync_probe,
+-- Stay with the coordinator, since they are few rows, read as a whole: sync_schema, sync_revocation with its head, sync_act, sync_probe,
 -- sync_migration, sync_step.
