@@ -136,8 +136,10 @@ import TidemarkWire
     @Test func `a record whose creation is refused when it is offered again is there no more`() throws {
         _ = try goBack(to: 2, lost: 103)
         #expect(try bench.fields(.note(1))?["text"] == "new")
-        try bench.apply(from: "d0", to: "d1", settled: .outcomes([(3, 3, .forbidden)]))
-        #expect(try bench.fields(.note(1)) == nil)
+        try bench.apply(from: "d0", to: "d1", settled: .outcomes([(3, 3, .invalid)]))
+        #expect(try bench.database.parked().count == 1)
+        let shown = try bench.fields(.note(1))
+        #expect(shown == nil)
     }
 
     @Test func `a client id that the server forgot offers what is lost under a new one, in front`() throws {
