@@ -16,7 +16,7 @@ struct CopyWatch {
     /// The last number seen of each record, with the grant under which it is held.
     private var seen: [RecordKey: (seq: SequenceNumber, since: SequenceNumber?)] = [:]
     /// The record that only this device writes, and the last revision that it showed.
-    var solo: LocalID?
+    var solo: LocalID? { didSet { soloRevision = 0 } }
     private var soloRevision: Int64 = 0
     private var settled = SettledWatch()
     /// The database went back, and this device has not been welcomed since.
