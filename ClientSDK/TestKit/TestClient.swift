@@ -153,7 +153,7 @@ private struct Way: Transport {
 
     func connect(to url: String) async throws -> any TransportConnection { try loopback.connect(port) }
 
-    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         try await loopback.exchange(request, from: port)
     }
 }

@@ -18,7 +18,7 @@ extension API {
     /// nothing in it.
     func putBlob(_ request: Request, _ context: APIContext, of identity: Identity) async throws -> Response {
         let (address, bytesMax) = try address(context, request)
-        let device = try await device(address, identity)
+        let device = try await claim(address.client, of: identity)
         guard !node.isDraining else {
             throw APIError.busy(.serviceUnavailable, .draining, "the server is stopping", retryAfter: retry)
         }
@@ -55,7 +55,7 @@ extension API {
         _ request: Request, _ context: APIContext, of identity: Identity, isLook: Bool
     ) async throws -> Response {
         let (address, _) = try address(context, request)
-        let device = try await device(address, identity)
+        let device = try await claim(address.client, of: identity)
         let slot = try slot(blobs.downloads, blobs.downloadRates, "download", identity)
         let workspace = identity.workspace
         guard
@@ -119,18 +119,6 @@ extension API {
         }
         let digest = context.parameters.get("digest") ?? ""
         return (try BlobAddress(digest: digest, query: request.uri.query), bytesMax)
-    }
-
-    /// Which device asks, if the token may do this. Where one of the user's was revoked, the one that is named has to be
-    /// registered for the user.
-    private func device(_ address: BlobAddress, _ identity: Identity) async throws -> DeviceClaim {
-        let device = address.client.map { DeviceClaim.named($0) } ?? .unnamed
-        try requireUnrevoked(identity, device)
-        if let client = address.client, node.revocations.asksForDevice(identity) {
-            let owner = try await node.owner(of: client, in: identity.workspace)
-            guard owner == identity.principal.user else { throw APIError.clientUnknown }
-        }
-        return device
     }
 
     private func slot(

@@ -51,7 +51,10 @@ extension API {
             throw APIError.clientUnknown
         }
         if let client = body.client {
-            node.sightings.note(.init(workspace: workspace, client: client), now: node.now())
+            node.sightings.note(
+                .init(workspace: workspace, client: client),
+                position: context.place(of: body.cursor, in: workspace)?.seq,
+                now: node.now())
         }
         let standing = Standpoint(
             cursor: body.cursor, held: body.scopes, snapshot: snapshot, workspace: workspace, context: context)

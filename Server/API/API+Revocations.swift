@@ -10,6 +10,7 @@ extension API {
     /// `POST /v1/revocations`: tokens that were issued until now count no more. A user revokes own devices, or all of them;
     /// the operator whatever there is.
     func revoke(_ request: Request, of identity: Identity) async throws -> Response {
+        _ = try await claim(Self.value("client", of: request) { UniqueID($0) }, of: identity)
         let call = try revocationCall(try await body(of: request))
         let own = identity.principal.user
         if !identity.isOperator {
@@ -98,63 +99,39 @@ extension API {
         return .client(client, of: owner)
     }
 
-    /// `GET /v1/devices`: the devices of a workspace, a page at a time; for the operator.
+    /// `GET /v1/devices`: a page of devices: a user's own, or for the operator those of a workspace.
     func devices(_ request: Request, of identity: Identity) async throws -> Response {
-        try requireOperator(identity)
-        let query = request.uri.queryParameters
-        let workspace = try query["workspace"].map { name in
-            guard let id = WorkspaceID(checking: String(name)) else { throw Self.malformedQuery("workspace") }
-            return id
+        let caller = try await claim(Self.value("client", of: request) { UniqueID($0) }, of: identity)
+        let workspace = try Self.value("workspace", of: request) { WorkspaceID(checking: $0) } ?? identity.workspace
+        var user = try Self.value("user", of: request) { UserID(checking: $0) }
+        let place = try Self.value("after", of: request) { UniqueID($0) }
+        if !identity.isOperator {
+            let own = identity.principal.user
+            guard workspace == identity.workspace, user == nil || user == own else {
+                throw APIError(.forbidden, "forbidden", "a user lists own devices, in the workspace of the token")
+            }
+            user = own
         }
-        let user = try query["user"].map { name in
-            guard let id = UserID(checking: String(name)) else { throw Self.malformedQuery("user") }
-            return id
+        let (limit, owner) = (Self.devicesPerPage, user)
+        let devices = try await node.readGate.pass { () async throws(StoreError) -> [ListedDevice] in
+            try await node.devices(of: owner, in: workspace, after: place, limit: limit)
         }
-        let place = try query["after"].map { text in
-            guard let id = UniqueID(String(text)) else { throw Self.malformedQuery("after") }
-            return id
+        // What was read for who has been signed out meanwhile is not given out.
+        try requireUnrevoked(identity, caller)
+        return Response(json: DevicesAnswer(devices: devices, hasMore: devices.count == limit).encode())
+    }
+
+    private static func value<Value>(
+        _ name: Substring, of request: Request, _ read: (String) -> Value?
+    ) throws(APIError) -> Value? {
+        guard let text = request.uri.queryParameters[name] else { return nil }
+        guard let value = read(String(text)) else {
+            throw APIError(.badRequest, "invalid", "devices: \"\(name)\" does not read")
         }
-        let (limit, target) = (Self.devicesPerPage, workspace ?? identity.workspace)
-        let devices = try await node.readGate.pass { () async throws(StoreError) -> [Device] in
-            try await node.revocationStore.devices(of: user, in: target, after: place, limit: limit)
-        }
-        var writer = JSONWriter(capacity: devices.count * 256 + 64)
-        writer.literal("{\"devices\":")
-        writer.array(devices) { writer, device in write(device, in: target, &writer) }
-        writer.literal(",\"more\":")
-        writer.literal(devices.count == limit ? "true}" : "false}")
-        return Response(json: writer.bytes)
+        return value
     }
 
     private static let devicesPerPage = 500
-
-    private static func malformedQuery(_ name: String) -> APIError {
-        APIError(.badRequest, "invalid", "devices: \"\(name)\" does not read")
-    }
-
-    private func write(_ device: Device, in workspace: WorkspaceID, _ writer: inout JSONWriter) {
-        writer.literal("{\"id\":")
-        writer.string(device.id.description)
-        writer.literal(",\"user\":")
-        writer.string(device.user.text)
-        if let app = device.app {
-            writer.literal(",\"app\":")
-            writer.string(app)
-        }
-        writer.literal(",\"registered\":")
-        writer.integer(device.registered)
-        writer.literal(",\"seen\":")
-        writer.integer(max(device.seen, device.registered))
-        writer.literal(",\"settled\":")
-        writer.integer(device.settledThrough)
-        writer.literal(",\"acked\":")
-        writer.integer(device.ackedThrough)
-        if let time = node.revocations.notBefore(of: device.id, user: device.user, in: workspace) {
-            writer.literal(",\"revoked\":")
-            writer.integer(time)
-        }
-        writer.byte(UInt8(ascii: "}"))
-    }
 }
 
 extension Revocation.Subject {

@@ -68,10 +68,10 @@ package struct API: Sendable {
             try await counted(request, context) { try await removeClient(context, of: $0) }
         }
         router.get("/v1/devices") { request, context in
-            try await counted(request, context) { try await devices(request, of: $0) }
+            try await counted(request, context, as: .later) { try await devices(request, of: $0) }
         }
         router.post("/v1/revocations") { request, context in
-            try await counted(request, context, isJudgedAfter: false) { try await revoke(request, of: $0) }
+            try await counted(request, context, as: .later, isJudgedAfter: false) { try await revoke(request, of: $0) }
         }
         router.post("/v1/push") { request, context in
             try await counted(request, context, as: .later) { try await push(request, context, of: $0) }
@@ -140,6 +140,18 @@ package struct API: Sendable {
     func requireUnrevoked(_ identity: Identity, _ device: DeviceClaim) throws(APIError) {
         guard let revoked = node.revocations.judge(identity, device) else { return }
         throw .unauthenticated(revoked.reason)
+    }
+
+    /// Which device calls, as it says, if the token may do this for it. Where one of the user's was revoked, the one that is named
+    /// has to be registered for the user.
+    func claim(_ client: ClientID?, of identity: Identity) async throws -> DeviceClaim {
+        let device = client.map { DeviceClaim.named($0) } ?? .unnamed
+        try requireUnrevoked(identity, device)
+        if let client, node.revocations.asksForDevice(identity) {
+            let owner = try await node.owner(of: client, in: identity.workspace)
+            guard owner == identity.principal.user else { throw APIError.clientUnknown }
+        }
+        return device
     }
 
     /// Does a call for who makes it. While it is in progress it counts against its user, as a connection does.

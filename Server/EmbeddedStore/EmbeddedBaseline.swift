@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 11
+    static let generation = 12
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -62,6 +62,8 @@ enum EmbeddedBaseline {
             kept TEXT NOT NULL DEFAULT '[]',
             seen INTEGER NOT NULL DEFAULT 0,
             app TEXT,
+            written INTEGER,
+            position INTEGER,
             PRIMARY KEY (workspace, client)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX sync_client_user ON sync_client (workspace, user);

@@ -61,7 +61,11 @@ enum EmbeddedSQL {
         LIMIT ?
         """
 
-    static let sawClient = "UPDATE sync_client SET seen = ?3 WHERE workspace = ?1 AND client = ?2"
+    static let sawClient = """
+        UPDATE sync_client
+        SET seen = ?3, app = coalesce(?4, app), written = coalesce(?5, written), position = coalesce(?6, position)
+        WHERE workspace = ?1 AND client = ?2
+        """
 
     static let removeClient = "DELETE FROM sync_client WHERE workspace = ? AND client = ?"
 

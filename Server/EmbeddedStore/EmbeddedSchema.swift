@@ -68,6 +68,16 @@ enum EmbeddedSchema {
         Generation(
             11, "acts of operators, ended memberships",
             steps: [.init("acts and ended memberships", .tables(OperatingSQL.tables))]),
+        Generation(
+            12, "what devices say of themselves",
+            steps: [
+                .init(
+                    "what devices say",
+                    .tables([
+                        "ALTER TABLE sync_client ADD COLUMN written INTEGER",
+                        "ALTER TABLE sync_client ADD COLUMN position INTEGER",
+                    ]))
+            ]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -66,18 +66,22 @@ extension EmbeddedStore {
 
     /// See `Store.saw`: one write transaction.
     package func saw(
-        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+        _ clients: [SeenClient], in workspace: WorkspaceID
     ) async throws(StoreError) -> Set<ClientID> {
         try await onWriter { db in
             var registered: Set<ClientID> = []
             try db.inTransaction(.immediate) {
-                for client in clients {
+                for sighting in clients {
                     let changed = try Prepared(EmbeddedSQL.sawClient, db).execute {
                         $0.text(workspace.text)
-                        $0.id(client)
-                        $0.integer(now)
+                        $0.id(sighting.client)
+                        $0.integer(sighting.time)
+                        if let app = sighting.app { $0.text(app) } else { $0.null() }
+                        for number in [sighting.written, sighting.position] {
+                            if let number { $0.integer(number) } else { $0.null() }
+                        }
                     }
-                    if changed == 1 { registered.insert(client) }
+                    if changed == 1 { registered.insert(sighting.client) }
                 }
                 return .commit
             }

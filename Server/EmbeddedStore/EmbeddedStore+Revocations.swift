@@ -119,7 +119,7 @@ enum RevocationSQL {
     static let owner = "SELECT user FROM sync_client WHERE workspace = ? AND client = ?"
 
     static let devices = """
-        SELECT client, user, registered, seen, app, settled, acked
+        SELECT client, user, registered, seen, app, settled, acked, written, position
         FROM sync_client
         WHERE workspace = ?1 AND client > ?2
         ORDER BY client
@@ -127,7 +127,7 @@ enum RevocationSQL {
         """
 
     static let devicesOfUser = """
-        SELECT client, user, registered, seen, app, settled, acked
+        SELECT client, user, registered, seen, app, settled, acked, written, position
         FROM sync_client
         WHERE workspace = ?1 AND client > ?2 AND user = ?4
         ORDER BY client
@@ -148,6 +148,6 @@ extension ColumnReader {
     fileprivate mutating func device() throws -> Device {
         Device(
             id: try id(), user: UserID(text()), registered: integer(), seen: integer(), app: optionalText(),
-            settledThrough: integer(), ackedThrough: integer())
+            settledThrough: integer(), ackedThrough: integer(), written: optionalInteger(), position: optionalInteger())
     }
 }

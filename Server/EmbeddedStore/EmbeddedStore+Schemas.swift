@@ -35,23 +35,6 @@ extension EmbeddedStore: SchemaStore {
         }
     }
 
-    /// See `SchemaStore.note`: one write transaction. What is noted already is not written again.
-    package func note(_ apps: [ClientID: String], in workspace: WorkspaceID) async throws(StoreError) {
-        guard !apps.isEmpty else { return }
-        try await onWriter { db in
-            try db.inTransaction(.immediate) {
-                for (client, app) in apps {
-                    try Prepared(Self.noteApp, db).execute {
-                        $0.text(workspace.text)
-                        $0.id(client)
-                        $0.text(app)
-                    }
-                }
-                return .commit
-            }
-        }
-    }
-
     /// See `SchemaStore.apps`: reads all clients.
     package func apps(seenAfter time: Milliseconds, limit: Int) async throws(StoreError) -> [AppCount] {
         try await onReader { db in
@@ -114,12 +97,6 @@ extension EmbeddedStore: SchemaStore {
         """
 
     private static let known = "SELECT number FROM sync_schema WHERE document = ? LIMIT 1"
-
-    private static let noteApp = """
-        UPDATE sync_client
-        SET app = ?3
-        WHERE workspace = ?1 AND client = ?2 AND app IS NOT ?3
-        """
 
     private static let apps = """
         SELECT app, count(*), max(max(seen, registered))

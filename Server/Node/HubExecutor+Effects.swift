@@ -3,6 +3,7 @@ import TidemarkEdge
 import TidemarkHub
 import TidemarkModel
 import TidemarkSequencer
+import TidemarkStore
 import TidemarkTelemetry
 import TidemarkWire
 
@@ -107,7 +108,9 @@ extension HubExecutor {
         else { return }
         connection.isWelcomed = true
         let client = ConnectionCounts.Client(workspace: workspace, client: session.client)
-        node.sightings.note(client, app: session.app.flatMap { $0.isPlainName ? $0 : nil }, now: node.now())
+        node.sightings.note(
+            client, app: session.app.flatMap { $0.isPlainName ? $0 : nil }, written: session.written,
+            position: session.position.seq, now: node.now())
         guard let earlier = node.connectionCounts.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
         earlier.inbox.post(.superseded(earlier.session))
     }

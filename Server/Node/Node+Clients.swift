@@ -99,8 +99,7 @@ extension Node {
                 let some = Array(rest.prefix(limits.sightingsAtOnce))
                 rest = rest.dropFirst(some.count)
                 do throws(StoreError) {
-                    let registered = try await store.saw(some.map(\.client), in: workspace, now: time)
-                    try await parts.schemas.note(Self.apps(some), in: workspace)
+                    let registered = try await store.saw(some, in: workspace)
                     for client in some.map(\.client) where !registered.contains(client) {
                         closeRemoved(client, in: workspace)
                     }
@@ -111,10 +110,6 @@ extension Node {
                 }
             }
         }
-    }
-
-    private static func apps(_ seen: [Sightings.Seen]) -> [ClientID: String] {
-        Dictionary(seen.compactMap { seen in seen.app.map { (seen.client, $0) } }, uniquingKeysWith: { $1 })
     }
 
     private func closeRemoved(_ client: ClientID, in workspace: WorkspaceID) {

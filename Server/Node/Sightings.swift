@@ -1,23 +1,19 @@
 import Synchronization
 package import TidemarkModel
+package import TidemarkStore
 
-/// Which clients were here since that was last written down, and by which app. Any thread.
+/// Which clients were here since that was last written down, and what is known of them. Any thread.
 ///
-/// Written at most once a period for each client: it tells only who was not here for long.
+/// Written at most once a period for each client, but for another app: it tells who was not here for long, and what a device said last.
 package final class Sightings: Sendable {
     private struct Sighting {
+        var last: SeenClient
         /// When the client was last put among the due.
         var at: Milliseconds
-        /// Not yet handed over.
+        /// Not yet handed over, and to be by the next time.
         var isDue = true
-        /// As the client last called it.
-        var app: String?
-    }
-
-    /// A client that was here.
-    struct Seen: Hashable {
-        var client: ClientID
-        var app: String?
+        /// What is known of it has changed since it was handed over.
+        var hasNews = false
     }
 
     /// With so many, those that are handed over are forgotten, and noted anew.
@@ -30,29 +26,48 @@ package final class Sightings: Sendable {
     init(period: Int64) { self.period = period }
 
     /// The client is here. One with another app than before is handed over at once.
-    package func note(_ client: ConnectionCounts.Client, app: String? = nil, now: Milliseconds) {
+    package func note(
+        _ client: ConnectionCounts.Client, app: String? = nil, written: Int64? = nil, position: SequenceNumber? = nil,
+        now: Milliseconds
+    ) {
+        let sighting = SeenClient(client.client, at: now, app: app, written: written, position: position)
         clients.withLock { clients in
-            let noted = clients[client]
-            let isKnown = app == nil || app == noted?.app
-            if let noted, isKnown, now - noted.at < period, now >= noted.at { return }
-            if noted == nil, clients.count % Self.clientsMax == Self.clientsMax - 1 {
-                clients = clients.filter { $0.value.isDue }
+            guard var noted = clients[client] else {
+                if clients.count % Self.clientsMax == Self.clientsMax - 1 {
+                    clients = clients.filter { $0.value.isDue || $0.value.hasNews }
+                }
+                clients[client] = Sighting(last: sighting, at: now)
+                return
             }
-            clients[client] = Sighting(at: now, app: app ?? noted?.app)
+            let before = noted.last
+            noted.last.merge(sighting)
+            if noted.last.written != before.written || noted.last.position != before.position { noted.hasNews = true }
+            if noted.last.app != before.app || now - noted.at >= period || now < noted.at {
+                (noted.at, noted.isDue) = (now, true)
+            }
+            clients[client] = noted
         }
     }
 
+    /// What is known of a client since it was last written down; `nil` where it was not here for long.
+    package func latest(_ client: ConnectionCounts.Client) -> SeenClient? {
+        clients.withLock { $0[client]?.last }
+    }
+
     /// Hands over what is to be written, by workspace; forgets who was not noted for two periods.
-    func take(now: Milliseconds) -> [WorkspaceID: [Seen]] {
+    func take(now: Milliseconds) -> [WorkspaceID: [SeenClient]] {
         let due = clients.withLock { clients in
-            let due = clients.filter { $0.value.isDue }
-            clients = clients.filter { now - $0.value.at < 2 * period }.mapValues {
-                Sighting(at: $0.at, isDue: false, app: $0.app)
+            let due = clients.filter { $0.value.isDue || ($0.value.hasNews && now - $0.value.at >= period) }
+            clients = clients.filter { now - $0.value.last.time < 2 * period || due[$0.key] == nil && $0.value.hasNews }
+            for (client, sighting) in due where clients[client] != nil {
+                if !sighting.isDue { clients[client]?.at = now }
+                clients[client]?.isDue = false
+                clients[client]?.hasNews = false
             }
             return due
         }
-        return Dictionary(grouping: due, by: \.key.workspace).mapValues { seen in
-            seen.map { Seen(client: $0.key.client, app: $0.value.app) }.sorted { $0.client < $1.client }
+        return Dictionary(grouping: due, by: { $0.key.workspace }).mapValues { seen in
+            seen.map { $0.value.last }.sorted { $0.client < $1.client }
         }
     }
 }

@@ -66,7 +66,10 @@ package enum PostgresSchema {
         PostgresBackupNote.generation,
         Generation(14, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
         BlobCompactionSQL.generation, OperatingSQL.generation,
+        Generation(17, "what devices say of themselves", steps: [.init("what devices say", .tables([devices]))]),
     ]
+
+    static let devices = "ALTER TABLE sync_client ADD COLUMN written bigint, ADD COLUMN position bigint"
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
     private static let seen = Generation.Backfill(

@@ -43,11 +43,14 @@ extension PostgresStore {
 
     /// See `Store.saw`: under the workspace's lock, so that it never waits for a step that waits for it.
     package func saw(
-        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+        _ clients: [SeenClient], in workspace: WorkspaceID
     ) async throws(StoreError) -> Set<ClientID> {
         let note = Statement(ReadingSQL.sawClients, workspace) {
-            $0.add(clients)
-            $0.add(clients.map { _ in now })
+            $0.add(clients.map(\.client))
+            $0.add(clients.map(\.time))
+            $0.addTextArray(clients.map(\.app))
+            $0.addInt64Array(clients.map(\.written))
+            $0.addInt64Array(clients.map(\.position))
         }
         return Set(try await writeLocked(workspace, [note])[0].all { try $0.id() })
     }

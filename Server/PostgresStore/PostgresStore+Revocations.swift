@@ -74,6 +74,7 @@ extension RowReader {
     fileprivate mutating func device() throws -> Device {
         Device(
             id: try id(), user: UserID(try text()), registered: try integer(), seen: try integer(),
-            app: try optionalText(), settledThrough: try integer(), ackedThrough: try integer())
+            app: try optionalText(), settledThrough: try integer(), ackedThrough: try integer(),
+            written: try optionalInteger(), position: try optionalInteger())
     }
 }

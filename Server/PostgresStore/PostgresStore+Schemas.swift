@@ -54,17 +54,6 @@ extension PostgresStore: SchemaStore {
             + [FenceSQL.check(generation), Statement(SchemaSQL.insert, parameters), Transactions.commit]
     }
 
-    /// See `SchemaStore.note`: under the workspace's lock, as `saw`. What is noted already is not written again.
-    package func note(_ apps: [ClientID: String], in workspace: WorkspaceID) async throws(StoreError) {
-        guard !apps.isEmpty else { return }
-        let apps = apps.sorted { $0.key < $1.key }
-        let note = Statement(SchemaSQL.noteApps, workspace) {
-            $0.add(apps.map(\.key))
-            $0.add(apps.map(\.value))
-        }
-        _ = try await writeLocked(workspace, [note])
-    }
-
     /// See `SchemaStore.apps`: reads all clients.
     package func apps(seenAfter time: Milliseconds, limit: Int) async throws(StoreError) -> [AppCount] {
         var parameters = Parameters()

@@ -214,8 +214,9 @@ enum ReadingSQL {
         name: "sync_saw_clients",
         sql: """
             UPDATE sync_client c
-            SET seen = u.seen
-            FROM unnest($2, $3) AS u (client, seen)
+            SET seen = u.seen, app = coalesce(u.app, c.app), written = coalesce(u.written, c.written),
+                position = coalesce(u.position, c.position)
+            FROM unnest($2, $3, $4, $5, $6) AS u (client, seen, app, written, position)
             WHERE c.workspace = $1 AND c.client = u.client
             RETURNING c.client
             """)

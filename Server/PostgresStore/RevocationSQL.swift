@@ -75,7 +75,7 @@ enum RevocationSQL {
     static let devices = PreparedStatement(
         name: "sync_devices",
         sql: """
-            SELECT client, user_id, registered, seen, app, settled, acked
+            SELECT client, user_id, registered, seen, app, settled, acked, written, position
             FROM sync_client
             WHERE client > $2 AND workspace = $1
             ORDER BY client
@@ -85,7 +85,7 @@ enum RevocationSQL {
     static let devicesOfUser = PreparedStatement(
         name: "sync_devices_of_user",
         sql: """
-            SELECT client, user_id, registered, seen, app, settled, acked
+            SELECT client, user_id, registered, seen, app, settled, acked, written, position
             FROM sync_client
             WHERE user_id = $4 AND workspace = $1 AND client > $2
             ORDER BY client

@@ -46,15 +46,6 @@ enum SchemaSQL {
             LIMIT 1
             """)
 
-    static let noteApps = PreparedStatement(
-        name: "sync_note_apps",
-        sql: """
-            UPDATE sync_client c
-            SET app = u.app
-            FROM unnest($2, $3) AS u (client, app)
-            WHERE c.workspace = $1 AND c.client = u.client AND c.app IS DISTINCT FROM u.app
-            """)
-
     static let apps = PreparedStatement(
         name: "sync_apps",
         sql: """

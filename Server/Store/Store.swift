@@ -26,12 +26,10 @@ package protocol Store: Sendable {
     /// who has acknowledged every outcome, then the others; of each kind who was not seen for longest.
     func clients(of user: UserID, in workspace: WorkspaceID) async throws(StoreError) -> [RegisteredClient]
 
-    /// Notes that clients were there. Others than registered ones are left out.
+    /// Notes that clients were there, each once in the list, and what is known of them. Others than registered ones are left out.
     ///
     /// - Returns: those that are registered.
-    func saw(
-        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
-    ) async throws(StoreError) -> Set<ClientID>
+    func saw(_ clients: [SeenClient], in workspace: WorkspaceID) async throws(StoreError) -> Set<ClientID>
 
     /// Head, grants and client row of one user, and the batch that holds `seq`, from one snapshot.
     func session(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Promotes a standby that lacks the last commits, under 20 writers and 8 devices, again and again, and prints what each time was found.
 #
-#   Tests/Benchmarks/failover.sh [rounds]      (default: 20, as many again with the server started anew)
+#   Tests/Benchmarks/failover.sh [rounds [goes-on|killed]]      (default: 20 of each: the server goes on, or is killed and started)
 #   Tests/Benchmarks/failover.sh --help
 #
 # Starts a PostgreSQL and an asynchronous standby in a temporary folder, and runs FailoverTests on them, which must be built
@@ -116,5 +116,5 @@ launch a
 as_postgres "$binaries/createdb" --host="$folder/a" --username=tidemark tidemark
 copy a b
 cd "$top"
-TIDEMARK_FAILOVER="$folder" TIDEMARK_FAILOVER_ROUNDS="$rounds" \
+TIDEMARK_FAILOVER="$folder" TIDEMARK_FAILOVER_ROUNDS="$rounds" TIDEMARK_FAILOVER_SERVER="${2:-both}" \
     swift test --skip-build --disable-xctest --ignore-lock --filter '^EndToEndTests\.FailoverTests/'

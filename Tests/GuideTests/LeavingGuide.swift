@@ -27,3 +27,11 @@ func makeRoom(in store: SyncStore) async throws {
     try await store.evict()  // what the cache's policy does not keep, which also happens by itself
     try await store.clearCache()  // all that can be fetched again
 }
+
+func signOut(_ lost: SyncDevice, from store: SyncStore) async throws {
+    for device in try await store.devices() where !device.isThisDevice {
+        print(device.app ?? "?", device.lastSeen, device.pending ?? 0)
+    }
+    try await store.signOut(device: lost.id)
+    try await store.signOutEverywhere()
+}

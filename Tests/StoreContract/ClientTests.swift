@@ -54,9 +54,10 @@ import TidemarkStore
                 draft.settle(acked, through: 1)
             }
             let asked = [ClientID.numbered(1), .numbered(3), .numbered(4), .numbered(77)]
-            let seen = try await under.store.saw(asked, in: under.workspace, now: 500)
+            let seen = try await under.store.saw(asked.map { SeenClient($0, at: 500) }, in: under.workspace)
             #expect(seen == [.numbered(1), .numbered(3), .numbered(4)])
-            _ = try await under.store.saw([.numbered(2), .numbered(3)], in: under.workspace, now: 900)
+            let later = [ClientID.numbered(2), .numbered(3)].map { SeenClient($0, at: 900) }
+            _ = try await under.store.saw(later, in: under.workspace)
             let listed = try await under.store.clients(of: .ann, in: under.workspace)
             #expect(
                 listed == [

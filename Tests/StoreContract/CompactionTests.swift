@@ -250,7 +250,7 @@ import TidemarkStore
         try await kind.withStore { under in
             let store = try compacting(under)
             for number: Int64 in 1...5 { _ = try await under.register(.numbered(number), for: .ann) }
-            _ = try await under.store.saw([.numbered(3)], in: under.workspace, now: 50)
+            _ = try await under.store.saw([SeenClient(.numbered(3), at: 50)], in: under.workspace)
             let row = try await under.register(.numbered(4), for: .ann)
             try await under.commit { $0.settle(row, through: 2) }
             var found: [ClientSighting] = []

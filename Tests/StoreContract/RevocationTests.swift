@@ -106,15 +106,20 @@ import TidemarkStore
             for (place, id) in ids.enumerated() {
                 _ = try await under.store.register(id, for: place % 2 == 0 ? .ann : .bob, in: workspace, now: 50)
             }
-            _ = try await under.store.saw([ids[1]], in: workspace, now: 90)
+            let sighting = SeenClient(ids[1], at: 90, app: "shop 2", written: 7, position: 40)
+            _ = try await under.store.saw([sighting, SeenClient(UniqueID(high: 8, low: 1), at: 90)], in: workspace)
+            // What a later sighting does not say stays.
+            _ = try await under.store.saw([SeenClient(ids[1], at: 95, position: 41)], in: workspace)
             let first = try await store.devices(of: nil, in: workspace, after: nil, limit: 3)
             #expect(first.map(\.id) == Array(ids[..<3]) && first.map(\.user) == [.ann, .bob, .ann])
             let rest = try await store.devices(of: nil, in: workspace, after: ids[2], limit: 3)
             #expect(rest.map(\.id) == Array(ids[3...]))
             let own = try await store.devices(of: .bob, in: workspace, after: nil, limit: 10)
             #expect(
-                own.map(\.id) == [ids[1], ids[3]] && own.map(\.seen)[0] == 90 && own.map(\.registered) == [50, 50])
-            #expect(own.allSatisfy { $0.app == nil && $0.settledThrough == 0 && $0.ackedThrough == 0 })
+                own.map(\.id) == [ids[1], ids[3]] && own.map(\.seen)[0] == 95 && own.map(\.registered) == [50, 50])
+            #expect(own.map(\.app) == ["shop 2", nil] && own.map(\.written) == [7, nil])
+            #expect(own.map(\.position) == [41, nil])
+            #expect(own.allSatisfy { $0.settledThrough == 0 && $0.ackedThrough == 0 })
             #expect(try await store.owner(of: ids[3], in: workspace) == .bob)
             #expect(try await store.owner(of: ids[3], in: WorkspaceID("elsewhere")) == nil)
             #expect(try await store.owner(of: UniqueID(high: 8, low: 1), in: workspace) == nil)

@@ -94,13 +94,14 @@ import TidemarkStore
             for number in Int64(1)...4 {
                 _ = try await under.store.register(.numbered(number), for: .ann, in: under.workspace, now: 100)
             }
-            let known = kind != .memory
-            try await schemas.note(
-                [.numbered(1): "shop 1", .numbered(2): "shop 1", .numbered(3): "desk 2", .numbered(99): "stranger"],
-                in: under.workspace)
-            try await schemas.note([.numbered(2): "shop 2"], in: under.workspace)
-            guard known else { return }
-            _ = try await under.store.saw([.numbered(3)], in: under.workspace, now: 900)
+            guard kind != .memory else { return }
+            let apps: [(Int64, String)] = [(1, "shop 1"), (2, "shop 1"), (3, "desk 2"), (99, "stranger")]
+            _ = try await under.store.saw(
+                apps.map { SeenClient(.numbered($0), at: 100, app: $1) }, in: under.workspace)
+            let later = [
+                SeenClient(.numbered(2), at: 100, app: "shop 2"), SeenClient(.numbered(3), at: 900),
+            ]
+            _ = try await under.store.saw(later, in: under.workspace)
             let all = try await schemas.apps(seenAfter: 0, limit: 9)
             #expect(
                 Set(all) == [

@@ -23,6 +23,7 @@ import TidemarkWire
         "traceparent": 12_156_725_991_451_930_192,
         "durable": 15_814_767_404_774_000_525,
         "behind": 14_608_924_318_761_877_430,
+        "written": 3_258_854_517_582_489_791,
     ]
 
     // MARK: What is frozen

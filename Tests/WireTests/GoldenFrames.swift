@@ -251,6 +251,11 @@ enum GoldenFrames {
         (.ack(Ack(frames: 7, diverged: 3)), "ack+behind"),
     ]
 
+    /// What a device says of itself.
+    static let writtenClient: [(ClientMessage, String)] = [
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written")
+    ]
+
     static let behindServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -266,7 +271,8 @@ enum GoldenFrames {
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
-        client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + ignoredClient
+        client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + writtenClient
+            + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer

@@ -17,7 +17,8 @@ extension LocalDatabase {
                 cursor: try Meta.cursor.text(db), scopes: try scopes.all(),
                 ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
                 owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst(),
-                roles: try scopes.roles(), isBehind: try ComparisonTable(db: db).isFilling)
+                roles: try scopes.roles(), isBehind: try ComparisonTable(db: db).isFilling,
+                written: try OutboxCounts(db).number + OutboxTable(db: db).waitingCount())
         }
     }
 

@@ -44,6 +44,9 @@ final class BlobCourier: Sendable {
         state = Mutex(State(downloads: BlobDownloads(limits: server.limits)))
     }
 
+    /// For calls about something else than blobs.
+    var calls: ServerCalls { server.calls }
+
     /// The server hears what is said, or does not any more. Also told when scopes may have come.
     func linked(_ isLinked: Bool) {
         state.withLock { $0.isLinked = isLinked }

@@ -1,23 +1,19 @@
 import Foundation
 import TidemarkModel
 
-/// The server's blobs, as calls over a transport (PROTOCOL.md, "Blobs"). A refused token is renewed once.
+/// The server's blobs, as calls over a transport (PROTOCOL.md, "Blobs").
 struct BlobServer: Sendable {
-    let url: String
-    let transport: any Transport
-    let tokens: BlobTokens
+    let calls: ServerCalls
     let limits: BlobLimits
-    /// This device as the server knows it; `nil` for none yet.
-    var client: @Sendable () async throws -> ClientID? = { nil }
 
     /// Sends bytes; every failure is an answer.
     func put(_ bytes: Data, as key: BlobKey) async -> BlobUploadEnd {
-        let answer: BlobAnswer
+        let answer: HTTPAnswer
         do {
             answer = try await exchange(.put(bytes), key, answerBytesMax: Self.refusalBytesMax)
-        } catch is BlobsUnsupported {
+        } catch is HTTPUnsupported {
             return .refused(.unsupported, "the transport carries no blobs")
-        } catch is BlobAnswerTooLong {
+        } catch is HTTPAnswerTooLong {
             return .later("the server's answer is too long", after: nil)
         } catch {
             return .later(limits.clipped("\(error)"), after: nil)
@@ -36,12 +32,12 @@ struct BlobServer: Sendable {
 
     /// Fetches bytes and checks them.
     func get(_ key: BlobKey, bytesMax: Int) async throws(BlobError) -> Data {
-        let answer: BlobAnswer
+        let answer: HTTPAnswer
         do {
             answer = try await exchange(.get, key, answerBytesMax: bytesMax)
-        } catch is BlobsUnsupported {
+        } catch is HTTPUnsupported {
             throw BlobError(.unsupported, "the transport carries no blobs")
-        } catch is BlobAnswerTooLong {
+        } catch is HTTPAnswerTooLong {
             throw BlobError(.tooLarge, "\(key) has more than \(bytesMax) bytes")
         } catch {
             throw BlobError(.offline, limits.clipped("\(error)"))
@@ -64,18 +60,8 @@ struct BlobServer: Sendable {
     /// Bytes of a refusal that are read.
     private static let refusalBytesMax = 16 * 1_024
 
-    private func exchange(_ call: BlobRequest.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> BlobAnswer {
-        let token = try await tokens.current()
-        func request(_ token: String, from client: ClientID?) -> BlobRequest {
-            BlobRequest(
-                call: call, target: Self.target(key, from: client), token: token, answerBytesMax: answerBytesMax,
-                timeout: limits.exchangeMax)
-        }
-        let answer = try await transport.exchange(request(token, from: nil), with: url)
-        guard answer.status == 401 else { return answer }
-        // Another device of the user may have been signed out: this one says that it is not that one.
-        let other = try await tokens.another(than: token)
-        return try await transport.exchange(request(other, from: try await client()), with: url)
+    private func exchange(_ call: HTTPCall.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> HTTPAnswer {
+        try await calls.exchange(call, answerBytesMax: answerBytesMax) { Self.target(key, from: $0) }
     }
 
     /// Path and query; everything but unreserved characters of the scope is encoded.
@@ -87,7 +73,7 @@ struct BlobServer: Sendable {
     }
 }
 
-extension BlobAnswer {
+extension HTTPAnswer {
     /// `nil` for none, and for a date: the servers of this protocol say seconds.
     fileprivate var retryMilliseconds: Int64? {
         guard let seconds = retryAfter.flatMap({ Int64($0) }), seconds >= 0, seconds < 1 << 40 else { return nil }

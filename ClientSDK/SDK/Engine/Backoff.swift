@@ -4,10 +4,11 @@ import TidemarkModel
 /// generator.
 ///
 /// So whoever has waited for a while waits at most a quarter of that longer than he must: after a restart of eight seconds everybody
-/// is back two seconds later, and an hour's outage costs two attempts a minute.
+/// is back two seconds later, and an hour's outage costs two attempts a minute. How long a connection lasted is taken off what was
+/// waited: a server that ends each connection at once is asked ever less often, one that served for a while is not.
 struct Backoff: Sendable {
     private let timing: EngineTiming
-    /// Since the first failure.
+    /// Since the first failure, less what connections have lasted.
     private var waited: Int64 = 0
     private var state: UInt64
 
@@ -17,6 +18,9 @@ struct Backoff: Sendable {
     }
 
     mutating func reset() { waited = 0 }
+
+    /// A connection is over that lasted for so many milliseconds.
+    mutating func lasted(_ time: Int64) { waited = max(0, waited - max(0, time)) }
 
     /// The next wait: between half of the step and all of it.
     mutating func next() -> Int64 {

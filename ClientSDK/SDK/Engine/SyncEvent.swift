@@ -102,11 +102,15 @@ package struct ConnectionStart: Hashable, Sendable {
     package var roles: [Role]
     /// What the copy holds is still being compared, since it came back from below the horizon.
     package var isBehind: Bool
+    /// The number of the last transaction that was written, those counted that have none yet.
+    package var written: Int64?
 
     package init(
         client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
-        ackedThrough: Int64, owner: StoreOwner, ends: [String] = [], roles: [Role] = [], isBehind: Bool = false
+        ackedThrough: Int64, owner: StoreOwner, ends: [String] = [], roles: [Role] = [], isBehind: Bool = false,
+        written: Int64? = nil
     ) {
+        self.written = written
         self.roles = roles
         self.isBehind = isBehind
         self.ends = ends

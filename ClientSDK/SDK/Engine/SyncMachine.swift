@@ -259,7 +259,8 @@ package struct SyncMachine: Sendable {
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true)
+            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true,
+            written: start.written)
         comparing.isBehind = start.isBehind
         replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))
@@ -269,7 +270,9 @@ package struct SyncMachine: Sendable {
     mutating func retry(
         _ reason: SyncFailure, now: Milliseconds, atLeast: Int64 = 0, _ effects: inout [SyncEffect]
     ) {
-        if case .streaming(let since) = link, now - since >= timing.healthy { backoff.reset() }
+        if case .streaming(let since) = link {
+            if now - since >= timing.healthy { backoff.reset() } else { backoff.lasted(now - since) }
+        }
         disconnected()
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)

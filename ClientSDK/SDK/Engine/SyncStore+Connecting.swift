@@ -62,10 +62,12 @@ extension SyncStore {
     ) -> (SyncEngine, BlobCourier) {
         let syncing = syncing
         let (environment, journal, uptime) = (environment, journal, uptime)
-        let tokens = BlobTokens(token)
-        let server = BlobServer(
-            url: url, transport: transport, tokens: tokens, limits: BlobLimits(),
+        let tokens = CallTokens(token)
+        let limits = BlobLimits()
+        let calls = ServerCalls(
+            url: url, transport: transport, tokens: tokens, timeout: limits.exchangeMax,
             client: { [database] in try await database.registeredClient() })
+        let server = BlobServer(calls: calls, limits: limits)
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
         couriers.replace(with: courier)
         var configuration = EngineConfiguration(

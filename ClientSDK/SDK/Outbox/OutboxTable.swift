@@ -97,6 +97,11 @@ struct OutboxTable {
         return try Int(db.first(sql)?.integer(0) ?? 0)
     }
 
+    /// Entries that wait without a number of the wire.
+    func waitingCount() throws -> Int64 {
+        try db.first("SELECT count(*) FROM tidemark_outbox WHERE n >= \(Withholding.firstPlace)")?.integer(0) ?? 0
+    }
+
     /// Whether there is an entry after the number, not counting those that wait without one.
     func hasEntries(after number: Int64) throws -> Bool {
         try db.exists(

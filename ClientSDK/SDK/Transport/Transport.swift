@@ -7,11 +7,11 @@ public protocol Transport: Sendable {
     ///   other error when the server cannot be reached; the engine tries again.
     func connect(to url: String) async throws -> any TransportConnection
 
-    /// Carries one call for a blob, beside the connection. Redirects are not followed.
+    /// Carries one call beside the connection. Redirects are not followed.
     ///
     /// - Parameter url: as for `connect`.
-    /// - Throws: `BlobAnswerTooLong`, `BlobsUnsupported`, or any other error when there is no answer; the engine tries again.
-    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer
+    /// - Throws: `HTTPAnswerTooLong`, `HTTPUnsupported`, or any other error when there is no answer; the engine tries again.
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer
 }
 
 /// One open connection that carries whole messages.

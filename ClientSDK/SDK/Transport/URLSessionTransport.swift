@@ -24,8 +24,8 @@ public struct URLSessionTransport: Transport {
         return URLSessionConnection(task: task)
     }
 
-    /// Carries one call for a blob.
-    public func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+    /// Carries one call beside the connection.
+    public func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         let address = try ServerAddress(url)
         var components = URLComponents()
         components.scheme = address.usesTLS ? "https" : "http"
@@ -46,10 +46,14 @@ public struct URLSessionTransport: Transport {
             call.httpMethod = "PUT"
             call.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
             (body, response) = try await session.upload(for: call, from: bytes)
+        case .post(let bytes):
+            call.httpMethod = "POST"
+            call.setValue("application/json", forHTTPHeaderField: "Content-Type")
+            (body, response) = try await session.upload(for: call, from: bytes)
         }
         guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
-        guard body.count <= request.answerBytesMax else { throw BlobAnswerTooLong() }
-        return BlobAnswer(
+        guard body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
+        return HTTPAnswer(
             status: answer.statusCode, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"), body: body)
     }
 }

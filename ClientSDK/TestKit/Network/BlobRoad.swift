@@ -6,7 +6,7 @@ import TidemarkModel
 /// Calls for blobs on their way between the clients of a kit and its server, beside their connections.
 final class BlobRoad: Sendable {
     private struct State {
-        var calls: [Int64: (port: Int, continuation: CheckedContinuation<BlobAnswer, any Error>)] = [:]
+        var calls: [Int64: (port: Int, continuation: CheckedContinuation<HTTPAnswer, any Error>)] = [:]
         var lastCall: Int64 = 0
         var faults: [Int: [BlobFault]] = [:]
     }
@@ -35,8 +35,8 @@ final class BlobRoad: Sendable {
 
     /// Carries a call; the server is asked when it arrives.
     func carry(
-        from port: Int, latency: Int64, _ server: @escaping @Sendable () -> BlobAnswer
-    ) async throws -> BlobAnswer {
+        from port: Int, latency: Int64, _ server: @escaping @Sendable () -> HTTPAnswer
+    ) async throws -> HTTPAnswer {
         try await withCheckedThrowingContinuation { continuation in
             let (id, fault) = state.withLock { state in
                 state.lastCall += 1
@@ -49,11 +49,11 @@ final class BlobRoad: Sendable {
     }
 
     private func arrive(
-        _ id: Int64, _ fault: BlobFault?, _ latency: Int64, _ server: @Sendable () -> BlobAnswer
+        _ id: Int64, _ fault: BlobFault?, _ latency: Int64, _ server: @Sendable () -> HTTPAnswer
     ) {
         // Cut off meanwhile, it never arrives.
         guard state.withLock({ $0.calls[id] != nil }) else { return }
-        let answer: BlobAnswer?
+        let answer: HTTPAnswer?
         switch fault {
         case nil: answer = server()
         case .callLost: answer = nil
@@ -64,10 +64,10 @@ final class BlobRoad: Sendable {
             _ = server()
             answer = server()
         case .refused(let status, let retryAfter):
-            answer = BlobAnswer(status: status, retryAfter: retryAfter.map { "\($0)" }, body: Data())
+            answer = HTTPAnswer(status: status, retryAfter: retryAfter.map { "\($0)" }, body: Data())
         case .falsified:
             let real = server()
-            answer = BlobAnswer(status: real.status, retryAfter: nil, body: real.body + [0])
+            answer = HTTPAnswer(status: real.status, retryAfter: nil, body: real.body + [0])
         }
         timeline.schedule(after: latency) {
             let continuation = self.state.withLock { $0.calls.removeValue(forKey: id) }?.continuation

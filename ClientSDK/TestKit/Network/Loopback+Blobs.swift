@@ -7,26 +7,27 @@ extension Loopback {
     /// Carries one call for a blob; a token is the user's name.
     ///
     /// - Throws: `Unreachable` without a way to the server, or when the way ends before the answer is here;
-    ///   `BlobAnswerTooLong`.
-    func exchange(_ request: BlobRequest, from port: Int) async throws -> BlobAnswer {
+    ///   `HTTPAnswerTooLong`.
+    func exchange(_ request: HTTPCall, from port: Int) async throws -> HTTPAnswer {
         let latency = try latency(from: port)
         let answer = try await blobs.carry(from: port, latency: latency) { self.answer(request) }
-        guard answer.body.count <= request.answerBytesMax else { throw BlobAnswerTooLong() }
+        guard answer.body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
         return answer
     }
 
-    private func answer(_ request: BlobRequest) -> BlobAnswer {
-        guard let user = UserID(checking: request.token) else { return BlobAnswer(401) }
-        guard let (digest, scope) = Self.address(request.target) else { return BlobAnswer(400) }
+    private func answer(_ request: HTTPCall) -> HTTPAnswer {
+        guard let user = UserID(checking: request.token) else { return HTTPAnswer(401) }
+        guard let (digest, scope) = Self.address(request.target) else { return HTTPAnswer(400) }
         return serve { server in
             do throws(BlobRefusal) {
                 switch request.call {
                 case .put(let bytes):
-                    return BlobAnswer(try server.putBlob([UInt8](bytes), as: digest, in: scope, by: user) ? 201 : 200)
-                case .get: return BlobAnswer(200, Data(try server.getBlob(digest, in: scope, by: user)))
+                    return HTTPAnswer(try server.putBlob([UInt8](bytes), as: digest, in: scope, by: user) ? 201 : 200)
+                case .post: return HTTPAnswer(405)
+                case .get: return HTTPAnswer(200, Data(try server.getBlob(digest, in: scope, by: user)))
                 }
             } catch {
-                return BlobAnswer(error.status, Data(error.message.utf8))
+                return HTTPAnswer(error.status, Data(error.message.utf8))
             }
         }
     }
@@ -41,6 +42,6 @@ extension Loopback {
     }
 }
 
-extension BlobAnswer {
+extension HTTPAnswer {
     fileprivate init(_ status: Int, _ body: Data = Data()) { self.init(status: status, retryAfter: nil, body: body) }
 }

@@ -4,6 +4,7 @@ import TidemarkNode
 import TidemarkOperations
 import TidemarkSequencer
 import TidemarkStore
+import TidemarkWire
 
 /// Why a user does not see a record, and what a device is stuck on: facts are read here, and judged as values.
 extension API {
@@ -22,10 +23,11 @@ extension API {
         answer.put("sentence", story.sentence)
         answer.put("sections", story.sections.map(\.fields))
         answer.put("text", story.text)
+        let listed = try await node.listed(story.devices.map(\.device), in: workspace)
         answer.put(
             "devices",
-            story.devices.map { line in
-                var fields = fields(of: line.device, in: workspace)
+            zip(listed, story.devices).map { device, line in
+                var fields = device.fields
                 fields.put("state", line.state.rawValue)
                 fields.put("position", line.position)
                 return fields
@@ -68,12 +70,14 @@ extension API {
         let client = try query.required("client", try query.client())
         let head = try await node.store.session(for: UserID("-"), client: nil, in: workspace).head
         var facts = DeviceStory.Facts(id: client, workspace: workspace, now: node.now(), head: head)
-        facts.device = try await device(client, in: workspace)
+        facts.device = try await node.device(client, in: workspace)
+        let listed = try await node.listed([facts.device].compactMap(\.self), in: workspace).first
         if let device = facts.device {
             facts.revokedBefore = node.revocations.notBefore(of: client, user: device.user, in: workspace)
             facts.appMinimum =
                 node.context.minimum(for: device.app, of: Principal(user: device.user))?.description
             facts.refusals = try await refusals(of: [device], in: workspace)
+            (facts.unsent, facts.lag) = (listed?.pending, listed?.lag)
         }
         let row = await connections(in: workspace, client: client).rows.first
         (facts.connection, facts.pending) = (row?.fact, row?.pending ?? 0)
@@ -83,14 +87,8 @@ extension API {
         answer.put("sentence", story.sentence)
         answer.put("sections", story.sections.map(\.fields))
         answer.put("text", story.text)
-        if let device = facts.device { answer["device"] = .object(fields(of: device, in: workspace)) }
+        if let listed { answer["device"] = .object(listed.fields) }
         return answer
-    }
-
-    func device(_ client: ClientID, in workspace: WorkspaceID) async throws -> Device? {
-        guard let owner = try await node.owner(of: client, in: workspace) else { return nil }
-        return try await node.revocationStore.devices(of: owner, in: workspace, after: nil, limit: .max >> 1)
-            .first { $0.id == client }
     }
 
     /// `GET /admin/v1/search?workspace=&q=`: what a word may be: a user, a device, a record, a scope.
@@ -102,7 +100,7 @@ extension API {
             hits += try await records(name, in: workspace).map { record in
                 ["kind": "record", "name": .string("\(record.key)"), "scope": .string(record.scope.text)]
             }
-            if let device = try await device(name.id, in: workspace) {
+            if let device = try await node.device(name.id, in: workspace) {
                 hits.append([
                     "kind": "device", "name": .string(name.id.description), "user": .string(device.user.text),
                 ])

@@ -67,8 +67,9 @@ extension DevicesCommand {
             abstract: "Print the devices of a workspace, one a line.",
             discussion: """
                 Columns, parted by tabs: id, user, app as it said last, when it was last noted to be there (every 15 \
-                minutes), writes of it that were settled, how many outcomes it has not confirmed, and from when on its \
-                tokens count where some were revoked; - stands for nothing.
+                minutes), writes of it that were settled, how many outcomes it has not confirmed, from when on its \
+                tokens count where some were revoked, how many writes it had still to send when it came last, and how many \
+                changes it was behind when it was there last; - stands for what is not known.
                 """)
 
         @Option(help: "Only those of this user.")
@@ -107,6 +108,7 @@ extension DevicesCommand {
                 text(device["id"]), text(device["user"]), text(device["app"]) ?? "-",
                 number(device["seen"]).map(DevicesCommand.day) ?? "-", "\(settled)", "\(max(0, settled - acked))",
                 number(device["revoked"]).map(DevicesCommand.day) ?? "-",
+                number(device["pending"]).map { "\($0)" }, number(device["lag"]).map { "\($0)" },
             ]
             return columns.map { $0?.withoutSteering ?? "-" }.joined(separator: "\t")
         }

@@ -50,6 +50,7 @@ extension Session {
         knowsAppTooOld = hello.knowsAppTooOld
         connection = hello.connection
         app = hello.app
+        written = hello.written
         trace = hello.trace
         phase = .loading
         let place = context.place(of: hello.cursor, in: identity.workspace)

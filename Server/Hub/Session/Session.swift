@@ -35,6 +35,8 @@ package struct Session: Sendable {
     var knowsAppTooOld = false
     /// Name and version of the app, as it says itself.
     package var app: String?
+    /// The number of the last transaction that it wrote, as it said when it came.
+    package var written: Int64?
     /// The trace that the client says it is part of.
     package var trace: TraceParent?
     var headerToken: String?

@@ -29,6 +29,9 @@ package struct DeviceStory: Hashable, Sendable {
         package var connection: WhyFacts.Connection?
         /// Bytes of frames that it has not acknowledged.
         package var pending: Int64 = 0
+        /// Writes that it still had to send, as it said when it came last, and changes that it did not have when it was here last.
+        package var unsent: Int64?
+        package var lag: Int64?
         /// The last ones, the newest first.
         package var closings: [WhyFacts.Closing] = []
         package var refusals: [WhyFacts.Refusal] = []
@@ -79,9 +82,10 @@ package struct DeviceStory: Hashable, Sendable {
                     .appTooOld, "its app \(device.app ?? "") is older than \(minimum), which is the least served")
             }
             let closing = facts.closings.first.map { ", and its last connection ended with \($0.words)" } ?? ""
+            let owing = facts.unsent.flatMap { $0 > 0 ? ", with \($0) of its writes still to be sent" : nil } ?? ""
             return stuck(
                 .notConnected,
-                "it is not connected to this server; it was last seen at \(Instant(device.lastSeen))\(closing)")
+                "it is not connected to this server; it was last seen at \(Instant(device.lastSeen))\(owing)\(closing)")
         }
         if connection.isSlow {
             return stuck(
@@ -120,8 +124,10 @@ package struct DeviceStory: Hashable, Sendable {
                 "connected, sent up to #\(connection.position) of #\(facts.head.seq), \(facts.pending) bytes not acknowledged"
             )
         } else {
-            lines.append("not connected here, last seen \(Instant(device.lastSeen))")
+            let behind = facts.lag.map { ", \($0) changes behind" } ?? ""
+            lines.append("not connected here, last seen \(Instant(device.lastSeen))\(behind)")
         }
+        if let unsent = facts.unsent { lines.append("writes that it still had to send when it came last: \(unsent)") }
         if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
         return WhyStory.Section(heading: "DEVICE", lines: lines)
     }

@@ -66,10 +66,12 @@ extension WorkspaceTables {
         }
         .sorted { $0.id < $1.id }.prefix(limit)
         .map { row in
-            let (registered, seen) = sightings[row.id] ?? (0, 0)
-            return Device(
-                id: row.id, user: row.user, registered: registered, seen: seen, app: nil,
-                settledThrough: row.settledThrough, ackedThrough: row.ackedThrough)
+            let sighting = sightings[row.id]
+            var device = Device(
+                id: row.id, user: row.user, registered: sighting?.registered ?? 0, seen: sighting?.last.time ?? 0,
+                app: sighting?.last.app, settledThrough: row.settledThrough, ackedThrough: row.ackedThrough)
+            (device.written, device.position) = (sighting?.last.written, sighting?.last.position)
+            return device
         }
     }
 }

@@ -39,9 +39,9 @@ package final class InMemoryStore: Store {
     }
 
     package func saw(
-        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+        _ clients: [SeenClient], in workspace: WorkspaceID
     ) async throws(StoreError) -> Set<ClientID> {
-        tables.withLock { $0.saw(clients, in: workspace, now: now) }
+        tables.withLock { $0.saw(clients, in: workspace) }
     }
 
     package func session(

@@ -64,8 +64,8 @@ package struct MemoryTables: Sendable {
     }
 
     /// See `Store.saw`.
-    package mutating func saw(_ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds) -> Set<ClientID> {
-        workspaces[workspace]?.saw(clients, now: now) ?? []
+    package mutating func saw(_ clients: [SeenClient], in workspace: WorkspaceID) -> Set<ClientID> {
+        workspaces[workspace]?.saw(clients) ?? []
     }
 
     /// See `Store.session`.

@@ -148,7 +148,8 @@ extension InMemoryStore: Compacting {
         tables.withLock { tables in
             let all = tables.workspaces.flatMap { workspace, held in
                 held.clients.values.map { client in
-                    let (registered, seen) = held.sightings[client.row.id] ?? (0, 0)
+                    let (registered, seen) =
+                        held.sightings[client.row.id].map { ($0.registered, $0.last.time) } ?? (0, 0)
                     return ClientSighting(
                         place: ClientPlace(workspace: workspace, client: client.row.id), user: client.row.user,
                         seen: max(registered, seen), keep: held.keep,

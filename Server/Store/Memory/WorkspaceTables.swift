@@ -12,7 +12,7 @@ struct WorkspaceTables: Sendable {
     var grants: [UserID: [ScopeID: Grant]] = [:]
     var clientCounts: [UserID: Int] = [:]
     /// When each client was registered and last seen.
-    var sightings: [ClientID: (registered: Milliseconds, seen: Milliseconds)] = [:]
+    var sightings: [ClientID: (registered: Milliseconds, last: SeenClient)] = [:]
     var listeners = Listeners()
     /// What was overwritten unseen, newest first.
     var ledger: [RecordKey: [LedgerEntry]] = [:]
@@ -60,7 +60,7 @@ struct WorkspaceTables: Sendable {
         let row = ClientRow(id: client, user: user)
         clients[client] = StoredClient(row: row)
         clientCounts[user, default: 0] += 1
-        sightings[client] = (now, now)
+        sightings[client] = (now, SeenClient(client, at: now))
         return .registered(row)
     }
 
@@ -69,9 +69,10 @@ struct WorkspaceTables: Sendable {
             row.settledThrough == 0 ? 0 : row.settledThrough == row.ackedThrough ? 1 : 2
         }
         let own = clients.values.map(\.row).filter { $0.user == user }.map { row in
-            let (registered, seen) = sightings[row.id] ?? (0, 0)
+            let sighting = sightings[row.id]
             let client = RegisteredClient(
-                id: row.id, settledThrough: row.settledThrough, registered: registered, seen: seen)
+                id: row.id, settledThrough: row.settledThrough, registered: sighting?.registered ?? 0,
+                seen: sighting?.last.time ?? 0)
             return (rank: rank(row), client: client)
         }
         let sorted = own.sorted { one, other in
@@ -80,10 +81,10 @@ struct WorkspaceTables: Sendable {
         return sorted.prefix(limits.clientsListedMax).map(\.client)
     }
 
-    mutating func saw(_ seen: [ClientID], now: Milliseconds) -> Set<ClientID> {
-        let registered = Set(seen.filter { clients[$0] != nil })
-        for client in registered { sightings[client]?.seen = now }
-        return registered
+    mutating func saw(_ seen: [SeenClient]) -> Set<ClientID> {
+        let registered = seen.filter { clients[$0.client] != nil }
+        for sighting in registered { sightings[sighting.client]?.last.merge(sighting) }
+        return Set(registered.map(\.client))
     }
 
     mutating func remove(_ client: ClientID) {

@@ -50,10 +50,14 @@ package struct Device: Hashable, Sendable {
     package var settledThrough: Int64
     /// The last one whose outcome the device is known to have.
     package var ackedThrough: Int64
+    /// The number of its last transaction as it said itself, sent or not; `nil` from apps of before.
+    package var written: Int64?
+    /// The number up to which it had the workspace's order when that was noted last; `nil` where it never was.
+    package var position: SequenceNumber?
 
     package init(
         id: ClientID, user: UserID, registered: Milliseconds, seen: Milliseconds, app: String?, settledThrough: Int64,
-        ackedThrough: Int64
+        ackedThrough: Int64, written: Int64? = nil, position: SequenceNumber? = nil
     ) {
         self.id = id
         self.user = user
@@ -62,5 +66,7 @@ package struct Device: Hashable, Sendable {
         self.app = app
         self.settledThrough = settledThrough
         self.ackedThrough = ackedThrough
+        self.written = written
+        self.position = position
     }
 }

@@ -106,10 +106,7 @@ package protocol SchemaStore: Sendable {
     /// - Returns: false, with nothing kept, when another one came between.
     func keep(_ revision: SchemaRevision) async throws(StoreError) -> Bool
 
-    /// Notes by which app clients were last seen. Others than registered ones are left out.
-    func note(_ apps: [ClientID: String], in workspace: WorkspaceID) async throws(StoreError)
-
-    /// The apps of all clients that were seen after that time, the most frequent first, at most `limit`.
+    /// The apps of all clients that were seen after that time (``Store/saw(_:in:)``), the most frequent first, at most `limit`.
     func apps(seenAfter time: Milliseconds, limit: Int) async throws(StoreError) -> [AppCount]
 
     /// Counts on from a place, in one step that is bounded, over all workspaces.

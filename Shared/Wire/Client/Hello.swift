@@ -32,6 +32,9 @@ package struct Hello: Hashable, Sendable {
     package var roles: [Role]?
     /// Understands the state ``Welcome/CursorState/behind``.
     package var knowsBehind = false
+    /// The number of the last transaction that the client wrote, those counted that have no number yet; for whoever runs the
+    /// server, and nothing relies on it.
+    package var written: Int64?
 
     /// The trace that the connection is part of, for the lines that it leaves in the server's log.
     package var trace: TraceParent?
@@ -43,7 +46,7 @@ package struct Hello: Hashable, Sendable {
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
         knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false,
-        trace: TraceParent? = nil
+        written: Int64? = nil, trace: TraceParent? = nil
     ) {
         self.token = token
         self.client = client
@@ -58,6 +61,7 @@ package struct Hello: Hashable, Sendable {
         self.ends = ends
         self.roles = roles
         self.knowsBehind = knowsBehind
+        self.written = written
         self.trace = trace
     }
 
@@ -83,6 +87,7 @@ package struct Hello: Hashable, Sendable {
             case "ends": hello.ends = try ends(&reader)
             case "roles": roles = try reader.string()
             case "behind": hello.knowsBehind = try reader.boolean()
+            case "written": hello.written = try MessageReader.count(&reader)
             case "traceparent" where reader.peek() == UInt8(ascii: "\""): hello.trace = TraceParent(try reader.string())
             default: try reader.skip()
             }
@@ -144,6 +149,10 @@ package struct Hello: Hashable, Sendable {
             writer.string(String(roles.map(\.letter)))
         }
         if knowsBehind { writer.literal(",\"behind\":true") }
+        if let written {
+            writer.literal(",\"written\":")
+            writer.integer(written)
+        }
         if let trace {
             writer.literal(",\"traceparent\":")
             writer.string(trace.text)

@@ -1,6 +1,8 @@
 import Foundation
 import NIOPosix
 import Testing
+import Tidemark
+import TidemarkChat
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -29,8 +31,9 @@ import TidemarkNIOTransport
         #expect(told.status == 0 && told.text.contains("signed out of tests"), "\(told.text)")
         #expect(try await Self.closeCode(open) == 4403)
         let after = try await devices(server, "list").text.split(separator: "\n").map { $0.split(separator: "\t") }
-        #expect(after.first { $0[0] == "\(phone.id)" }?.last?.hasPrefix("20") == true, "\(after)")
-        #expect(after.first { $0[0] == "\(tablet.id)" }?.last == "-", "\(after)")
+        #expect(after.first { $0[0] == "\(phone.id)" }?[6].hasPrefix("20") == true, "\(after)")
+        #expect(after.first { $0[0] == "\(tablet.id)" }?[6] == "-", "\(after)")
+        #expect(after.allSatisfy { $0.count == 9 && $0[7] == "-" && $0[8] == "0" }, "\(after)")
         let purged = try await devices(server, "purge", "\(tablet.id)")
         #expect(purged.status == 0, "\(purged.text)")
         let code = try await Self.closeCode(other)
@@ -42,6 +45,39 @@ import TidemarkNIOTransport
         #expect(try await devices(server, "revoke", "--all", "--user", "ann").status == 64)
         #expect(try await devices(server, "revoke", "--user", "ann").status == 0)
         #expect(try await devices(server, "revoke", "--all").status == 0)
+        #expect(try await server.process.stop() == 0)
+    }
+
+    @Test func `a user sees own devices in the app, and signs a lost one out`() async throws {
+        let server = try await LiveServer.start()
+        let folder = try TemporaryFolder("tidemark-devices")
+        func open(_ name: String) async throws -> SyncStore {
+            let store = try await SyncStore.open(
+                account: UserID("ann"), at: URL(filePath: "\(folder.path)/\(name)"),
+                schema: Schema(json: ChatSchema.document))
+            try store.connect(to: "http://\(server.address)", transport: NIOTransport()) { try server.token("ann") }
+            _ = try await store.syncNow()
+            return store
+        }
+        let (phone, laptop) = (try await open("phone"), try await open("laptop"))
+        let devices = try await laptop.devices()
+        #expect(devices.count == 2 && devices.map(\.isThisDevice) == [true, false])
+        #expect(devices.allSatisfy { $0.isConnected && $0.pending == 0 && $0.lag == 0 && $0.signedOut == nil })
+        let ended = Task { () -> SyncFailure.Code in
+            for await status in phone.status { if case .refused(let reason) = status.phase { return reason.code } }
+            return .goingAway
+        }
+        try await laptop.signOut(device: devices[1].id)
+        #expect(await ended.value == .forbidden)
+        #expect(try await laptop.devices()[1].signedOut != nil)
+        let unknown = await #expect(throws: DeviceError.self) {
+            try await laptop.signOut(device: "018f3a2b-0000-7000-8000-000000000001")
+        }
+        #expect(unknown?.code == .notThere)
+        try await laptop.signOutEverywhere()
+        for await status in laptop.status { if case .refused = status.phase { break } }
+        await phone.disconnect()
+        await laptop.disconnect()
         #expect(try await server.process.stop() == 0)
     }
 
@@ -75,7 +111,7 @@ import TidemarkNIOTransport
     private static func closeCode(_ connection: RawConnection) async throws -> UInt16 {
         do {
             while true { _ = try await connection.socket.receive() }
-        } catch let closed as TransportClosed {
+        } catch let closed as TidemarkNIOTransport.TransportClosed {
             return closed.code
         }
     }

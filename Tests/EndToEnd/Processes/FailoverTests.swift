@@ -9,8 +9,15 @@ import TidemarkModel
 /// server killed. `Tests/Benchmarks/failover.sh` starts the databases and runs this.
 @Suite(.enabled(if: DatabasePair.given != nil), .serialized) struct FailoverTests {
     private static let rounds = Int(ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER_ROUNDS"] ?? "") ?? 2
+    /// Both, or the one that is asked for.
+    private static let kinds: [Bool] =
+        switch ProcessInfo.processInfo.environment["TIDEMARK_FAILOVER_SERVER"] {
+        case "goes-on": [false]
+        case "killed": [true]
+        default: [false, true]
+        }
 
-    @Test(.timeLimit(.minutes(120)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(120)), arguments: kinds)
     func `after a failover with a hole nobody is stuck, and devices bring back what is lost`(
         _ restarts: Bool
     ) async throws {

@@ -225,7 +225,7 @@ private final class CountingTransport: Transport {
         Connection(inner: try await inner.connect(to: url), transport: self)
     }
 
-    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         try await inner.exchange(request, with: url)
     }
 

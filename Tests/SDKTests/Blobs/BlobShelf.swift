@@ -10,10 +10,10 @@ final class BlobShelf: Transport {
 
     fileprivate struct State {
         var shelf: [String: Data] = [:]
-        var answers: [BlobAnswer] = []
+        var answers: [HTTPAnswer] = []
         var lostAnswers = 0
         var cuts = 0
-        var calls: [BlobRequest] = []
+        var calls: [HTTPCall] = []
         var inFlight = 0
         var inFlightMax = 0
         var isHeldBack = false
@@ -26,7 +26,7 @@ final class BlobShelf: Transport {
     private let state = Mutex(State())
 
     var shelf: [String: Data] { state.withLock { $0.shelf } }
-    var calls: [BlobRequest] { state.withLock { $0.calls } }
+    var calls: [HTTPCall] { state.withLock { $0.calls } }
     var puts: Int { calls.count { if case .put = $0.call { true } else { false } } }
     var gets: Int { calls.count - puts }
     var inFlightMax: Int { state.withLock { $0.inFlightMax } }
@@ -34,7 +34,7 @@ final class BlobShelf: Transport {
 
     /// The next calls are answered so, whatever they ask.
     func answer(_ status: Int, retryAfter: String? = nil, body: Data = Data(), times: Int = 1) {
-        let answer = BlobAnswer(status: status, retryAfter: retryAfter, body: body)
+        let answer = HTTPAnswer(status: status, retryAfter: retryAfter, body: body)
         state.withLock { $0.answers += Array(repeating: answer, count: times) }
     }
 
@@ -74,9 +74,9 @@ final class BlobShelf: Transport {
 
     func connect(to url: String) async throws -> any TransportConnection { try await messages.connect(to: url) }
 
-    func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         let isCut = try state.withLock { state in
-            guard state.isCarrying else { throw BlobsUnsupported() }
+            guard state.isCarrying else { throw HTTPUnsupported() }
             state.calls.append(request)
             state.inFlight += 1
             state.inFlightMax = max(state.inFlightMax, state.inFlight)
@@ -95,34 +95,36 @@ final class BlobShelf: Transport {
         return try state.withLock { state in
             if !state.answers.isEmpty { return state.answers.removeFirst() }
             if let tokens = state.tokens, !tokens.contains(request.token) {
-                return BlobAnswer(status: 401, retryAfter: nil, body: Data())
+                return HTTPAnswer(status: 401, retryAfter: nil, body: Data())
             }
             let answer = state.carryOut(request)
             guard state.lostAnswers == 0 else {
                 state.lostAnswers -= 1
                 throw Cut()
             }
-            guard answer.body.count <= request.answerBytesMax else { throw BlobAnswerTooLong() }
+            guard answer.body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
             return answer
         }
     }
 }
 
 extension BlobShelf.State {
-    fileprivate mutating func carryOut(_ request: BlobRequest) -> BlobAnswer {
+    fileprivate mutating func carryOut(_ request: HTTPCall) -> HTTPAnswer {
         switch request.call {
         case .put(let bytes):
             let isThere = shelf[request.address] != nil
             shelf[request.address] = bytes
-            return BlobAnswer(status: isThere ? 200 : 201, retryAfter: nil, body: Data())
+            return HTTPAnswer(status: isThere ? 200 : 201, retryAfter: nil, body: Data())
         case .get:
             let bytes = shelf[request.address]
-            return BlobAnswer(status: bytes == nil ? 404 : 200, retryAfter: nil, body: bytes ?? Data())
+            return HTTPAnswer(status: bytes == nil ? 404 : 200, retryAfter: nil, body: bytes ?? Data())
+        // Only what is scripted.
+        case .post: return HTTPAnswer(status: 405, retryAfter: nil, body: Data())
         }
     }
 }
 
-extension BlobRequest {
+extension HTTPCall {
     /// The target without the device that asks.
     fileprivate var address: String { target.split(separator: "&").first.map(String.init) ?? "" }
 }

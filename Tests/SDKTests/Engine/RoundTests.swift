@@ -121,6 +121,39 @@ import TidemarkWire
         #expect(waits.suffix(3).allSatisfy { $0 >= 15_000 })
     }
 
+    @Test
+    func `a server that falls again and again is found as soon as the first time, if it served for a while between`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        for _ in 0..<30 {
+            bench.connect()
+            bench.pass(8_000)
+            bench.on(.closed(code: 1006, reason: "killed"))
+            let end = bench.now + 6_000
+            while let wake = bench.wake, wake < end {
+                bench.pass(wake - bench.now)
+                if bench.machine.link == .opening { bench.on(.openFailed(SyncFailure(.unreachable, "no route"))) }
+            }
+            let back = bench.wake ?? .max
+            #expect(back - end <= 2_000)
+            bench.pass(back - bench.now)
+            #expect(bench.machine.link == .opening)
+        }
+    }
+
+    @Test func `a server that ends each connection at once is asked less and less often`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        for _ in 0..<40 {
+            bench.connect()
+            bench.pass(10)
+            bench.on(.closed(code: 1006, reason: "falls over"))
+            if let wake = bench.wake { bench.pass(wake - bench.now) }
+        }
+        let waits = zip(bench.openings.dropFirst(), bench.openings).map { $0 - $1 }
+        #expect(waits.suffix(3).allSatisfy { $0 >= 15_000 })
+    }
+
     @Test func `a network that flaps makes no storm of connections and sends nothing twice`() {
         var bench = MachineBench()
         bench.outbox = Array(1...20)

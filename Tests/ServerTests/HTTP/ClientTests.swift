@@ -124,7 +124,7 @@ import TidemarkWire
         let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
         sightings.note(one, now: 100)
         sightings.note(one, now: 200)
-        #expect(sightings.take(now: 300) == [WorkspaceID("w"): [.init(client: Sample.id(1))]])
+        #expect(sightings.take(now: 300) == [WorkspaceID("w"): [SeenClient(Sample.id(1), at: 200)]])
         sightings.note(one, now: 900)
         #expect(sightings.take(now: 900).isEmpty)
         sightings.note(one, now: 1_100)
@@ -132,6 +132,24 @@ import TidemarkWire
         // The clock was put back.
         sightings.note(one, now: 50)
         #expect(sightings.take(now: 50).count == 1)
+    }
+
+    @Test func `what a device says of itself is known at once, and written down within a period`() {
+        let sightings = Sightings(period: 1_000)
+        let one = ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(1))
+        sightings.note(one, app: "shop 1", written: 4, position: 10, now: 100)
+        #expect(sightings.take(now: 100).count == 1)
+        sightings.note(one, position: 12, now: 200)
+        let known = SeenClient(Sample.id(1), at: 200, app: "shop 1", written: 4, position: 12)
+        #expect(sightings.latest(one) == known)
+        #expect(sightings.take(now: 900).isEmpty, "not at each sight")
+        // Not seen again: what it said last is not forgotten with it.
+        #expect(sightings.take(now: 1_100) == [WorkspaceID("w"): [known]])
+        #expect(sightings.take(now: 2_300).isEmpty && sightings.latest(one) == nil)
+        sightings.note(one, app: "shop 1", now: 3_000)
+        _ = sightings.take(now: 3_000)
+        sightings.note(one, app: "shop 2", now: 3_001)
+        #expect(sightings.take(now: 3_001).count == 1, "another app at once")
     }
 
     @Test func `a connected client is seen, and one that is registered no more is closed`() async throws {

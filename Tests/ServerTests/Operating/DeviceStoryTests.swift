@@ -52,6 +52,15 @@ import TidemarkStore
         #expect(story.sentence.contains("its last connection ended with the connection was lost"))
     }
 
+    @Test func `one that is not connected, with what it still has to send`() {
+        let story = answer { facts in
+            (facts.connection, facts.unsent, facts.lag) = (nil, 4, 30)
+        }
+        #expect(story.sentence.contains(", with 4 of its writes still to be sent"))
+        #expect(story.text.contains("30 changes behind") && story.text.contains("when it came last: 4"))
+        #expect(!answer { ($0.connection, $0.unsent) = (nil, 0) }.sentence.contains("still to be sent"))
+    }
+
     @Test func `one that takes nothing, and one that is behind`() {
         let slow = answer { facts in
             facts.connection?.isSlow = true

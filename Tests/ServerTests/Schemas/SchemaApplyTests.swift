@@ -100,7 +100,7 @@ extension TestServer {
     @Test func `a dry run says what would change, for which apps, and changes nothing`() async throws {
         let schemas = InMemorySchemaStore()
         try await TestServer.running(over: OpenedStore(InMemoryStore(), schemas: schemas)) { server in
-            try await schemas.note([Sample.id(1): "chat 1.9", Sample.id(2): "chat 2.1"], in: WorkspaceID("w"))
+            schemas.note([Sample.id(1): "chat 1.9", Sample.id(2): "chat 2.1"])
             let call = SchemaCall(document: try ChatDocuments.narrower(), requirement: "2", isDryRun: true)
             let answer = try await server.apply(call)
             #expect(answer.status == 200 && answer.text.contains(#""applied":false"#))

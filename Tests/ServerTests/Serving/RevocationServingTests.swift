@@ -138,7 +138,11 @@ import TidemarkWire
                 let answer = try await revoke(server, body, by: eve)
                 #expect(answer.status == status, "\(body): \(answer.text)")
             }
-            #expect(try await call(server, "GET", "/v1/devices", "", by: eve).status == 403)
+            for query in ["user=ann", "workspace=v", "workspace=v&user=eve"] {
+                #expect(try await call(server, "GET", "/v1/devices?\(query)", "", by: eve).status == 403)
+            }
+            let own = try await call(server, "GET", "/v1/devices", "", by: eve)
+            #expect(own.text == #"{"devices":[],"more":false}"#)
             try await ann.push(from: 1, Sample.profile(10))
             #expect(try await ann.settled(through: 1).last?.settled?.through == 1)
         }
@@ -165,6 +169,45 @@ import TidemarkWire
             let bob = #"{"client":"\#(Sample.id(2))","user":"ann","workspace":"w"}"#
             #expect(try await revoke(server, bob, by: by).status == 404)
             #expect(try await call(server, "GET", "/v1/devices?after=x", "", by: by).status == 400)
+        }
+    }
+
+    @Test func `a user lists own devices, with what they have still to send and how far behind they are`() async throws
+    {
+        try await running { server in
+            let phone = try await TestClient.welcomed(server, as: "ann", 1, written: 3)
+            let tablet = try await TestClient.welcomed(server, as: "ann", 2)
+            _ = try await TestClient.welcomed(server, as: "bob", 3)
+            try await phone.push(from: 1, Sample.profile(10))
+            #expect(try await phone.settled(through: 1).last?.settled?.through == 1)
+            try await tablet.push(from: 1, Sample.profile(11))
+            #expect(try await tablet.settled(through: 1).last?.settled?.through == 1)
+            let token = try server.token("ann")
+            func listed() async throws -> [ListedDevice] {
+                let answer = try await call(server, "GET", "/v1/devices", "", by: token)
+                return try DevicesAnswer.decode(answer.body).devices
+            }
+            let both = try await listed()
+            #expect(both.map(\.id) == [phone.id, tablet.id] && both.map(\.isConnected) == [true, true])
+            #expect(both.map(\.settledThrough) == [1, 1] && both.map(\.pending) == [2, nil])
+            #expect(both.map(\.lag) == [0, 0])
+            await phone.leave()
+            var left = try await listed()
+            while left[0].isConnected { left = try await listed() }
+            try await tablet.push(from: 2, Sample.profile(12))
+            #expect(try await tablet.settled(through: 2).last?.settled?.through == 2)
+            let away = try await listed()[0]
+            #expect(away.pending == 2 && away.lag == 1, "\(away)")
+            // Once a device is revoked, a call by a token from before names its own.
+            #expect(try await revoke(server, #"{"client":"\#(phone.id)"}"#, by: token).status == 200)
+            #expect(try await call(server, "GET", "/v1/devices", "", by: token).status == 401)
+            #expect(try await call(server, "GET", "/v1/devices?client=\(phone.id)", "", by: token).status == 401)
+            #expect(try await call(server, "GET", "/v1/devices?client=\(Sample.id(3))", "", by: token).status == 409)
+            let named = try await call(server, "GET", "/v1/devices?client=\(tablet.id)", "", by: token)
+            #expect(named.status == 200 && named.text.contains("revoked"))
+            let again = try await call(
+                server, "POST", "/v1/revocations?client=\(tablet.id)", #"{"client":"\#(phone.id)"}"#, by: token)
+            #expect(again.status == 200)
         }
     }
 

@@ -185,9 +185,9 @@ extension FaultyStore {
     }
 
     func saw(
-        _ clients: [ClientID], in workspace: WorkspaceID, now: Milliseconds
+        _ clients: [SeenClient], in workspace: WorkspaceID
     ) async throws(StoreError) -> Set<ClientID> {
-        try await inner.saw(clients, in: workspace, now: now)
+        try await inner.saw(clients, in: workspace)
     }
 
     func changedScopes(

@@ -1,13 +1,15 @@
 public import Foundation
 
-/// One HTTP call for a blob, as a transport carries it.
-public struct BlobRequest: Hashable, Sendable {
+/// One HTTP call beside the connection, for a blob or for devices, as a transport carries it.
+public struct HTTPCall: Hashable, Sendable {
     /// What is asked of the server.
     public enum Call: Hashable, Sendable {
         /// `GET`.
         case get
         /// `PUT` with these bytes as the body.
         case put(Data)
+        /// `POST` with this JSON as the body.
+        case post(Data)
     }
 
     /// What is asked of the server.
@@ -16,7 +18,7 @@ public struct BlobRequest: Hashable, Sendable {
     public let target: String
     /// The bearer token, for the `Authorization` header.
     public let token: String
-    /// A longer answer is not taken: `BlobAnswerTooLong` is thrown.
+    /// A longer answer is not taken: `HTTPAnswerTooLong` is thrown.
     public let answerBytesMax: Int
     /// The longest that the exchange may take.
     public let timeout: Duration
@@ -31,7 +33,7 @@ public struct BlobRequest: Hashable, Sendable {
 }
 
 /// What the server answered.
-public struct BlobAnswer: Hashable, Sendable {
+public struct HTTPAnswer: Hashable, Sendable {
     /// The HTTP status, of whatever kind.
     public let status: Int
     /// The header `Retry-After` as it came.
@@ -46,19 +48,20 @@ public struct BlobAnswer: Hashable, Sendable {
     }
 }
 
-/// The answer is longer than `BlobRequest.answerBytesMax`.
-public struct BlobAnswerTooLong: Error, Hashable, Sendable {
+/// The answer is longer than `HTTPCall.answerBytesMax`.
+public struct HTTPAnswerTooLong: Error, Hashable, Sendable {
     public init() {}
 }
 
-/// The transport carries no blobs.
-public struct BlobsUnsupported: Error, Hashable, Sendable {
+/// The transport carries no calls.
+public struct HTTPUnsupported: Error, Hashable, Sendable {
     public init() {}
 }
 
 extension Transport {
-    /// A transport that carries only messages: blobs are kept on the device and shown as failed with `unsupported`.
-    public func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
-        throw BlobsUnsupported()
+    /// A transport that carries only messages: blobs are kept on the device and shown as failed with `unsupported`, and there is no
+    /// list of devices.
+    public func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
+        throw HTTPUnsupported()
     }
 }

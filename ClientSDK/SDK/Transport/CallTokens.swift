@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The token of the engine's last connection, for the calls beside it: asked for anew only when the server refuses it.
-final class BlobTokens: Sendable {
+final class CallTokens: Sendable {
     private let source: @Sendable () async throws -> String
     private let last = Mutex<String?>(nil)
 

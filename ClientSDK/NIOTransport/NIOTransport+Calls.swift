@@ -3,10 +3,10 @@ import NIOPosix
 public import Tidemark
 
 extension NIOTransport {
-    /// Carries one call for a blob over a connection of its own.
+    /// Carries one call over a connection of its own.
     ///
-    /// - Throws: `BlobAnswerTooLong`; `ServerAddress.Malformed` for an unusable address; otherwise why there is no answer.
-    public func exchange(_ request: BlobRequest, with url: String) async throws -> BlobAnswer {
+    /// - Throws: `HTTPAnswerTooLong`; `ServerAddress.Malformed` for an unusable address; otherwise why there is no answer.
+    public func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
         let address = try ServerAddress(url)
         var headers = [("Authorization", "Bearer \(request.token)")]
         let (method, body): (String, [UInt8])
@@ -15,6 +15,9 @@ extension NIOTransport {
         case .put(let bytes):
             (method, body) = ("PUT", [UInt8](bytes))
             headers.append(("Content-Type", "application/octet-stream"))
+        case .post(let bytes):
+            (method, body) = ("POST", [UInt8](bytes))
+            headers.append(("Content-Type", "application/json"))
         }
         let answer: NIOHTTPAnswer
         do {
@@ -24,9 +27,9 @@ extension NIOTransport {
                 maxBodyBytes: request.answerBytesMax, group: MultiThreadedEventLoopGroup.singleton,
                 trustRootsFile: trustRootsFile)
         } catch let error as NIOTransportError where error.code == .tooLarge {
-            throw BlobAnswerTooLong()
+            throw HTTPAnswerTooLong()
         }
-        return BlobAnswer(
+        return HTTPAnswer(
             status: answer.status, retryAfter: answer.header("Retry-After"), body: Data(answer.body))
     }
 }

@@ -1,0 +1,85 @@
+import Foundation
+import TidemarkModel
+import TidemarkWire
+
+extension SyncStore {
+    /// The account's devices, this one first, then those that were seen last. Asks the server; the store must be connecting
+    /// (``connect(to:transport:logger:token:)``).
+    ///
+    ///     for device in try await store.devices() where !device.isThisDevice { print(device.app ?? "?", device.lastSeen) }
+    ///
+    /// - Throws: ``DeviceError``.
+    public func devices() async throws -> [SyncDevice] {
+        let caller = try await database.registeredClient()?.description
+        var devices: [SyncDevice] = []
+        var place: UniqueID?
+        repeat {
+            let answer = try await call(.get) { client in
+                let members = [("after", place), ("client", client)].compactMap { name, id in id.map { "\(name)=\($0)" }
+                }
+                return "/v1/devices" + (members.isEmpty ? "" : "?" + members.joined(separator: "&"))
+            }
+            let page: DevicesAnswer
+            do throws(WireError) { page = try DevicesAnswer.decode([UInt8](answer.body)) } catch {
+                throw DeviceError(.unavailable, "the server's list of devices does not read: \(error)")
+            }
+            devices += page.devices.map { SyncDevice($0, of: caller) }
+            // A page that does not go on would be asked for again and again.
+            let next = page.devices.last?.id
+            guard page.hasMore, let next, place.map({ next > $0 }) ?? true, devices.count < Self.devicesMax else {
+                break
+            }
+            place = next
+        } while true
+        return devices.sorted { one, other in
+            (one.isThisDevice ? 0 : 1, other.lastSeen, one.id) < (other.isThisDevice ? 0 : 1, one.lastSeen, other.id)
+        }
+    }
+
+    /// Signs a device of the account out: within a second it is sent nothing more and can fetch nothing more by the tokens that it
+    /// has. What it keeps on its disk stays there. End its session at the sign-in service as well, or it gets another token.
+    ///
+    /// - Parameter device: ``SyncDevice/id``.
+    /// - Throws: ``DeviceError``, with `notThere` for a device that is not the account's.
+    public func signOut(device: SyncDevice.ID) async throws {
+        guard let client = UniqueID(device) else { throw DeviceError(.notThere, "\"\(device)\" names no device") }
+        try await revoke(["client": .string(client.description)])
+    }
+
+    /// Signs all devices of the account out, this one too: the app then needs a token that was issued after this.
+    ///
+    /// - Throws: ``DeviceError``.
+    public func signOutEverywhere() async throws { try await revoke(["user": .string(account.text)]) }
+
+    private func revoke(_ members: Fields) async throws {
+        _ = try await call(.post(Data(members.canonicalBytes))) { client in
+            "/v1/revocations" + (client.map { "?client=\($0)" } ?? "")
+        }
+    }
+
+    private static let answerBytesMax = 1_048_576
+    /// More than a server keeps of one account.
+    private static let devicesMax = 10_000
+
+    private func call(_ call: HTTPCall.Call, _ target: (ClientID?) -> String) async throws -> HTTPAnswer {
+        guard let calls = couriers.current?.calls else { throw DeviceError(.offline, "the store is not connecting") }
+        let answer: HTTPAnswer
+        do {
+            answer = try await calls.exchange(call, answerBytesMax: Self.answerBytesMax, target)
+        } catch is HTTPUnsupported {
+            throw DeviceError(.unsupported, "the transport carries no calls")
+        } catch {
+            throw DeviceError(.offline, String("\(error)".prefix(500)))
+        }
+        let words = "\(answer.status) " + String(decoding: answer.body.prefix(500), as: UTF8.self)
+        switch answer.status {
+        case 200...299: return answer
+        case 401: throw DeviceError(.unauthenticated, words)
+        // A server of before lists devices for its operator only.
+        case 403, 405, 501: throw DeviceError(.unsupported, words)
+        case 404: throw DeviceError(.notThere, words)
+        case 429: throw DeviceError(.busy, words)
+        default: throw DeviceError(.unavailable, words)
+        }
+    }
+}

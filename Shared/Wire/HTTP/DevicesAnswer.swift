@@ -1,0 +1,104 @@
+package import TidemarkModel
+
+/// One line of the answer to `GET /v1/devices`. Times are milliseconds since 1970.
+package struct ListedDevice: Hashable, Sendable {
+    package var id: ClientID
+    package var user: UserID
+    /// Name and version of the app, as it said last.
+    package var app: String?
+    package var registered: Milliseconds
+    /// When it was last noted to be there, which is not at each sight.
+    package var seen: Milliseconds
+    /// Has a connection to the server that was asked; of others that server does not know.
+    package var isConnected = false
+    /// The number of its last transaction that was settled.
+    package var settledThrough: Int64
+    /// The last one whose outcome the device is known to have.
+    package var ackedThrough: Int64
+    /// The number up to which it had the workspace's order, and how many are behind it.
+    package var position: SequenceNumber?
+    package var lag: Int64?
+    /// Transactions that it still has to send, as it said when it last connected, less those that were settled since.
+    package var pending: Int64?
+    /// Tokens from before count no more.
+    package var revoked: Milliseconds?
+
+    package init(
+        id: ClientID, user: UserID, registered: Milliseconds, seen: Milliseconds, settledThrough: Int64,
+        ackedThrough: Int64
+    ) {
+        self.id = id
+        self.user = user
+        self.registered = registered
+        self.seen = seen
+        self.settledThrough = settledThrough
+        self.ackedThrough = ackedThrough
+    }
+
+    /// Members by name; those that are not known are left out.
+    package var fields: Fields {
+        var fields: Fields = [
+            "id": .string(id.description), "user": .string(user.text), "registered": .integer(registered),
+            "seen": .integer(seen), "connected": .boolean(isConnected), "settled": .integer(settledThrough),
+            "acked": .integer(ackedThrough),
+        ]
+        if let app { fields["app"] = .string(app) }
+        for (name, number) in [("position", position), ("lag", lag), ("pending", pending), ("revoked", revoked)] {
+            if let number { fields[name] = .integer(number) }
+        }
+        return fields
+    }
+
+    static func read(_ reader: inout JSONReader) throws -> ListedDevice {
+        var device = ListedDevice(
+            id: UniqueID(high: 0, low: 0), user: UserID(""), registered: 0, seen: 0, settledThrough: 0, ackedThrough: 0)
+        try reader.object { reader, key in
+            switch key {
+            case "id": device.id = try MessageReader.id(&reader)
+            case "user": device.user = UserID(try reader.string())
+            case "app": device.app = try reader.string()
+            case "registered": device.registered = try MessageReader.count(&reader)
+            case "seen": device.seen = try MessageReader.count(&reader)
+            case "connected": device.isConnected = try reader.boolean()
+            case "settled": device.settledThrough = try MessageReader.count(&reader)
+            case "acked": device.ackedThrough = try MessageReader.count(&reader)
+            case "position": device.position = try MessageReader.count(&reader)
+            case "lag": device.lag = try MessageReader.count(&reader)
+            case "pending": device.pending = try MessageReader.count(&reader)
+            case "revoked": device.revoked = try MessageReader.count(&reader)
+            default: try reader.skip()
+            }
+        }
+        return device
+    }
+}
+
+/// The answer to `GET /v1/devices`.
+package struct DevicesAnswer: Hashable, Sendable {
+    package var devices: [ListedDevice]
+    /// There may be others behind the last one.
+    package var hasMore: Bool
+
+    package init(devices: [ListedDevice], hasMore: Bool) {
+        self.devices = devices
+        self.hasMore = hasMore
+    }
+
+    /// Members that are not known are passed over.
+    package static func decode(_ bytes: [UInt8]) throws(WireError) -> DevicesAnswer {
+        var answer = DevicesAnswer(devices: [], hasMore: false)
+        try MessageReader.members(of: bytes, "devices") { reader, key in
+            switch key {
+            case "devices": try reader.array { answer.devices.append(try ListedDevice.read(&$0)) }
+            case "more": answer.hasMore = try reader.boolean()
+            default: try reader.skip()
+            }
+        }
+        return answer
+    }
+
+    package func encode() -> [UInt8] {
+        let fields: Fields = ["devices": .array(devices.map { .object($0.fields) }), "more": .boolean(hasMore)]
+        return fields.canonicalBytes
+    }
+}
