@@ -111,34 +111,45 @@ enum OperatingSQL {
             LIMIT 100
             """)
 
-    /// Workspaces in which nothing was written have no head.
     static let workspaces = PreparedStatement(
+        name: "sync_some_workspaces",
+        sql: """
+            SELECT workspace
+            FROM sync_workspace
+            WHERE workspace > $1
+            ORDER BY workspace
+            LIMIT $2
+            """)
+
+    /// Workspaces in which nothing was written have no head.
+    static let figures = PreparedStatement(
         name: "sync_workspace_figures",
         sql: """
-            SELECT w.workspace, w.horizon, coalesce(h.seq, 0), coalesce(h.nonce, 0), coalesce(h.time, 0),
-                coalesce(h.epoch, 0), m.members, r.low, r.time
-            FROM (SELECT workspace, horizon FROM sync_workspace WHERE workspace > $1 ORDER BY workspace LIMIT $2) w
-            LEFT JOIN LATERAL (
-                SELECT seq, nonce, time, epoch FROM sync_batch WHERE workspace = w.workspace ORDER BY seq DESC LIMIT 1
-            ) h ON true
-            CROSS JOIN LATERAL (
+            SELECT w.horizon, coalesce(h.seq, 0), coalesce(h.nonce, 0), coalesce(h.time, 0), coalesce(h.epoch, 0), m.members,
+                r.low, r.time
+            FROM (SELECT workspace, horizon FROM sync_workspace WHERE workspace = $1) w
+            LEFT JOIN (
+                SELECT workspace, seq, nonce, time, epoch
+                FROM sync_batch
+                WHERE workspace = $1
+                ORDER BY seq DESC
+                LIMIT 1
+            ) h ON h.workspace = w.workspace
+            CROSS JOIN (
                 SELECT count(*) AS members
-                FROM (
-                    SELECT 1 FROM sync_member WHERE workspace = w.workspace LIMIT \(WorkspaceFigures.membersMax)
-                ) counted
+                FROM (SELECT 1 FROM sync_member WHERE workspace = $1 LIMIT \(WorkspaceFigures.membersMax)) counted
             ) m
-            LEFT JOIN LATERAL (
-                SELECT low, time
+            LEFT JOIN (
+                SELECT workspace, low, time
                 FROM (
-                    SELECT seq, low, time
+                    SELECT workspace, seq, low, time
                     FROM sync_batch
-                    WHERE workspace = w.workspace
+                    WHERE workspace = $1
                     ORDER BY seq DESC
                     LIMIT \(WorkspaceFigures.recentBatches)
                 ) newest
                 ORDER BY seq
                 LIMIT 1
-            ) r ON true
-            ORDER BY w.workspace
+            ) r ON r.workspace = w.workspace
             """)
 }

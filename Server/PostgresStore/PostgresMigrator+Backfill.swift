@@ -82,31 +82,42 @@ extension PostgresMigrator {
         sql: """
             SELECT workspace
             FROM sync_workspace
-            WHERE workspace = ANY ($1)
+            WHERE workspace = $1
             FOR NO KEY UPDATE
             """)
+
+    /// Over the workers of a Citus, which locks rows of one place at a time.
+    private var isSpread: Bool {
+        get async throws {
+            let ask = Statement.simple("SELECT current_setting('citus.version', true) IS NOT NULL")
+            return try await connection.run([ask]).first?.first { try $0.bool() } ?? false
+        }
+    }
 
     /// First together whose workspaces nobody is writing in, since a commit costs more than a row; then one by one the others.
     private func fill(_ rows: [Row], _ step: PlannedStep, _ backfill: Generation.Backfill) async throws {
         var open = Dictionary(grouping: rows, by: \.workspace)
         guard !open.isEmpty else { return }
-        for workspace in try await fill(open, locking: Self.lockIdle, step, backfill) { open[workspace] = nil }
+        if try await !isSpread {
+            var names = Parameters()
+            names.addTextArray(Array(open.keys))
+            let filled = try await fill(open, locking: Statement(Self.lockIdle, names), step, backfill)
+            for workspace in filled { open[workspace] = nil }
+        }
         for (workspace, rows) in open.sorted(by: { $0.key < $1.key }) {
             try await givingWay(to: step) {
                 // One that is gone meanwhile has taken its rows along.
-                _ = try await fill([workspace: rows], locking: Self.lock, step, backfill)
+                let lock = Statement(Self.lock, WorkspaceID(workspace))
+                _ = try await fill([workspace: rows], locking: lock, step, backfill)
             }
         }
     }
 
     /// - Returns: the workspaces that were locked, and filled in.
     private func fill(
-        _ rows: [String: [Row]], locking lock: PreparedStatement, _ step: PlannedStep, _ backfill: Generation.Backfill
+        _ rows: [String: [Row]], locking lock: Statement, _ step: PlannedStep, _ backfill: Generation.Backfill
     ) async throws -> [String] {
-        var names = Parameters()
-        names.addTextArray(Array(rows.keys))
-        let begin = transactions.beginWrite + [Statement(lock, names)]
-        let locked = try await connection.run(begin).last?.all { try $0.text() } ?? []
+        let locked = try await connection.run(transactions.beginWrite + [lock]).last?.all { try $0.text() } ?? []
         let fill = PreparedStatement(name: "sync_fill_\(step.id)", sql: backfill.fill)
         let fills = locked.map { workspace in
             Statement(fill, WorkspaceID(workspace)) { $0.addTextArray((rows[workspace] ?? []).map(\.key)) }

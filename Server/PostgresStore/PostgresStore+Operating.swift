@@ -48,14 +48,25 @@ extension PostgresStore: Inspecting {
         var parameters = Parameters()
         parameters.add(text: place?.text ?? "")
         parameters.add(Int64(max(0, limit)))
-        return try await read([Statement(OperatingSQL.workspaces, parameters)])[0].all { row in
-            let (workspace, horizon, head) = (WorkspaceID(try row.text()), try row.integer(), try row.head())
-            let members = Int(try row.integer())
-            let (low, time) = (try row.optionalInteger(), try row.optionalInteger())
-            return WorkspaceFigures(
-                workspace: workspace, head: head, horizon: horizon, members: members,
-                recent: low.flatMap { low in time.map { (low, $0) } })
+        let names = try await read([Statement(OperatingSQL.workspaces, parameters)])[0].all {
+            WorkspaceID(try $0.text())
         }
+        guard !names.isEmpty else { return [] }
+        // One by one: a distributed PostgreSQL asks one worker for each.
+        let results = try await read(names.map { Statement(OperatingSQL.figures, $0) })
+        var figures: [WorkspaceFigures] = []
+        for (place, name) in names.enumerated() {
+            let found = try results[place].first { row in
+                let (horizon, head, members) = (try row.integer(), try row.head(), Int(try row.integer()))
+                let (low, time) = (try row.optionalInteger(), try row.optionalInteger())
+                return WorkspaceFigures(
+                    workspace: name, head: head, horizon: horizon, members: members,
+                    recent: low.flatMap { low in time.map { (low, $0) } })
+            }
+            // It may be gone meanwhile.
+            if let found { figures.append(found) }
+        }
+        return figures
     }
 
     package func records(_ id: LocalID, in workspace: WorkspaceID) async throws(StoreError) -> [StoredRecord] {

@@ -26,7 +26,7 @@ struct LandedTests {
         try file.remove()
     }
 
-    @Test(.enabled(if: TestSchema.isGiven), .onOneMachine("filling in locks several workspaces at once"))
+    @Test(.enabled(if: TestSchema.isGiven))
     func `the landed version's PostgreSQL tables are opened with all that is in them`() async throws {
         try await TestSchema.with { schema in
             try await LandedFixture.load(into: schema)

@@ -12,7 +12,7 @@ import TidemarkStore
 struct PostgresGenerationTests {
     private static let own = PostgresBaseline.generation
     /// This version's and one more, with each kind of step.
-    private static let next =
+    static let next =
         PostgresSchema.generations + [
             Generation(
                 own + 1, "names of clients",

@@ -38,7 +38,7 @@ struct PostgresPlanTests {
         (ReadingSQL.page, ["text", "text", "text", "bigint", "bigint", "bigint"]),
         (ReadingSQL.pageOfIDs, ["text", "text", "text", "uuid[]", "bigint"]),
         (ReadingSQL.client, ["text", "uuid"]),
-        (ReadingSQL.sawClients, ["text", "uuid[]", "bigint[]"]),
+        (ReadingSQL.sawClients, ["text", "uuid[]", "bigint[]", "text[]", "bigint[]", "bigint[]"]),
         (ReadingSQL.grants, ["text", "text"]),
         (BlobSQL.size, ["text", "text", "text"]),
         (BlobSQL.part, ["text", "text", "bigint"]),

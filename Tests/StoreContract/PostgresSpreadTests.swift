@@ -49,7 +49,7 @@ struct PostgresSpreadTests {
     func `every statement of a workspace goes to one piece of the tables`() async throws {
         try await TestSchema.with { schema in
             let running = try await RunningPostgresStore(schema, node: 1)
-            for (statement, types) in PostgresPlanTests.statements {
+            for (statement, types) in PostgresPlanTests.statements + [(OperatingSQL.figures, ["text"])] {
                 let plan = try await PostgresPlanTests.plan(of: statement, types, in: schema, first: "'w'")
                 // None, where what is asked for is NULL.
                 let goesToOne = plan.contains("Task Count: 1\n") || plan.contains("Task Count: 0\n")
@@ -57,6 +57,30 @@ struct PostgresSpreadTests {
                 #expect(!plan.contains("pull to coordinator"), "\(statement.name)\n\(plan)")
             }
             try await running.end()
+        }
+    }
+
+    @Test(.enabled(if: TestSchema.isSpread, "TIDEMARK_TEST_CITUS is not set"))
+    func `the rows of many workspaces are filled in anew, each on its worker`() async throws {
+        try await TestSchema.with { schema in
+            let running = try await RunningPostgresStore(schema, node: 1)
+            let workspaces = (0..<6).map { WorkspaceID("w\($0)") }
+            for workspace in workspaces {
+                for number: Int64 in 1...3 {
+                    _ = try await running.store.register(.numbered(number), for: .ann, in: workspace, now: 1)
+                }
+            }
+            try await running.end()
+            var options = TestSchema.options
+            // Pages hold rows of several workspaces.
+            options.backfillRows = 4
+            let node = try PostgresStore(
+                configuration: schema.configuration(), node: 2, options: options,
+                generations: PostgresGenerationTests.next, logger: TestSchema.logger)
+            try await node.migrate(.all)
+            #expect(
+                try await schema.sql("SELECT count(*)::text FROM sync_client WHERE label = 'ann'")
+                    == ["\(workspaces.count * 3)"])
         }
     }
 
