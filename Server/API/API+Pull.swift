@@ -45,7 +45,7 @@ extension API {
     private func read(_ body: PullCall, _ identity: Identity) async throws -> Pulled {
         let (workspace, context) = (identity.workspace, node.context)
         let snapshot = try await node.session(
-            for: identity.principal.user, client: body.client, at: context.place(of: body.cursor, in: workspace),
+            for: identity.principal.user, client: body.client, at: context.read(body.cursor, in: workspace)?.proof,
             in: workspace)
         if body.client != nil, snapshot.client?.user != identity.principal.user {
             throw APIError.clientUnknown
@@ -58,7 +58,7 @@ extension API {
         }
         let standing = Standpoint(
             cursor: body.cursor, held: body.scopes, snapshot: snapshot, workspace: workspace, context: context)
-        var frames = PullFrames(from: standing.position, in: workspace, context: context)
+        var frames = PullFrames(from: standing.position, looked: standing.looked, in: workspace, context: context)
         let isWhole = try await fill(&frames, standing, upTo: snapshot.head, in: workspace)
         let isConsistent = isWhole ? try frames.finish(snapshot) : false
         let hasNews =
@@ -66,7 +66,8 @@ extension API {
             && (frames.rows > 0 || snapshot.results.contains { $0.seq >= standing.position.seq })
         return Pulled(
             answer: PullAnswer(
-                cursorState: standing.state, cursor: context.seal.cursor(standing.position, workspace: workspace.text),
+                cursorState: standing.state,
+                cursor: context.seal.cursor(standing.position, looked: standing.looked, workspace: workspace.text),
                 kept: standing.kept, purged: standing.purged, added: standing.added,
                 settledThrough: snapshot.client?.settledThrough ?? 0, frames: frames.frames, hasMore: !isConsistent),
             head: snapshot.head.seq,

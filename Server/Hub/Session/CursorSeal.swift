@@ -2,17 +2,35 @@ package import Crypto
 import TidemarkModel
 package import TidemarkStore
 
-/// Makes and reads the opaque cursor of the wire: version, epoch, number and nonce of a batch end, under a MAC.
+/// What a cursor of the wire says.
+package struct CursorPlace: Hashable, Sendable {
+    /// Where the client stands. Its time is 0.
+    package var head: Head
+    /// For a copy in the middle of catching up: the last state of the order that was looked at for it. What was changed again
+    /// between the two was left out, since it comes with its later number; so the copy is of a history that holds both.
+    package var looked: Head?
+
+    /// The place that must be in the stored history for the client to go on.
+    package var proof: Head { looked ?? head }
+}
+
+/// Makes and reads the opaque cursor of the wire: version, epoch, number and nonce of a batch end, under a MAC. One in
+/// the middle of catching up (version 2) has the end that was looked at besides.
 ///
 /// A cursor grants nothing; the MAC only lets the server believe that it once gave it.
 package struct CursorSeal: Sendable {
     private let key: SymmetricKey
     private let previousKeys: [SymmetricKey]
-    private static let version: UInt8 = 1
-    private static let payloadCount = 25
     private static let macCount = 8
-    /// Characters of a cursor.
-    private static let textCount = (payloadCount + macCount) * 4 / 3
+
+    /// The versions, with the numbers of 8 bytes that each has.
+    private enum Version: UInt8 {
+        case end = 1
+        case middle = 2
+
+        var wordCount: Int { self == .end ? 3 : 5 }
+        var payloadCount: Int { 1 + wordCount * 8 }
+    }
 
     /// - Parameter previousKeys: cursors made with them are still opened, so that a change of keys makes nobody fetch
     ///   everything again.
@@ -21,11 +39,17 @@ package struct CursorSeal: Sendable {
         self.previousKeys = previousKeys
     }
 
-    /// The cursor for the end of a batch of a workspace.
-    package func cursor(_ head: Head, workspace: String) -> String {
-        var bytes: [UInt8] = [Self.version]
-        bytes.reserveCapacity(Self.payloadCount + Self.macCount)
-        for word in [UInt64(bitPattern: head.epoch), UInt64(bitPattern: head.seq), head.nonce] {
+    /// The cursor for a place in a workspace.
+    ///
+    /// - Parameter looked: the end of the order that was looked at for what the client has; it counts where it is behind `head`.
+    package func cursor(_ head: Head, looked: Head? = nil, workspace: String) -> String {
+        let looked = looked.flatMap { $0.seq > head.seq ? $0 : nil }
+        let version: Version = looked == nil ? .end : .middle
+        var words = [UInt64(bitPattern: (looked ?? head).epoch), UInt64(bitPattern: head.seq), head.nonce]
+        if let looked { words += [UInt64(bitPattern: looked.seq), looked.nonce] }
+        var bytes: [UInt8] = [version.rawValue]
+        bytes.reserveCapacity(version.payloadCount + Self.macCount)
+        for word in words {
             for shift in stride(from: 56, through: 0, by: -8) {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
             }
@@ -34,17 +58,31 @@ package struct CursorSeal: Sendable {
         return Base64URL.encode(bytes)
     }
 
-    /// The place that a cursor names; `nil` when it was made with none of the keys for this workspace. Its time is 0.
-    package func open(_ cursor: String, workspace: String) -> Head? {
-        guard cursor.utf8.count == Self.textCount, let bytes = Base64URL.decode(cursor.utf8),
-            bytes.count == Self.payloadCount + Self.macCount, bytes[0] == Self.version
+    /// Where the client stands that has the cursor; `nil` when it was made with none of the keys for this workspace.
+    package func open(_ cursor: String, workspace: String) -> Head? { read(cursor, workspace: workspace)?.head }
+
+    /// All that a cursor says; `nil` when it was made with none of the keys for this workspace.
+    package func read(_ cursor: String, workspace: String) -> CursorPlace? {
+        guard cursor.utf8.count <= 2 * (Version.middle.payloadCount + Self.macCount),
+            let bytes = Base64URL.decode(cursor.utf8), let version = bytes.first.flatMap(Version.init(rawValue:)),
+            bytes.count == version.payloadCount + Self.macCount
         else { return nil }
-        let payload = Array(bytes[..<Self.payloadCount])
-        let isOurs = isMade(payload, workspace, key, bytes[Self.payloadCount...])
-        guard isOurs || previousKeys.contains(where: { isMade(payload, workspace, $0, bytes[Self.payloadCount...]) })
+        let payload = Array(bytes[..<version.payloadCount])
+        let found = bytes[version.payloadCount...]
+        guard
+            isMade(payload, workspace, key, found)
+                || previousKeys.contains(where: { isMade(payload, workspace, $0, found) })
         else { return nil }
-        let words = [1, 9, 17].map { start in payload[start..<start + 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
-        return Head(seq: Int64(bitPattern: words[1]), nonce: words[2], time: 0, epoch: Int64(bitPattern: words[0]))
+        let words = (0..<version.wordCount).map { word in
+            payload[1 + word * 8..<9 + word * 8].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        }
+        let epoch = Int64(bitPattern: words[0])
+        var place = CursorPlace(
+            head: Head(seq: Int64(bitPattern: words[1]), nonce: words[2], time: 0, epoch: epoch))
+        if version == .middle {
+            place.looked = Head(seq: Int64(bitPattern: words[3]), nonce: words[4], time: 0, epoch: epoch)
+        }
+        return place
     }
 
     /// Constant time for each key: every byte is compared.

@@ -9,17 +9,19 @@ package struct PullFrames: Sendable {
     package private(set) var position: Head
     package private(set) var rows = 0
     package private(set) var bytes = 0
-    /// State of reads that looked further than the end: consistent only from here on.
-    private var lookedThrough: SequenceNumber = 0
+    /// The end of the order that reads looked at which went further than the position: consistent only from there on.
+    private var looked: Head?
     private var base: String
     private let workspace: WorkspaceID
     private let context: SessionContext
 
-    package init(from position: Head, in workspace: WorkspaceID, context: SessionContext) {
+    /// - Parameter looked: the end that was looked at for what the client has, see ``CursorPlace``.
+    package init(from position: Head, looked: Head? = nil, in workspace: WorkspaceID, context: SessionContext) {
         self.position = position
+        self.looked = looked
         self.workspace = workspace
         self.context = context
-        base = context.seal.cursor(position, workspace: workspace.text)
+        base = context.seal.cursor(position, looked: looked, workspace: workspace.text)
     }
 
     /// Adds what a window holds; false when it did not get further.
@@ -29,9 +31,9 @@ package struct PullFrames: Sendable {
         guard window.through.seq > position.seq else { return false }
         guard position.isOfHistory(holding: window.base) else { throw .wentBack }
         position = window.through
-        lookedThrough = max(lookedThrough, window.head.seq)
+        if window.head.seq > looked?.seq ?? 0 { looked = window.head }
         guard !window.records.isEmpty else { return true }
-        let cursor = context.seal.cursor(window.through, workspace: workspace.text)
+        let cursor = context.seal.cursor(window.through, looked: looked, workspace: workspace.text)
         var splice = ChangesSplice(
             from: base, cursor: cursor, time: window.through.time, isLive: false, isConsistent: false)
         for group in DeliveryBatch.groups(window.records) { splice.group(group.scope, rows: group.rows) }
@@ -45,8 +47,8 @@ package struct PullFrames: Sendable {
     /// - Throws: kind `unavailable` when the snapshot is of another history than what was added before.
     package mutating func finish(_ snapshot: SessionSnapshot) throws(StoreError) -> Bool {
         guard position.seq < snapshot.head.seq || position.nonce == snapshot.head.nonce else { throw .wentBack }
-        let cursor = context.seal.cursor(snapshot.head, workspace: workspace.text)
-        let isConsistent = lookedThrough <= snapshot.head.seq
+        let cursor = context.seal.cursor(snapshot.head, looked: looked, workspace: workspace.text)
+        let isConsistent = looked?.seq ?? 0 <= snapshot.head.seq
         var splice = ChangesSplice(
             from: base, cursor: cursor, time: snapshot.head.time, isLive: false, isConsistent: isConsistent)
         let settled = snapshot.client.map {

@@ -57,14 +57,14 @@ extension Session {
             return pump(ring, now: now, into: &effects)
         }
         guard position.isOfHistory(holding: read.base) else { return closeRewound(into: &effects) }
-        readThrough = max(readThrough, read.head.seq)
+        if read.head.seq > readThrough { looked = read.head }
         let groups = DeliveryBatch.groups(read.records.filter { catchUp.isDue($0.scope, at: $0.seq) })
         let bytes = groups.reduce(0) { $0 + $1.rows.count }
         catchUp.adapt(to: bytes, target: context.limits.changesBytesTarget)
         self.catchUp = catchUp
         position = read.through
         if !groups.isEmpty {
-            let cursor = context.seal.cursor(read.through, workspace: identity?.workspace.text ?? "")
+            let cursor = cursor(read.through)
             var splice = ChangesSplice(
                 from: sent.cursor, cursor: cursor, time: read.through.time, isLive: false, isConsistent: false,
                 capacity: bytes + groups.count * 64 + 320)

@@ -99,7 +99,7 @@ extension Session {
         position = batch.head
         heldSettled = isConsistent ? nil : held
         emit(
-            frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now,
+            frame, settled, cursor: cursor(behind: batch), seq: batch.head.seq, isConsistent: isConsistent, now: now,
             into: &effects)
         return true
     }
@@ -117,7 +117,7 @@ extension Session {
             return false
         }
         let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
-        let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
+        let cursor = cursor(arrived.target)
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
         let settled = isConsistent ? arrived.settled : nil
@@ -133,6 +133,16 @@ extension Session {
         return true
     }
 
+    /// The cursor of a client that stands there; it says so while reads have looked further.
+    func cursor(_ head: Head) -> String {
+        context.seal.cursor(head, looked: looked, workspace: identity?.workspace.text ?? "")
+    }
+
+    /// The same for the end of a batch, whose cursor is made already for who has nothing from further on.
+    private func cursor(behind batch: DeliveryBatch) -> String {
+        batch.head.seq < readThrough ? cursor(batch.head) : batch.cursor
+    }
+
     private mutating func goLive(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
         guard position.seq >= readThrough else { return }
         if owesConsistency {
@@ -145,7 +155,7 @@ extension Session {
 
     /// An empty frame: nothing visible happened up to `head`. Nothing is sent while the window or the socket is full.
     mutating func sendProgress(to head: Head, now: Milliseconds, into effects: inout [SessionEffect]) {
-        let cursor = context.seal.cursor(head, workspace: identity?.workspace.text ?? "")
+        let cursor = cursor(head)
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: head.time, isLive: isLive, isConsistent: true)
         let frame = Frame(splice.finish(settled: heldSettled))
@@ -163,8 +173,8 @@ extension Session {
         var capacity = 320
         for index in groups { capacity += batch.groups[index].rows.count + 64 }
         var splice = ChangesSplice(
-            from: sent.cursor, cursor: batch.cursor, time: batch.head.time, isLive: isLive, isConsistent: isConsistent,
-            capacity: capacity)
+            from: sent.cursor, cursor: cursor(behind: batch), time: batch.head.time, isLive: isLive,
+            isConsistent: isConsistent, capacity: capacity)
         for index in groups { splice.group(batch.groups[index].scope, rows: batch.groups[index].rows) }
         return Frame(splice.finish(settled: settled, grants: changes, durable: durable))
     }

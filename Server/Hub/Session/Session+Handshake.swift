@@ -53,7 +53,7 @@ extension Session {
         written = hello.written
         trace = hello.trace
         phase = .loading
-        let place = context.place(of: hello.cursor, in: identity.workspace)
+        let place = context.read(hello.cursor, in: identity.workspace)?.proof
         requestLoad(
             registers: hello.isNewClient, at: place, ends: hello.ends ?? [], acked: hello.ackedThrough, into: &effects)
     }
@@ -130,8 +130,9 @@ extension Session {
             knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common, workspace: identity.workspace,
             context: context)
         position = standing.position
+        looked = standing.looked
         adopt(standing.grants)
-        sent = (context.seal.cursor(position, workspace: identity.workspace.text), position.seq, now)
+        sent = (cursor(position), position.seq, now)
         phase = .streaming
         send(
             .welcome(

@@ -59,8 +59,9 @@ package struct Session: Sendable {
     var isLoading = false
     /// The last frame left the client short of a consistent state.
     var owesConsistency = true
-    /// State of reads that looked further than `position`: consistent only from here on.
-    var readThrough: SequenceNumber = 0
+    /// The end of the order that reads looked at which went further than `position`: consistent only from there on.
+    var looked: Head?
+    var readThrough: SequenceNumber { looked?.seq ?? 0 }
 
     // Bounds.
     var window = SendWindow()

@@ -9,6 +9,8 @@ package struct Standpoint: Hashable, Sendable {
     package let state: Welcome.CursorState
     /// Where its changes begin: its own cursor, the past one that it goes back to, or the head.
     package let position: Head
+    /// The end that was looked at for what it has, where it goes on in the middle of catching up.
+    package let looked: Head?
     /// How far back it goes, where it does.
     package let rewind: Welcome.Rewind?
     package let kept: [HeldScope]
@@ -26,22 +28,24 @@ package struct Standpoint: Hashable, Sendable {
     ///   - held: what the client says that it holds.
     ///   - roles: the role that it knows in each of these; `nil` where it does not tell.
     ///   - knowsBehind: the client can compare what it holds where deletions are forgotten.
-    ///   - snapshot: with the batch that holds the cursor's number.
+    ///   - snapshot: with the batch that holds the number of the cursor's proof.
     ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
         cursor: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
         knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID,
         context: SessionContext
     ) {
-        let place = context.place(of: cursor, in: workspace)
+        let found = context.read(cursor, in: workspace)
+        let place = found?.head
         var rewind: Welcome.Rewind?
         if cursor == nil {
             state = .none
-        } else if let place, place.seq <= snapshot.head.seq, place.seq >= snapshot.horizon,
-            place.isOfHistory(holding: snapshot.lineage)
+        } else if let found, found.proof.seq <= snapshot.head.seq, found.head.seq >= snapshot.horizon,
+            found.proof.isOfHistory(holding: snapshot.lineage)
         {
-            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning. And
-            // every deletion since then is known.
+            // the batch that holds the cursor's number has the cursor's nonce, or the cursor is the beginning; in the
+            // middle of catching up that of the end that was looked at, which is behind it in the same history. And every
+            // deletion since then is known.
             state = .ok
         } else if knowsBehind, let place, place.seq < snapshot.horizon, snapshot.lost == nil {
             // Nothing that it was told is known to be lost. That it has is not proved, and need not be: it is compared.
@@ -52,6 +56,7 @@ package struct Standpoint: Hashable, Sendable {
             if let end, let common { rewind = Welcome.Rewind(to: common.seq, end: end) }
         }
         self.rewind = rewind
+        looked = state == .ok ? found?.looked : nil
         position =
             switch state {
             case .ok: place ?? snapshot.head
@@ -89,8 +94,11 @@ package struct Standpoint: Hashable, Sendable {
 
 extension SessionContext {
     /// The place that a client's cursor names; `nil` when there is none, or when it is not one of ours.
-    package func place(of cursor: String?, in workspace: WorkspaceID) -> Head? {
-        cursor.flatMap { seal.open($0, workspace: workspace.text) }
+    package func place(of cursor: String?, in workspace: WorkspaceID) -> Head? { read(cursor, in: workspace)?.head }
+
+    /// All that a client's cursor says; `nil` when there is none, or when it is not one of ours.
+    package func read(_ cursor: String?, in workspace: WorkspaceID) -> CursorPlace? {
+        cursor.flatMap { seal.read($0, workspace: workspace.text) }
     }
 
     /// The user's grants that fit on one connection, newest first, after the shared scopes.

@@ -56,7 +56,9 @@ extension ServerNode {
         world.log("n\(number) closes c\(id) \(code.rawValue) \(reason)")
         let isForgotten =
             code == .clientUnknown && world.rewinds.count > 0 || code == .clientForked && world.files.areUsed
-        if code == .protocolViolation || code == .clientForked || code == .clientUnknown, !isForgotten {
+        // A hello that arrives after the client has come again over another connection is told to nobody.
+        let isHeard = connection.isOpenAtClient
+        if code == .protocolViolation || code == .clientForked || code == .clientUnknown, !isForgotten, isHeard {
             world.broke(.exactlyOnce, "an honest client was closed with \(code.rawValue): \(reason)")
         }
         world.network.closeFromServer(connection, code: code, reason: reason)

@@ -67,6 +67,10 @@ final class Rewinds {
             if fate == 0 || (fate == 1 && node.number == 0) { node.crash() }
             if fate == 2, node.number == 0 { node.deafUntil = world.now + random.within(2_000...8_000) }
         }
-        for device in world.devices { device.watch.databaseWentBack() }
+        for device in world.devices {
+            device.watch.databaseWentBack()
+            // What a server has said before it closed the connection may still be on its way.
+            if let connection = device.connection, !connection.isOpenAtServer { connection.watch.isVoid = true }
+        }
     }
 }
