@@ -61,6 +61,17 @@ import TidemarkWire
         #expect(try bench.count("tidemark_tombstone") == 0)
     }
 
+    @Test func `a pending write on a record that does not come stands on nothing`() throws {
+        let bench = try filled()
+        try bench.apply(from: "c1", to: "c2", .note(2, seq: 6, born: 3, ["text": "edited"]))
+        try bench.write(1, .set(.note(2), "text", "mine"))
+        try bench.goBack(to: 5, end: "c1", kept: [held])
+        #expect(try bench.fields(.note(2))?["text"] == "mine")
+        try bench.answer("notes")
+        #expect(try bench.fields(.note(2)) == nil)
+        #expect(try bench.database.pendingCount() == 1, "what becomes of the write is the server's word")
+    }
+
     @Test func `an answer to some of the ids leaves the others to be asked for`() throws {
         let bench = try filled()
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 2), .note(2, seq: 7, born: 3))

@@ -223,6 +223,43 @@ import TidemarkWire
         #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(5)])
     }
 
+    @Test func `of what others wrote and the server lost the newest is kept, up to a bound`() throws {
+        var limits = LocalLimits()
+        limits.rescueBytesMax = 60
+        let bench = Bench(
+            database: try LocalDatabase.inMemory(
+                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+        try bench.join(room)
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        try bench.page(room, "notes")
+        for number in UInt64(20)...24 {
+            try bench.apply(
+                from: "c\(number - 20)", to: "c\(number - 19)",
+                .note(number, seq: Int64(number) + 100, ["text": "a text of some length"]))
+        }
+        var welcome = Welcome.make(state: .resync, cursor: "d0", settledThrough: 0)
+        (welcome.epoch, welcome.lost, welcome.purged) = (2, 104, [room])
+        welcome.added = [.init(scope: room, since: 1, role: .member)]
+        try bench.database.welcomed(welcome)
+        let kept = try bench.count("tidemark_rescue")
+        #expect(kept == 1 || kept == 2, "\(kept)")
+        #expect(try bench.string("SELECT max(number) FROM tidemark_rescue") == "124")
+    }
+
+    @Test func `of a scope that is withdrawn besides nothing counts as lost`() throws {
+        let other = RecordKey.room(3).scope
+        try bench.apply(
+            from: "c1", to: "c2", .room(3, seq: 110), grants: [.init(scope: other, since: 100, role: .member)])
+        try bench.page(other, "rooms", .room(3, seq: 110))
+        try bench.page(other, "notes", .note(30, in: 3, seq: 120, ["text": "theirs"]))
+        let events = try goBack(to: 3, lost: 104, purged: [other])
+        let counts = events.compactMap { event -> RewindCounts? in
+            if case .rewound(_, _, let counts) = event { counts } else { nil }
+        }
+        #expect(counts.map(\.rescued) == [0], "\(events)")
+        #expect(try bench.count("tidemark_rescue") == 0)
+    }
+
     @Test func `what others wrote and the server lost is kept to be looked at`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104)

@@ -52,11 +52,22 @@ import TidemarkWire
     }
 
     @Test func `a window of a later state leaves the end inconsistent`() throws {
-        var frames = PullFrames(from: head(1), in: workspace, context: try context())
+        let context = try context()
+        var frames = PullFrames(from: head(1), in: workspace, context: context)
         // Record 3 may have gone to number 10 between the snapshot and this read: it is missing here.
         let gotFurther = try frames.add(window([], after: 1, through: 9, state: 10))
         let isConsistent = try frames.finish(SessionSnapshot(head: head(9)))
         #expect(gotFurther && !isConsistent)
+        let end = try #require(decoded(frames).last?.cursor)
+        let place = try #require(context.seal.read(end, workspace: "w"))
+        #expect(place.head.seq == 9 && place.looked?.seq == 10)
+        // The next pull goes on from there, and is whole where that is reached.
+        var next = PullFrames(from: place.head, looked: place.looked, in: workspace, context: context)
+        _ = try next.add(window([record(10)], after: 9, through: 10, state: 10))
+        let isWhole = try next.finish(SessionSnapshot(head: head(10)))
+        let changes = try decoded(next)
+        #expect(isWhole && changes.first?.from == end)
+        #expect(try context.seal.read(#require(changes.last?.cursor), workspace: "w")?.looked == nil)
     }
 
     @Test func `what is read of another history ends the pull, before it and at its end`() throws {

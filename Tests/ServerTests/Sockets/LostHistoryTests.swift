@@ -25,6 +25,26 @@ import TidemarkWire
         #expect(one.closed == .goingAway && one.story == ["15+12"])
     }
 
+    @Test func `a frame in the middle says what was looked at, until that is reached, and its proof is asked for`()
+        throws
+    {
+        var one = try OneSession(tail: 20)
+        one.connect(from: 10, snapshot: 20)
+        one.answer([OneSession.post(12)], through: 15, state: 25)
+        one.answer([OneSession.post(18)], through: 20, state: 22)
+        one.commit([OneSession.post(24)], to: 24)
+        one.commit([OneSession.post(25)], to: 25)
+        one.commit([OneSession.post(26)], to: 26)
+        let places = one.frames.compactMap { one.read($0.cursor) }
+        #expect(places.map(\.head.seq) == [15, 20, 20, 24, 25, 26], "\(one.story)")
+        #expect(places.map { $0.looked?.seq } == [25, 25, 25, 25, nil, nil])
+        #expect(zip(one.frames, one.frames.dropFirst()).allSatisfy { $0.cursor == $1.from })
+        // Who comes again with one is looked up where that was.
+        var next = try OneSession(tail: 30)
+        next.connect(with: one.frames[0].cursor)
+        #expect(next.loads.first?.lineage == 25 && next.loads.first?.place?.nonce == 25)
+    }
+
     @Test func `stretches that end elsewhere than the snapshot are not called whole, and settle nothing`() throws {
         for tail in [15, 20] as [SequenceNumber] {
             var one = try OneSession(tail: tail)

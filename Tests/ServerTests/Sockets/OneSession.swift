@@ -82,6 +82,9 @@ struct OneSession {
 
     func cursor(_ seq: SequenceNumber) -> String { seal.cursor(Self.head(seq), workspace: Self.workspace.text) }
 
+    /// All that a cursor says.
+    func read(_ cursor: String) -> CursorPlace? { seal.read(cursor, workspace: Self.workspace.text) }
+
     /// The number that a cursor names.
     func place(_ cursor: String) -> SequenceNumber? { seal.open(cursor, workspace: Self.workspace.text)?.seq }
 
@@ -122,6 +125,16 @@ struct OneSession {
             results: results, lineage: cursor.map { Self.head($0) })
         stored.durable = durable
         run(.loaded(Self.id, LoadAnswer(snapshot: stored)))
+    }
+
+    /// Says hello with a cursor, and no more.
+    mutating func connect(with cursor: String) {
+        run(.opened(Self.id, headerToken: nil))
+        say(
+            .hello(
+                Hello(
+                    token: Self.user.text, client: Self.client, isNewClient: false, connection: 1, cursor: cursor,
+                    scopes: [])))
     }
 
     mutating func say(_ message: ClientMessage) {

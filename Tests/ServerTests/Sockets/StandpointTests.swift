@@ -147,6 +147,43 @@ import TidemarkWire
         #expect(search(place, lineage: nil) != nil)
     }
 
+    @Test func `in the middle of catching up the end that was looked at must be of the history as well`() throws {
+        let ends = [context.seal.cursor(head(3, 33), workspace: Self.workspace.text)]
+        func standing(_ looked: Head, lineage: Head?, common: Head? = nil) -> Standpoint {
+            Standpoint(
+                cursor: context.seal.cursor(head(5, 55), looked: looked, workspace: Self.workspace.text), ends: ends,
+                held: [], snapshot: SessionSnapshot(head: head(9, 99), lineage: lineage), common: common,
+                workspace: Self.workspace, context: context)
+        }
+        let goesOn = standing(head(8, 88), lineage: head(8, 88))
+        #expect(goesOn.state == .ok && goesOn.position.seq == 5 && goesOn.position.nonce == 55)
+        #expect(goesOn.looked?.seq == 8)
+        #expect(standing(head(8, 88), lineage: head(8, 77)).state == .resync)
+        #expect(standing(head(12, 1), lineage: nil).state == .resync, "beyond the order's end")
+        var common = head(3, 33)
+        common.time = 0
+        let back = standing(head(8, 88), lineage: head(8, 77), common: common)
+        #expect(back.state == .rewound && back.rewind?.to == 3 && back.looked == nil)
+    }
+
+    @Test func `a cursor says what was looked at only where that is behind it, and under the seal`() throws {
+        let seal = context.seal
+        let middle = seal.cursor(head(5, 55), looked: head(8, 88), workspace: "w")
+        let place = try #require(seal.read(middle, workspace: "w"))
+        #expect(place.head.seq == 5 && place.proof.seq == 8 && place.proof.nonce == 88)
+        #expect(seal.open(middle, workspace: "w")?.nonce == 55)
+        #expect(
+            seal.cursor(head(5, 55), looked: head(5, 1), workspace: "w") == seal.cursor(head(5, 55), workspace: "w"))
+        #expect(seal.read(middle, workspace: "v") == nil)
+        for place in middle.indices {
+            var other = middle
+            other.replaceSubrange(place...place, with: middle[place] == "A" ? "B" : "A")
+            #expect(seal.read(other, workspace: "w") == nil)
+        }
+        for length in 0..<middle.count { #expect(seal.read(String(middle.prefix(length)), workspace: "w") == nil) }
+        #expect(seal.read(middle + "AAAA", workspace: "w") == nil)
+    }
+
     @Test func `a cursor of the first version of the protocol is made and read as ever`() {
         let frozen = "AQAAAAAAAAABAAAAAAAAAAUAAAAAAAAAN1s7gHsbKZsU"
         #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
