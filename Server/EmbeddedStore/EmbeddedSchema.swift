@@ -68,6 +68,7 @@ enum EmbeddedSchema {
         Generation(
             11, "acts of operators, ended memberships",
             steps: [.init("acts and ended memberships", .tables(OperatingSQL.tables))]),
+        Generation(12, "accounts", steps: [.init("accounts", .tables(AccountSQL.tables))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

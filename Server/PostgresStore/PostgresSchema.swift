@@ -65,7 +65,7 @@ package enum PostgresSchema {
             ]),
         PostgresBackupNote.generation,
         Generation(14, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
-        BlobCompactionSQL.generation, OperatingSQL.generation,
+        BlobCompactionSQL.generation, OperatingSQL.generation, AccountSQL.generation,
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.
