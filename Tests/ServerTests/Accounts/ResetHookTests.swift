@@ -32,10 +32,19 @@ import TidemarkWire
         }
     }
 
+    private struct Hearing: Sendable {
+        let calls: AsyncStream<Told>
+
+        func next() async -> Told? {
+            var iterator = calls.makeAsyncIterator()
+            return await iterator.next()
+        }
+    }
+
     /// Runs a server with a program that answers by this status.
     private func running(
         status: Int = 204, log: LogCapture? = nil, change: @Sendable (inout ServerLimits) -> Void = { _ in },
-        _ body: @escaping @Sendable (TestServer, inout AsyncStream<Told>.AsyncIterator) async throws -> Void
+        _ body: @escaping @Sendable (TestServer, Hearing) async throws -> Void
     ) async throws {
         let (calls, hearing) = AsyncStream.makeStream(of: Told.self)
         let router = Router()
@@ -63,8 +72,7 @@ import TidemarkWire
                 "TIDEMARK_ACCOUNTS_HOOK_SECRET_FILE": file.path,
             ]
             try await TestServer.withAccounts(environment: environment, log: log, change: change) { server in
-                var told = calls.makeAsyncIterator()
-                try await body(server, &told)
+                try await body(server, Hearing(calls: calls))
             }
             await services.triggerGracefulShutdown()
             try await group.waitForAll()
