@@ -68,25 +68,29 @@ enum AccountSQL {
             RETURNING version
             """)
 
-    /// $9 is the version that was read.
-    static let replace = PreparedStatement(
-        name: "sync_replace_account",
-        sql: """
-            UPDATE sync_account
-            SET hash = $3, created = $4, changed = $5, disabled = $6, reset = $7, reset_until = $8,
-                version = version + 1
-            WHERE workspace = $1 AND login = $2 AND version = $9
-            RETURNING version
-            """)
+    private static let change = """
+        UPDATE sync_account
+        SET hash = $3, created = $4, changed = $5, disabled = $6, reset = $7, reset_until = $8,
+            version = version + 1
+        WHERE workspace = $1 AND login = $2 AND version = $9
+        RETURNING version
+        """
 
-    /// Of user $2, if the account $3 has version $4.
-    static let endSignInsAt = PreparedStatement(
-        name: "sync_end_sign_ins_at",
+    /// $9 is the version that was read.
+    static let replace = PreparedStatement(name: "sync_replace_account", sql: change)
+
+    /// The same, and user $10 is signed in nowhere any more; behind ``lock``, or what begins meanwhile would stay.
+    static let replaceAndEnd = PreparedStatement(
+        name: "sync_replace_account_and_end",
         sql: """
-            DELETE FROM sync_sign_in
-            WHERE workspace = $1 AND user_id = $2 AND EXISTS (
-                SELECT 1 FROM sync_account WHERE workspace = $1 AND login = $3 AND version = $4
+            WITH changed AS (
+                \(change)
+            ), gone AS (
+                DELETE FROM sync_sign_in
+                WHERE workspace = $1 AND user_id = $10 AND EXISTS (SELECT 1 FROM changed)
+                RETURNING 1
             )
+            SELECT version FROM changed
             """)
 
     static let signIn = PreparedStatement(

@@ -43,22 +43,24 @@ extension PostgresStore: AccountStore {
     package func replace(
         _ account: Account, endingSignIns: Bool, in workspace: WorkspaceID
     ) async throws(StoreError) -> Bool {
-        var statements = [
-            Statement(AccountSQL.replace, workspace) {
-                $0.add(text: account.login)
-                $0.add(changing: account)
-                $0.add(account.version)
-            }
-        ]
-        if endingSignIns {
-            statements.append(
-                Statement(AccountSQL.endSignInsAt, workspace) {
-                    $0.add(text: account.user.text)
-                    $0.add(text: account.login)
-                    $0.add(account.version &+ 1)
-                })
+        func add(_ parameters: inout Parameters) {
+            parameters.add(text: account.login)
+            parameters.add(changing: account)
+            parameters.add(account.version)
         }
-        return try await changed(statements)[0].first { try $0.integer() } != nil
+        guard endingSignIns else {
+            return try await changed([Statement(AccountSQL.replace, workspace, add)])[0].first {
+                try $0.integer()
+            } != nil
+        }
+        let statements = [
+            Statement(AccountSQL.lock, workspace) { $0.add(text: account.user.text) },
+            Statement(AccountSQL.replaceAndEnd, workspace) {
+                add(&$0)
+                $0.add(text: account.user.text)
+            },
+        ]
+        return try await changed(statements)[1].first { try $0.integer() } != nil
     }
 
     package func signIn(

@@ -19,13 +19,12 @@ import TidemarkModel
             (0..<4).map { _ in throttle.take("a", now: 9_000) } == [nil, nil, nil, 100], "no more than a burst gathers")
     }
 
-    @Test func `a clock that is put back keeps nobody out for longer than a burst takes`() {
+    @Test func `a clock that is put back keeps nobody out`() {
         var throttle = Throttle<String>(ThrottleRate(burst: 2, every: 100))
         _ = throttle.take("a", now: 1_000_000)
         _ = throttle.take("a", now: 1_000_000)
-        #expect(throttle.take("a", now: 0) == 100)
-        #expect(throttle.take("a", now: 100) == 100)
-        #expect(throttle.take("a", now: 100_000) == nil)
+        #expect(throttle.take("a", now: 1_000_000) == 100)
+        #expect((0..<3).map { _ in throttle.take("a", now: 0) } == [nil, nil, 100])
     }
 
     @Test func `it remembers a bounded number, and of those who still come all`() {

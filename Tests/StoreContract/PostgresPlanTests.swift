@@ -31,7 +31,10 @@ struct PostgresPlanTests {
             AccountSQL.replace,
             ["text", "text", "text", "bigint", "bigint", "bigint", "text", "bigint", "bigint"]
         ),
-        (AccountSQL.endSignInsAt, ["text", "text", "text", "bigint"]),
+        (
+            AccountSQL.replaceAndEnd,
+            ["text", "text", "text", "bigint", "bigint", "bigint", "text", "bigint", "bigint", "text"]
+        ),
         (AccountSQL.signIn, ["text", "text", "uuid"]),
         (AccountSQL.begin, ["text", "text", "bigint", "uuid", "bigint", "bigint", "bigint", "bigint"]),
         (AccountSQL.dropUnused, ["text", "text", "bigint"]),
@@ -79,9 +82,10 @@ struct PostgresPlanTests {
         "sync_keep_ended_members": ["user_id", "scope"], "sync_ended_members": ["user_id"],
         "sync_records_of_id": ["id"],
         "sync_account": ["login"], "sync_account_of_user": ["user_id"], "sync_accounts": ["login"],
-        "sync_lock_account": ["user_id"], "sync_replace_account": ["login"], "sync_end_sign_ins_at": ["user_id"],
+        "sync_lock_account": ["user_id"], "sync_replace_account": ["login"],
+        "sync_replace_account_and_end": ["login", "user_id"],
         "sync_sign_in": ["user_id", "client"], "sync_begin_sign_in": ["user_id"],
-        "sync_drop_unused_sign_ins": ["user_id", "client"], "sync_advance_sign_in": ["user_id", "client"],
+        "sync_drop_unused_sign_ins": ["user_id"], "sync_advance_sign_in": ["user_id", "client"],
         "sync_end_sign_in": ["user_id", "client"],
         "sync_end_members": ["user_id", "scope"], "sync_drop_bodies": ["seq"], "sync_changed_scopes": ["place", "seq"],
         "sync_window": ["place", "seq"], "sync_page": ["place", "collection", "born"],

@@ -18,6 +18,7 @@ package struct AccountLimits: Sendable {
     package var resetsWaitingMax = 64
     /// Between two looks for devices that nobody used.
     package var sweepEvery: Duration = .seconds(21_600)
+    /// How often who may call.
     package var rates = AccountRates()
 
     package init() {}

@@ -35,7 +35,17 @@ package struct AccountThrottles: Sendable {
     private struct Person: Hashable {
         let workspace: WorkspaceID
         let name: String
-        var address = Address(nil)
+        var address: Address?
+
+        init(workspace: WorkspaceID, name: String) {
+            self.workspace = workspace
+            self.name = name
+        }
+
+        init(_ workspace: WorkspaceID, _ name: String, _ address: Address) {
+            self.init(workspace: workspace, name: name)
+            self.address = address
+        }
     }
 
     private struct Device: Hashable {
@@ -78,25 +88,35 @@ package struct AccountThrottles: Sendable {
         resetByAccount = Throttle(rates.resetByAccount)
     }
 
-    /// Takes a call, or tells after how many milliseconds one can be made. What an address is refused does not count against the
-    /// account.
+    /// Takes a call, or tells after how many milliseconds one can be made. What is refused by one rate takes nothing of another.
     ///
     /// - Parameter address: of who calls, as trusted proxies say; `nil` where it is not known, which all of those share.
     package mutating func take(_ call: Call, from address: String?, now: Milliseconds) -> Int64? {
         let place = Address(address)
         switch call {
         case .password(let workspace, let login):
-            return loginByAddress.take(place, now: now)
-                ?? loginByBoth.take(Person(workspace: workspace, name: login, address: place), now: now)
-                ?? loginByAccount.take(Person(workspace: workspace, name: login), now: now)
+            let (account, both) = (Person(workspace: workspace, name: login), Person(workspace, login, place))
+            let waits = [
+                loginByBoth.wait(for: both, now: now), loginByAddress.wait(for: place, now: now),
+                loginByAccount.wait(for: account, now: now),
+            ]
+            if let wait = Self.longest(waits) { return wait }
+            return loginByBoth.take(both, now: now) ?? loginByAddress.take(place, now: now)
+                ?? loginByAccount.take(account, now: now)
         case .register: return register.take(place, now: now)
         case .refresh(let workspace, let user, let client):
-            return refreshByAddress.take(place, now: now)
-                ?? refreshByDevice.take(Device(workspace: workspace, user: user, client: client), now: now)
+            let device = Device(workspace: workspace, user: user, client: client)
+            let waits = [refreshByDevice.wait(for: device, now: now), refreshByAddress.wait(for: place, now: now)]
+            if let wait = Self.longest(waits) { return wait }
+            return refreshByDevice.take(device, now: now) ?? refreshByAddress.take(place, now: now)
         case .reset(let workspace, let login):
-            return resetByAddress.take(place, now: now)
-                ?? resetByAccount.take(Person(workspace: workspace, name: login), now: now)
+            let account = Person(workspace: workspace, name: login)
+            let waits = [resetByAccount.wait(for: account, now: now), resetByAddress.wait(for: place, now: now)]
+            if let wait = Self.longest(waits) { return wait }
+            return resetByAccount.take(account, now: now) ?? resetByAddress.take(place, now: now)
         case .resetToken: return loginByAddress.take(place, now: now)
         }
     }
+
+    private static func longest(_ waits: [Int64?]) -> Int64? { waits.compactMap(\.self).max() }
 }

@@ -66,6 +66,7 @@ package struct Password: Sendable, CustomStringConvertible, CustomReflectable {
 
 /// The name that somebody logs in by, such as an address of mail.
 package struct LoginName: Hashable, Sendable {
+    /// In UTF-8, as it is typed and as it is kept.
     package static let bytesMax = 256
 
     /// In one form, however it is typed: compatible characters as one (NFKC), small letters, no space around.

@@ -15,6 +15,7 @@ package struct PasswordHash: Hashable, Sendable {
         case firebase(separator: [UInt8], signer: [UInt8])
     }
 
+    /// Bytes of a whole text; a longer one is not read.
     package static let textBytesMax = 1_024
     static let hashBytes = 32
     static let saltBytes = 16

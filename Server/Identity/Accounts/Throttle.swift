@@ -26,19 +26,31 @@ package struct Throttle<Key: Hashable & Sendable>: Sendable {
         self.keysMax = max(2, keysMax)
     }
 
+    /// After how many milliseconds one can be taken; `nil` for now.
+    package func wait(for key: Key, now: Milliseconds) -> Int64? {
+        let wait = full(key, now) + rate.every - (now + Int64(rate.burst) * rate.every)
+        return wait > 0 ? wait : nil
+    }
+
     /// Takes one, or tells after how many milliseconds one can be taken; what is refused takes nothing.
     package mutating func take(_ key: Key, now: Milliseconds) -> Int64? {
-        let all = Int64(rate.burst) * rate.every
-        // Never later than a whole burst from now: a clock that was put back would keep everybody out.
-        let full = min(max(recent[key] ?? older[key] ?? now, now), now + all)
-        let wait = full + rate.every - (now + all)
-        guard wait <= 0 else { return wait }
+        if let wait = wait(for: key, now: now) { return wait }
+        let full = full(key, now)
         if recent[key] == nil, recent.count >= keysMax / 2 {
             older = recent
             recent = [:]
         }
         recent[key] = full + rate.every
         return nil
+    }
+
+    /// When all of the burst is back. Later than a whole burst from now it cannot be: then the clock was put back, and what it said
+    /// counts for nothing.
+    private func full(_ key: Key, _ now: Milliseconds) -> Milliseconds {
+        guard let known = recent[key] ?? older[key], known > now, known <= now + Int64(rate.burst) * rate.every else {
+            return now
+        }
+        return known
     }
 
     /// Those that are remembered.
