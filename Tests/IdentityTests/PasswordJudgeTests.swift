@@ -86,6 +86,8 @@ import Testing
                 for _ in 0..<3 { group.addTask { try await bench.hash(password) } }
                 while bench.load < 3 || hold.begun.load(ordering: .sequentiallyConsistent) < 2 { await Task.yield() }
                 await #expect(throws: PasswordBench.Busy.self) { try await bench.hash(password) }
+                // Time enough for one that should wait to begin.
+                for _ in 0..<5_000 { await Task.yield() }
                 #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 2)
                 hold.release(3)
                 let made = try await group.reduce(into: 0) { count, _ in count += 1 }
