@@ -1,6 +1,8 @@
 import Foundation
 import NIOPosix
+import Synchronization
 import Testing
+import Tidemark
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -60,6 +62,7 @@ import TidemarkNIOTransport
         #expect(try await run("enable", "ann@example.com").status == 0)
         #expect(try await Self.call(port, "login", logIn).status == 200)
         #expect(try await run("reset-password", "ann@example.com").text.contains("tms1."))
+        try await Self.useClient(port)
         let missing = try await run("disable", "nobody")
         #expect(missing.status == 1 && missing.text.contains("there is no such account"))
         #expect(try await run("add", "a b").status == 64)
@@ -69,6 +72,49 @@ import TidemarkNIOTransport
         #expect(audit.text.contains("\taccount\tdefault\tann\tdisable\tleft\tdone"))
         server.signal(SIGTERM)
         #expect(await server.ended() == 0)
+    }
+
+    /// The SDK's way in, with an answer that is lost.
+    private static func useClient(_ port: Int) async throws {
+        let keeper = Keeper()
+        let losses = Mutex(0)
+        let client = AccountClient(keeping: keeper) { path, body in
+            let answer = try await NIOHTTPClient.request(
+                method: "POST", host: "127.0.0.1", port: port, path: path, useTLS: false, headers: [],
+                body: Array(body), group: MultiThreadedEventLoopGroup.singleton)
+            let isLost = losses.withLock { losses in
+                losses -= 1
+                return losses >= 0
+            }
+            if isLost { throw Lost() }
+            return (answer.status, Data(answer.body))
+        }
+        let device = UUID()
+        await #expect(throws: AccountFailure.refused) {
+            try await client.logIn("ann@example.com", password: "wrong horse", client: device)
+        }
+        let user = try await client.logIn("ann@example.com", password: "correct horse", client: device)
+        #expect(user == UserID("ann"))
+        losses.withLock { $0 = 2 }
+        for _ in 0..<2 { await #expect(throws: Lost.self) { try await client.token() } }
+        for _ in 0..<2 {
+            let token = try await client.token()
+            let answer = try await NIOHTTPClient.request(
+                method: "GET", host: "127.0.0.1", port: port, path: "/v1/clients", useTLS: false,
+                headers: [("Authorization", "Bearer \(token)")], body: [], group: MultiThreadedEventLoopGroup.singleton)
+            #expect(answer.status == 200)
+        }
+        try await client.logOut()
+        await #expect(throws: AccountFailure.signedOut) { try await client.token() }
+    }
+
+    private struct Lost: Error {}
+
+    private final class Keeper: SignInKeeping {
+        private let kept = Mutex<KeptSignIn?>(nil)
+
+        func signIn() async throws -> KeptSignIn? { kept.withLock { $0 } }
+        func keep(_ signIn: KeptSignIn?) async throws { kept.withLock { $0 = signIn } }
     }
 
     private static func call(_ port: Int, _ path: String, _ members: [String: String]) async throws -> (
