@@ -70,6 +70,7 @@ let package = Package(
             dependencies: [
                 "TidemarkModel",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -77,7 +78,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Identity", exclude: ["ISSUERS.md", "REVOCATION.md"]),
+            ], path: "Server/Identity", exclude: ["ACCOUNTS.md", "ISSUERS.md", "REVOCATION.md"]),
         // What a running server tells its operator.
         .target(
             name: "TidemarkTelemetry",
@@ -90,12 +91,13 @@ let package = Package(
             name: "TidemarkAPI",
             dependencies: [
                 "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub", "TidemarkNode",
-                "TidemarkEdge", "TidemarkOperations", "TidemarkTelemetry",
+                "TidemarkEdge", "TidemarkIdentity", "TidemarkOperations", "TidemarkTelemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ], path: "Server/API", exclude: ["Admin/ADMIN.md"], resources: [.embedInCode("Admin/console.html")]),
         .target(
             name: "TidemarkNode",

@@ -12,8 +12,9 @@ WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = 'sync_works
 
 SELECT create_distributed_table(name::regclass, 'workspace', colocate_with => 'sync_workspace')
 FROM unnest(ARRAY[
-    'sync_backup', 'sync_batch', 'sync_blob', 'sync_blob_part', 'sync_blob_scope', 'sync_blob_usage', 'sync_client',
-    'sync_erasure', 'sync_ledger', 'sync_lineage', 'sync_listener', 'sync_member', 'sync_member_past', 'sync_record'
+    'sync_account', 'sync_backup', 'sync_batch', 'sync_blob', 'sync_blob_part', 'sync_blob_scope', 'sync_blob_usage', 'sync_client',
+    'sync_erasure', 'sync_ledger', 'sync_lineage', 'sync_listener', 'sync_member', 'sync_member_past', 'sync_record',
+    'sync_sign_in'
 ]) AS name
 WHERE NOT EXISTS (SELECT FROM pg_dist_partition WHERE logicalrelid = name::regclass);
 

@@ -67,6 +67,7 @@ extension API {
         _ call: RevocationCall, on subject: Revocation.Subject, in workspace: WorkspaceID
     ) async throws -> Revocation {
         let revocation = try await node.revoke(subject, in: workspace)
+        try await endSignIns(of: subject, in: workspace)
         if call.isPurge, case .client(let client, let user) = subject {
             _ = try await node.remove(client, of: user, in: workspace)
         }

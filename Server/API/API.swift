@@ -16,21 +16,25 @@ package struct API: Sendable {
     let lookups: RateBook<Caller>
     let polls: PollCount
     let readinessChecks: SharedAnswer<StoreError.Fault?>
+    /// `nil` where the server has none of its own.
+    let accounts: AccountDesk?
     /// Web origins whose pages may call.
     let origins: Set<String>
     let peer: @Sendable (any Channel) -> SocketAddress?
     private let markAuthenticated: @Sendable (any Channel) -> Void
 
     /// - Parameters:
+    ///   - accounts: `nil` where there are none; the calls of accounts are not there then.
     ///   - origins: web origins whose pages may call.
     ///   - peer: who is at the other end of a connection.
     ///   - markAuthenticated: told of each connection that proved its token.
     package init(
-        node: Node, origins: Set<String> = [],
+        node: Node, accounts: AccountDesk? = nil, origins: Set<String> = [],
         peer: @escaping @Sendable (any Channel) -> SocketAddress? = { $0.remoteAddress },
         markAuthenticated: @escaping @Sendable (any Channel) -> Void
     ) {
         self.node = node
+        self.accounts = accounts
         self.origins = origins
         self.peer = peer
         self.markAuthenticated = markAuthenticated
@@ -83,6 +87,7 @@ package struct API: Sendable {
         router.post("/v1/history") { request, context in
             try await answer(request, context, HistoryRequest.decode, history)
         }
+        addAccounts(to: router)
         router.put("/v1/blobs/:digest") { request, context in
             try await noted {
                 try await counted(request, context, as: .later) { try await putBlob(request, context, of: $0) }

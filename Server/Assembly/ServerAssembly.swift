@@ -61,15 +61,8 @@ package struct ServerAssembly: Sendable {
             serverName: configuration.name, inForce: inForce, limits: limits.wire, sequencing: limits.lane,
             seal: try configuration.cursorSeal())
         let node = Node(
-            Node.Parts(
-                store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
-                revocations: store.revocations, backups: store.backups, replicas: store.store as? any ReplicaLog,
-                isStoreShared: store.isShared, hints: store.hints, relay: store.relay, verify: gate.verdict,
-                context: context,
-                limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
-                environment: .init(
-                    now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
-                id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator()), telemetry: telemetry))
+            Self.parts(
+                configuration, store, verify: gate.verdict, context, surroundings, eventLoops, telemetry, logger))
         var certificate: CertificateWatch?
         if let paths = configuration.tls {
             certificate = try CertificateWatch(
@@ -79,7 +72,11 @@ package struct ServerAssembly: Sendable {
             limits: limits.edge, allowedOrigins: configuration.origins, proxies: configuration.proxies,
             tls: certificate?.contexts, observe: telemetry.note
         ) { node.owner(on: $0) }
-        let api = API(node: node, origins: configuration.origins, peer: edge.peer) { edge.markAuthenticated($0) }
+        let accounts = try await AccountParts(
+            configuration, store: store.store, eventLoops: eventLoops, surroundings, logger: logger)
+        let api = API(node: node, accounts: accounts?.desk, origins: configuration.origins, peer: edge.peer) {
+            edge.markAuthenticated($0)
+        }
         let application = Application(
             router: api.router(), server: edge.server,
             configuration: .init(
@@ -105,8 +102,25 @@ package struct ServerAssembly: Sendable {
         // Operators can look on while the server stops.
         var services = store.services + [keys, telemetry.security, backups]
         if let certificate { services.append(certificate) }
-        services += node.services
+        services += node.services + (accounts?.services ?? [])
         if let admin { services.append(admin) }
         self.services = services + [application, node.drain]
+    }
+
+    private static func parts(
+        _ configuration: ServerConfiguration, _ store: OpenedStore,
+        verify: @escaping @Sendable (String, _ peer: String?) async -> TokenVerdict, _ context: SessionContext,
+        _ surroundings: Surroundings, _ eventLoops: any EventLoopGroup, _ telemetry: Telemetry, _ logger: Logger
+    ) -> Node.Parts {
+        let limits = configuration.limits
+        return Node.Parts(
+            store: store.store, blobs: store.blobs, compaction: store.compaction, schemas: store.schemas,
+            revocations: store.revocations, backups: store.backups, replicas: store.store as? any ReplicaLog,
+            isStoreShared: store.isShared, hints: store.hints, relay: store.relay, verify: verify,
+            context: context,
+            limits: limits.node, hubLimits: limits.hub, laneLimits: limits.lane,
+            environment: .init(
+                now: surroundings.now, nonce: surroundings.nonce, clock: surroundings.clock, logger: logger),
+            id: configuration.nodeID, eventLoops: Array(eventLoops.makeIterator()), telemetry: telemetry)
     }
 }

@@ -21,6 +21,8 @@ package struct ServerConfiguration: Sendable {
     package var issuers: IssuerFile?
     /// The file that names them.
     package var issuersPath: String?
+    /// How people sign in here; `nil` where nobody does.
+    package var accounts: AccountConfiguration?
     /// Seals cursors; `nil` for a key that is kept beside the database.
     package var cursors: CursorSeal?
     /// Started for trying things out: says how to get a token.
@@ -63,6 +65,7 @@ package struct ServerConfiguration: Sendable {
         issuersPath = values[.issuers]
         issuers = try values.issuers()
         secret = try values.secret(isDevelopment: isDevelopment)
+        accounts = try values.accounts(secret)
         cursors = try values.cursors(secret)
         if cursors == nil, case .postgres = database {
             throw ConfigurationError(

@@ -43,11 +43,16 @@ extension Identity {
 }
 
 extension ServerConfiguration {
-    /// Everybody whose tokens count: those of the file, then the server's own secret.
+    /// Everybody whose tokens count: those of the file, then this server's accounts, then the server's own secret.
     ///
     /// - Throws: for keys that are none, by the line of the file.
     package func acceptedIssuers() async throws(ConfigurationError) -> [Issuer] {
-        try await Self.accepted(issuers, issuersPath, secret)
+        try await Self.accepted(issuers, issuersPath, try await accountKeys(), secret)
+    }
+
+    /// `nil` where nobody signs in here.
+    func accountKeys() async throws(ConfigurationError) -> AccountKeys? {
+        try await accounts?.keys(lifetime: .seconds(limits.accounts.tokenSeconds))
     }
 
     /// The same of settings that need not be enough for a server.
@@ -55,12 +60,14 @@ extension ServerConfiguration {
         environment: [String: String], overrides: [Setting: String]
     ) async throws(ConfigurationError) -> [Issuer] {
         let values = try Values(environment: environment, overrides: overrides)
+        let secret = try values.secret(isDevelopment: try values.flag(.development))
+        let lifetime = Duration.seconds(AccountLimits().tokenSeconds)
         return try await accepted(
-            try values.issuers(), values[.issuers], try values.secret(isDevelopment: try values.flag(.development)))
+            try values.issuers(), values[.issuers], try await values.accounts(secret)?.keys(lifetime: lifetime), secret)
     }
 
     private static func accepted(
-        _ file: IssuerFile?, _ path: String?, _ secret: ServerSecret?
+        _ file: IssuerFile?, _ path: String?, _ accounts: AccountKeys?, _ secret: ServerSecret?
     ) async throws(ConfigurationError) -> [Issuer] {
         var accepted: [Issuer] = []
         if let file {
@@ -70,6 +77,7 @@ extension ServerConfiguration {
                 throw ConfigurationError(.issuers, "\(path ?? ""), \(error)")
             }
         }
+        if let accounts { accepted.append(accounts.issuer) }
         if let secret { accepted.append(await .own([secret.tokens] + secret.previousTokens)) }
         return accepted
     }

@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 12
+    static let generation = 13
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -161,6 +161,8 @@ enum EmbeddedBaseline {
         \(RevocationSQL.tables.joined(separator: ";\n"));
 
         \(OperatingSQL.tables.joined(separator: ";\n"));
+
+        \(AccountSQL.tables.joined(separator: ";\n"));
         """
 
     /// Whom the file serves, and what has been done to its tables: see `Store/Generations/GENERATIONS.md`.

@@ -69,6 +69,15 @@ enum EmbeddedErasureSQL {
 
     /// At most ?2 rows of a workspace each; marks of its scopes, too.
     static let dropRows = [
+        """
+        DELETE FROM sync_account
+        WHERE workspace = ?1 AND login IN (SELECT login FROM sync_account WHERE workspace = ?1 LIMIT ?2)
+        """,
+        """
+        DELETE FROM sync_sign_in
+        WHERE workspace = ?1
+        AND (user, client) IN (SELECT user, client FROM sync_sign_in WHERE workspace = ?1 LIMIT ?2)
+        """,
         "DELETE FROM sync_batch WHERE rowid IN (SELECT rowid FROM sync_batch WHERE workspace = ?1 LIMIT ?2)",
         "DELETE FROM sync_ledger WHERE rowid IN (SELECT rowid FROM sync_ledger WHERE workspace = ?1 LIMIT ?2)",
         """

@@ -78,6 +78,7 @@ enum EmbeddedSchema {
                         "ALTER TABLE sync_client ADD COLUMN position INTEGER",
                     ]))
             ]),
+        Generation(13, "accounts", steps: [.init("accounts", .tables(AccountSQL.tables))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

@@ -102,11 +102,10 @@ extension EmbeddedStore: Inspecting {
 extension ColumnReader {
     fileprivate mutating func act() throws -> OperatorAct {
         let (number, time, who, kind) = (integer(), integer(), text(), text())
-        guard let kind = OperatorAct.Kind(rawValue: kind) else {
-            throw StoreError(.invariant, "an act of the kind \"\(kind)\" does not read")
-        }
         let (workspace, user) = (optionalText().map(WorkspaceID.init), optionalText().map(UserID.init))
-        var act = OperatorAct(kind, by: who, at: time, in: workspace, user: user, argument: text(), reason: text())
+        var act = OperatorAct(
+            OperatorAct.Kind(rawValue: kind) ?? .other, by: who, at: time, in: workspace, user: user, argument: text(),
+            reason: text())
         (act.number, act.outcome) = (number, optionalText())
         return act
     }

@@ -73,6 +73,12 @@ extension EmbeddedStore {
                     $0.text(user.text)
                     $0.text(alias.text)
                 }
+                for sql in [AccountSQL.dropAccountOfUser, AccountSQL.endSignIns] {
+                    try Prepared(sql, db).execute {
+                        $0.text(workspace.text)
+                        $0.text(user.text)
+                    }
+                }
                 return .commit
             }
             step.isDone = step.ledgerEntries < max(1, limit)

@@ -14,13 +14,17 @@ final class KeyAnswerCollector: ChannelInboundHandler {
 
     private let promise: EventLoopPromise<KeyAnswer>
     private var answer: KeyAnswer?
+    private let takesAnySuccess: Bool
 
-    init(_ promise: EventLoopPromise<KeyAnswer>) { self.promise = promise }
+    init(_ promise: EventLoopPromise<KeyAnswer>, takesAnySuccess: Bool = false) {
+        self.promise = promise
+        self.takesAnySuccess = takesAnySuccess
+    }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
         case .head(let head):
-            guard head.status == .ok else {
+            guard head.status == .ok || takesAnySuccess && (200..<300).contains(head.status.code) else {
                 return fail("status \(head.status.code); redirects are not followed", context)
             }
             answer = KeyAnswer(fields: head.headers, body: [])

@@ -42,7 +42,18 @@ package struct KeyFetch: Sendable {
         return KeyService.Fetched(keys: keys, freshFor: Freshness.milliseconds(answer.fields))
     }
 
-    private func answer(of source: KeySource) async throws(KeyFetchError) -> KeyAnswer {
+    /// What is asked for.
+    struct Call: Sendable {
+        var method = HTTPMethod.GET
+        /// Besides those of every call.
+        var fields = HTTPHeaders()
+        var body: [UInt8] = []
+        /// A call that gives something there may be answered by any status of success.
+        var isGiving: Bool { method != .GET }
+    }
+
+    /// One answer of status 200, within the time and the bound of all.
+    func answer(of source: KeySource, to call: Call = Call()) async throws(KeyFetchError) -> KeyAnswer {
         let loop = group.next()
         let promise = loop.makePromise(of: KeyAnswer.self)
         let channels = FetchChannels()
@@ -53,7 +64,7 @@ package struct KeyFetch: Sendable {
         ClientBootstrap(group: loop).connectTimeout(timeout).connect(host: source.host, port: source.port)
             .flatMap { channel -> EventLoopFuture<Void> in
                 channels.add(channel)
-                return channel.eventLoop.submit { try Self.begin(on: channel, source, promise) }
+                return channel.eventLoop.submit { try Self.begin(on: channel, source, call, promise) }
             }
             .whenFailure { promise.fail($0) }
         do {
@@ -75,7 +86,7 @@ package struct KeyFetch: Sendable {
 
     /// On the channel's loop, as soon as it is connected.
     private static func begin(
-        on channel: any Channel, _ source: KeySource, _ promise: EventLoopPromise<KeyAnswer>
+        on channel: any Channel, _ source: KeySource, _ call: Call, _ promise: EventLoopPromise<KeyAnswer>
     ) throws {
         try check(channel.remoteAddress, source)
         let pipeline = channel.pipeline.syncOperations
@@ -91,15 +102,20 @@ package struct KeyFetch: Sendable {
             try pipeline.addHandler(NIOSSLClientHandler(context: context, serverHostname: name))
         }
         try pipeline.addHTTPClientHandlers()
-        try pipeline.addHandler(KeyAnswerCollector(promise))
+        try pipeline.addHandler(KeyAnswerCollector(promise, takesAnySuccess: call.isGiving))
         let host = source.host.contains(":") ? "[\(source.host)]" : source.host
         let isUsualPort = source.port == (source.usesTLS ? 443 : 80)
-        let fields: HTTPHeaders = [
+        var fields: HTTPHeaders = [
             "Host": isUsualPort ? host : "\(host):\(source.port)", "Accept": "application/json",
             "Accept-Encoding": "identity", "Connection": "close", "User-Agent": "tidemark",
         ]
-        let head = HTTPRequestHead(version: .http1_1, method: .GET, uri: source.path, headers: fields)
+        fields.add(contentsOf: call.fields)
+        if call.isGiving { fields.add(name: "Content-Length", value: "\(call.body.count)") }
+        let head = HTTPRequestHead(version: .http1_1, method: call.method, uri: source.path, headers: fields)
         channel.write(HTTPClientRequestPart.head(head), promise: nil)
+        if call.isGiving {
+            channel.write(HTTPClientRequestPart.body(.byteBuffer(ByteBuffer(bytes: call.body))), promise: nil)
+        }
         channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
     }
 

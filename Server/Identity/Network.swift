@@ -56,7 +56,7 @@ package struct Network: Hashable, Sendable {
     ].compactMap(Network.init)
 
     /// The IPv4 address that an IPv6 address leads to: mapped, translated (NAT64) or tunnelled (6to4).
-    private static func embedded(in address: [UInt8]) -> [UInt8]? {
+    static func embedded(in address: [UInt8]) -> [UInt8]? {
         guard address.count == 16 else { return nil }
         if mapped.contains(address) || translated.contains(where: { $0.contains(address) }) {
             return Array(address[12...])

@@ -153,7 +153,7 @@ extension Issuer {
         }
         return VerifiedToken(
             user: user, workspace: workspace, isService: service?.holds(in: claims) ?? false,
-            isOperator: operators?.holds(in: claims) ?? false, issuedAt: Int64(times.issued * 1_000),
+            isOperator: operators?.holds(in: claims) ?? false, issuedAt: Int64((times.issued * 1_000).rounded()),
             expiresAt: Int64(times.expires * 1_000),
             acceptedUntil: Int64((times.expires + leeway / .seconds(1)) * 1_000))
     }

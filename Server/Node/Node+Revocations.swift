@@ -67,16 +67,19 @@ extension Node {
         try await parts.revocations.owner(of: client, in: workspace)
     }
 
+    /// Whether this node knows everything that was revoked before it began. Needs the store once.
+    package func knowsRevocations() async -> Bool {
+        if !revocations.isRead { await followRevocations() }
+        return revocations.isRead
+    }
+
     /// Who speaks by this token, unless that was revoked. Needs the store once, at the node's start.
     ///
     /// - Parameter peer: who is at the other end, for the log.
     package func verdict(on token: String, of peer: String?) async -> TokenVerdict {
         let verdict = await parts.verify(token, peer)
         guard case .accepted(let identity) = verdict else { return verdict }
-        if !revocations.isRead {
-            await followRevocations()
-            guard revocations.isRead else { return .unavailable }
-        }
+        guard await knowsRevocations() else { return .unavailable }
         guard let revoked = revocations.judge(identity, .later) else { return verdict }
         metrics.tokensRefused.count("revoked")
         parts.telemetry.security.note(.token, "revoked", peer: peer)

@@ -298,7 +298,8 @@ enum ErasureSQL {
 
     /// At most $2 rows of tables whose keys begin with the workspace; marks of its scopes, too.
     static let dropRows = [
-        "batch", "ledger", "member", "member_past", "listener", "lineage", "backup", "revocation", "erasure",
+        "account", "sign_in", "batch", "ledger", "member", "member_past", "listener", "lineage", "backup", "revocation",
+        "erasure",
     ].map { table in
         PreparedStatement(
             name: "sync_erase_all_\(table)",

@@ -2,15 +2,14 @@
 /// the catalogs of both. Why tables and indexes are as they are says `PostgresSchema`, and `PLACES.md`.
 enum PostgresBaseline {
     /// What it makes.
-    static let generation = 17
+    static let generation = 18
 
     static var statements: [String] {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
             // Last, so that they hold no statistics of their own.
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
             + LineageSQL.tables + PostgresBackupNote.tables + RevocationSQL.tables + OperatingSQL.tables
-            + [PostgresSchema.devices]
-            + ErasureSQL.tables + [
+            + [PostgresSchema.devices] + AccountSQL.tables + ErasureSQL.tables + [
                 "CREATE INDEX \(ErasureSQL.blobIndex.name) ON sync_blob_scope (workspace, digest, scope)",
                 "CREATE INDEX sync_blob_stage ON \(BlobCompactionSQL.stages)",
             ]

@@ -67,6 +67,7 @@ package enum PostgresSchema {
         Generation(14, "what is revoked", steps: [.init("what is revoked", .tables(RevocationSQL.tables))]),
         BlobCompactionSQL.generation, OperatingSQL.generation,
         Generation(17, "what devices say of themselves", steps: [.init("what devices say", .tables([devices]))]),
+        AccountSQL.generation,
     ]
 
     static let devices = "ALTER TABLE sync_client ADD COLUMN written bigint, ADD COLUMN position bigint"

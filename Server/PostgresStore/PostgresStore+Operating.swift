@@ -92,12 +92,10 @@ extension PostgresStore: Inspecting {
 extension RowReader {
     fileprivate mutating func act() throws -> OperatorAct {
         let (number, time, who, kind) = (try integer(), try integer(), try text(), try text())
-        guard let kind = OperatorAct.Kind(rawValue: kind) else {
-            throw StoreError(.invariant, "an act of the kind \"\(kind)\" does not read")
-        }
         let (workspace, user) = (try optionalText().map(WorkspaceID.init), try optionalText().map(UserID.init))
         var act = OperatorAct(
-            kind, by: who, at: time, in: workspace, user: user, argument: try text(), reason: try text())
+            OperatorAct.Kind(rawValue: kind) ?? .other, by: who, at: time, in: workspace, user: user,
+            argument: try text(), reason: try text())
         (act.number, act.outcome) = (number, try optionalText())
         return act
     }

@@ -83,7 +83,9 @@ extension PostgresStore {
                     Statement(OperatingSQL.renameActs, workspace) {
                         $0.add(text: user.text)
                         $0.add(text: alias.text)
-                    }, Transactions.commit,
+                    }, Statement(AccountSQL.dropAccountOfUser, workspace) { $0.add(text: user.text) },
+                    Statement(AccountSQL.dropSignInsOfUser, workspace) { $0.add(text: user.text) },
+                    Transactions.commit,
                 ])
         }.dropFirst(begin.count).map(\.affectedRows)
         return ErasureStep(

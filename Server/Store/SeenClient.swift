@@ -1,6 +1,6 @@
 package import TidemarkModel
 
-/// A client that was there, and what is known of it since.
+/// A client that was there, and what is known of it since.
 ///
 ///     SeenClient(client, at: now, app: "shop 2.4.1", written: 12, position: 120)
 package struct SeenClient: Hashable, Sendable {

@@ -4,7 +4,8 @@ extension Metric {
         switch self {
         case .commitToSocket, .pushAnswer, .batchSeconds, .storeWait, .storeUse: .seconds(Self.durations)
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
-        case .transactions, .refusals, .closes, .tokensRefused, .connectionsRefused, .openingsFailed, .forwardingUnread,
+        case .transactions, .refusals, .closes, .tokensRefused, .signInsRefused, .connectionsRefused, .openingsFailed,
+            .forwardingUnread,
             .securityLinesLeftOut, .catchups, .catchupRows, .epochs, .comparisons, .divergence, .certificateReads:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,
@@ -41,6 +42,7 @@ extension Metric {
         case .refusals: "Requests that were refused, by code."
         case .closes: "Connections that the server closed, by code."
         case .tokensRefused: "Tokens that were not accepted, by why."
+        case .signInsRefused: "Calls of accounts that signed nobody in, by why."
         case .connectionsRefused: "Connections that found no room."
         case .openingsFailed: "Connections that ended before a word of HTTP, by why."
         case .forwardingUnread: "Requests of trusted proxies that did not say readably whom they are for."

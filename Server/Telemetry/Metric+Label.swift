@@ -7,6 +7,7 @@ extension Metric {
         case .refusals: Label(name: "code", values: Self.refusalCodes)
         case .closes: Label(name: "code", values: Self.closeCodes)
         case .tokensRefused: Label(name: "reason", values: Self.tokenReasons)
+        case .signInsRefused: Label(name: "reason", values: Self.signInReasons)
         case .storeWait, .storeUse: Label(name: "read", values: StoreRead.allCases.map(\.rawValue))
         case .storeFault: Label(name: "fault", values: Self.faults)
         case .poolWriters, .poolReaders: Label(name: "state", values: PoolState.allCases.map(\.rawValue))
@@ -56,7 +57,7 @@ extension Metric {
     private static let refusalCodes = [
         "gap", "rate_limited", "overloaded", "unavailable", "draining", "forbidden", "too_large", "invalid",
         "not_found", "unauthenticated", "client_unknown", "client_forked", "client_taken", "stale_conn",
-        "workspace_erased", "app_too_old", "quota", otherValue,
+        "workspace_erased", "app_too_old", "quota", "account_disabled", "login_taken", otherValue,
     ]
 
     private static let closeCodes = [
@@ -68,6 +69,11 @@ extension Metric {
         "too_long", "malformed", "unsupported_header", "unknown_issuer", "algorithm_not_allowed", "unknown_key",
         "bad_signature", "bad_times", "not_yet_valid", "token_expired", "lifetime_too_long", "wrong_audience",
         "required_claim", "no_user", "no_workspace", "keys_unavailable", "revoked", "admin", otherValue,
+    ]
+
+    private static let signInReasons = [
+        "unknown", "password", "disabled", "token", "ended", "idle", "revoked", "stolen", "closed", "rate", "busy",
+        otherValue,
     ]
 
     private static let openingFaults = ["plain_text", "handshake", "proxy_header", otherValue]

@@ -24,6 +24,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case refusals = "tidemark_refusals_total"
     case closes = "tidemark_closes_total"
     case tokensRefused = "tidemark_tokens_refused_total"
+    case signInsRefused = "tidemark_sign_ins_refused_total"
     case connectionsRefused = "tidemark_connections_refused_total"
     case openingsFailed = "tidemark_openings_failed_total"
     case forwardingUnread = "tidemark_forwarding_unread_total"

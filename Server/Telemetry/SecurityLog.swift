@@ -11,6 +11,8 @@ package final class SecurityLog: Service {
     package enum Event: String, Sendable, CaseIterable {
         /// A token was not accepted.
         case token = "Refused a token; 'tidemark token explain' says more about one"
+        /// Nobody was signed in by an account.
+        case signIn = "Refused to sign somebody in"
         /// Somebody asked for more than may be asked for in a time.
         case rate = "Refused what came too fast"
         /// A connection was ended for what it did, or for who it was not.

@@ -8,6 +8,7 @@ package struct ServerMetrics: Sendable {
     package let refusals: CounterFamily
     package let closes: CounterFamily
     package let tokensRefused: CounterFamily
+    package let signInsRefused: CounterFamily
     package let connectionsRefused: Tally
     package let openingsFailed: CounterFamily
     package let forwardingUnread: Tally
@@ -34,6 +35,7 @@ package struct ServerMetrics: Sendable {
         refusals = CounterFamily(.refusals, registry)
         closes = CounterFamily(.closes, registry)
         tokensRefused = CounterFamily(.tokensRefused, registry)
+        signInsRefused = CounterFamily(.signInsRefused, registry)
         connectionsRefused = Tally(.connectionsRefused, nil, registry)
         openingsFailed = CounterFamily(.openingsFailed, registry)
         forwardingUnread = Tally(.forwardingUnread, nil, registry)

@@ -9,7 +9,7 @@ import Testing
     static let guides = [
         "Start", "Adding", "Writing", "Finding", "Filters", "Observing", "Conflicts", "Migrations", "Testing",
         "Background",
-        "Files",
+        "Files", "Accounts",
         "Leaving",
     ]
 

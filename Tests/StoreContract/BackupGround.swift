@@ -193,6 +193,14 @@ struct BackupGround: Sendable {
             """)
         let acts = try #require(under.store as? any ActLog)
         _ = try await acts.begin(OperatorAct(.compact, by: "root", at: 1_000, argument: "tab\t", reason: "because"))
+        let accounts = try #require(under.store as? any AccountStore)
+        var account = Account(login: "ann@example.com", user: .ann, hash: "$scrypt$ln=17,r=8,p=1$s$h", created: 1_000)
+        account.reset = PasswordReset(digest: "tab\t", until: 9_000)
+        #expect(try await accounts.add(account, in: under.workspace) == .added)
+        #expect(
+            try await accounts.beginSignIn(
+                SignIn(user: .ann, client: .numbered(900), nonce: .min, began: 1_000), version: 1,
+                in: under.workspace))
         for count in [0, 1, 262_145, 700_000] { try await under.put(.honest(count), in: .a) }
         try await under.put(.honest(1), in: .b)
         let erasing = try #require(under.store as? any Erasing)

@@ -365,7 +365,7 @@ struct PostgresGenerationTests {
                     "7 guards and probe", "8 when clients were seen", "8 clients from before", "9 horizons",
                     "9 tombstones", "10 schemas", "11 lineage", "12 what is erased", "12 blobs by digest",
                     "13 verified backups", "14 what is revoked", "15 stages of blobs",
-                    "16 acts and ended memberships", "17 what devices say",
+                    "16 acts and ended memberships", "17 what devices say", "18 accounts",
                 ])
             try await store(schema).migrate(.all)
             try await makeClients(2, schema)

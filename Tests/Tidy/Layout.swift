@@ -54,7 +54,9 @@ enum Layout {
         Direction("Server/Operations/", may: shared + ["TidemarkStore"]),
         Direction(
             "Server/API/",
-            may: pureServer + ["TidemarkEdge", "TidemarkNode", "TidemarkOperations", "TidemarkTelemetry"]),
+            may: pureServer + [
+                "TidemarkEdge", "TidemarkIdentity", "TidemarkNode", "TidemarkOperations", "TidemarkTelemetry",
+            ]),
         Direction(
             "Server/Assembly/",
             may: pureServer + [

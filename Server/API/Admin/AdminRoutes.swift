@@ -54,6 +54,7 @@ extension API {
             let name = try await gate.caller(request, context, of: self)
             return try await adminRevoke(try await body(of: request), by: name)
         }
+        addAdminAccounts(to: router, gate)
         return router
     }
 

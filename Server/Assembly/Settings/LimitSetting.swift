@@ -1,6 +1,7 @@
 package import TidemarkEdge
 package import TidemarkEmbeddedStore
 package import TidemarkHub
+package import TidemarkIdentity
 import TidemarkModel
 package import TidemarkNode
 package import TidemarkPostgresStore
@@ -16,6 +17,7 @@ package struct ServerLimits: Sendable {
     package var node = NodeLimits()
     package var hub = HubLimits()
     package var lane = LaneLimits()
+    package var accounts = AccountLimits()
     /// Its `limits` are not looked at: `store` holds for every store.
     package var postgres = PostgresStore.Options()
     /// The same.
@@ -148,6 +150,28 @@ package struct LimitSetting: Sendable {
             \.postgres.sequencingConnections),
         LimitSetting(
             "POSTGRES_READERS", "connections to PostgreSQL that read", 1...1_000, \.postgres.readingConnections),
+        LimitSetting(
+            "PASSWORD_COST",
+            "the power of two of scrypt's N for passwords: each hash takes 2^(this + 10) bytes for a "
+                + "moment", 14...18, { $0.accounts.cost.rounds }
+        ) { $0.accounts.cost = ScryptCost(rounds: $1) ?? .usual },
+        LimitSetting(
+            "PASSWORDS_AT_ONCE", "hashes of passwords that are computed at once", 1...64, \.accounts.hashesAtOnce),
+        LimitSetting(
+            "PASSWORDS_WAITING", "hashes of passwords that wait; one more is refused", 0...10_000,
+            \.accounts.hashesWaitingMax),
+        LimitSetting(
+            "TOKEN_MINUTES", "minutes that an access token of an account lives", 1...1_440,
+            { $0.accounts.tokenSeconds / 60 }
+        ) { $0.accounts.tokenSeconds = 60 * $1 },
+        LimitSetting(
+            "SIGN_IN_DAYS", "days after which a device that nobody used has to log in again", 1...3_650,
+            { Int($0.accounts.idleMax / 86_400_000) }
+        ) { $0.accounts.idleMax = Int64($1) * 86_400_000 },
+        LimitSetting(
+            "RESET_MINUTES", "minutes for which a token that sets another password counts", 5...1_440,
+            { Int($0.accounts.resetLifetime / 60_000) }
+        ) { $0.accounts.resetLifetime = Int64($1) * 60_000 },
         LimitSetting("SQLITE_READERS", "connections that read a SQLite file", 1...100, \.embedded.readersMax),
     ]
 }

@@ -13,6 +13,12 @@ package enum Setting: String, Sendable, CaseIterable {
     case secret = "TIDEMARK_SECRET"
     case secretFile = "TIDEMARK_SECRET_FILE"
     case issuers = "TIDEMARK_ISSUERS"
+    case accounts = "TIDEMARK_ACCOUNTS"
+    case accountsWorkspaces = "TIDEMARK_ACCOUNTS_WORKSPACES"
+    case accountsRegister = "TIDEMARK_ACCOUNTS_REGISTER"
+    case accountsKeyFile = "TIDEMARK_ACCOUNTS_KEY_FILE"
+    case accountsResetHook = "TIDEMARK_ACCOUNTS_RESET_HOOK"
+    case accountsHookSecretFile = "TIDEMARK_ACCOUNTS_HOOK_SECRET_FILE"
     case cursorKey = "TIDEMARK_CURSOR_KEY"
     case cursorKeyFile = "TIDEMARK_CURSOR_KEY_FILE"
     case durable = "TIDEMARK_DURABLE"
@@ -111,6 +117,34 @@ package enum Setting: String, Sendable, CaseIterable {
                 "The issuers whose tokens are accepted, JSON: Firebase, Auth0, Clerk, Supabase, Keycloak, Cognito "
                     + "or any other; deploy/identity.md has examples. A secret is not needed then, and counts beside "
                     + "them if it is given.")
+        case .accounts:
+            Row(
+                .flag, nil,
+                "Let people sign in here by a name and a password: deploy/accounts.md. The same for all servers on a "
+                    + "database.")
+        case .accountsWorkspaces:
+            Row(
+                .list, "names",
+                "The workspaces that have accounts.", usual: "default")
+        case .accountsRegister:
+            Row(
+                .text, "who",
+                "Who makes accounts: open, anybody; closed, operators by 'tidemark accounts'.", usual: "closed")
+        case .accountsKeyFile:
+            Row(
+                .path, "file",
+                "Secrets of which the keys for the accounts' tokens are made, one a line, at least "
+                    + "\(TokenSecret.bytesMin) bytes each: the first signs, all are accepted. The same for all servers "
+                    + "on a database.", usual: "those that tokens are signed with")
+        case .accountsResetHook:
+            Row(
+                .text, "url",
+                "A program that is told a token for who has forgotten his password, and sends it to him: https, or http "
+                    + "on this machine.", usual: "nobody is told")
+        case .accountsHookSecretFile:
+            Row(
+                .path, "file",
+                "The secret that calls of that program are signed with, at least \(TokenSecret.bytesMin) bytes.")
         case .cursorKey:
             Row(
                 .secret, "text",

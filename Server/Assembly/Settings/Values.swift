@@ -134,7 +134,8 @@ struct Values {
         }
         if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
         guard isDevelopment else {
-            if self[.issuers] != nil { return nil }
+            // Accounts have keys of their own, if they are named.
+            if self[.issuers] != nil || self[.accountsKeyFile] != nil { return nil }
             throw ConfigurationError(
                 .secretFile,
                 "there is neither a secret to check tokens with nor a file of issuers (TIDEMARK_ISSUERS); write one with "
@@ -144,7 +145,7 @@ struct Values {
         return try ServerSecret(Array(ServerSecret.development.utf8), from: .secret)
     }
 
-    private func file(_ path: String, _ setting: Setting) throws(ConfigurationError) -> [UInt8] {
+    func file(_ path: String, _ setting: Setting) throws(ConfigurationError) -> [UInt8] {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(setting, "cannot read the file \(path)")
         }

@@ -44,8 +44,11 @@ struct AdminOptions: ParsableArguments {
             throw CommandFailure("\(admin) is no listener for operators: it answers with status \(status)")
         }
         guard status == 200 else {
-            if status == 404 {
-                throw CommandFailure("\(admin) has no API for operators: start the server with --admin-token-file")
+            // What is not there is told by its name; else it is the address that is not.
+            if status == 404, answer.text("msg") == "no such address" {
+                let more = path.hasPrefix("accounts") ? " and --accounts" : ""
+                throw CommandFailure(
+                    "\(admin) has no such API for operators: start the server with --admin-token-file\(more)")
             }
             throw CommandFailure(answer.text("msg") ?? "the server answers with status \(status)")
         }

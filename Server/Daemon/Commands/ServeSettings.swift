@@ -31,6 +31,8 @@ struct ServeSettings: ParsableArguments {
     @Option(help: ArgumentHelp(Setting.cursorKeyFile.help, valueName: "file"))
     var cursorKeyFile: String?
 
+    @OptionGroup var accounts: AccountOptions
+
     @OptionGroup var network: NetworkOptions
 
     @Flag(help: ArgumentHelp(Setting.development.help))
@@ -92,7 +94,7 @@ struct ServeSettings: ParsableArguments {
             (.schema, schema), (.secretFile, secretFile), (.issuers, issuers), (.cursorKeyFile, cursorKeyFile),
             (.durable, durable), (.logLevel, logLevel), (.name, name), (.node, node),
             (.development, dev ? "1" : nil), (.developmentReachable, devReachable ? "1" : nil),
-        ] + network.values {
+        ] + accounts.values + network.values {
             guard let value else { continue }
             overrides[setting] = value
             given[setting.rawValue] = setting.option

@@ -23,7 +23,7 @@ struct TidemarkCommand: AsyncParsableCommand {
         subcommands: [
             ServeCommand.self, TokenCommand.self, SchemaCommand.self, MigrateCommand.self, CompactCommand.self,
             BackupCommand.self, RestoreCommand.self, VerifyCommand.self,
-            EraseCommand.self, DevicesCommand.self, DoctorCommand.self,
+            EraseCommand.self, DevicesCommand.self, AccountsCommand.self, DoctorCommand.self,
             WhyCommand.self, RecordCommand.self, MayCommand.self, ConnectionsCommand.self, AuditCommand.self,
             SettingsCommand.self,
         ])

@@ -29,6 +29,7 @@ extension WorkspaceTables {
     mutating func eraseTraces(of user: UserID, as alias: UserID) -> ErasureStep {
         var step = ErasureStep()
         endedMemberships.removeAll { $0.user == user }
+        accounts.erase(user)
         for (key, entries) in ledger {
             ledger[key] = entries.map { entry in
                 var entry = entry

@@ -18,6 +18,7 @@ struct WorkspaceTables: Sendable {
     var ledger: [RecordKey: [LedgerEntry]] = [:]
     /// In the order of their ends.
     var endedMemberships: [EndedMembership] = []
+    var accounts = MemoryAccounts()
     var horizon: SequenceNumber = 0
     /// The newest last.
     var lineage: [EpochStart] = []

@@ -12,6 +12,9 @@ package struct OperatorAct: Hashable, Sendable {
         case eraseScope = "erase_scope"
         case eraseUser = "erase_user"
         case eraseWorkspace = "erase_workspace"
+        case account
+        /// Of a later version.
+        case other
     }
 
     /// Counts the acts of the database; 0 for one that is not kept yet.

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import TidemarkAPI
 import TidemarkIdentity
 import TidemarkModel
 import TidemarkStore
@@ -35,6 +36,7 @@ import TidemarkWire
         #expect(missing(.refusals, ErrorCode.allCases.map(\.rawValue)) == [])
         #expect(missing(.closes, CloseCode.allCases.map { "\($0.rawValue)" }) == [])
         #expect(missing(.tokensRefused, TokenRejection.allCases.map(\.label) + [RefusalCounts.unavailable]) == [])
+        #expect(missing(.signInsRefused, AccountRefusal.allCases.map(\.rawValue)) == [])
         #expect(missing(.storeFault, StoreError.Fault.allCases.map(\.rawValue)) == [])
         #expect(missing(.epochs, EpochReason.allCases.map(\.rawValue)) == [])
     }

@@ -1,0 +1,143 @@
+import Hummingbird
+import NIOCore
+import TidemarkHub
+import TidemarkIdentity
+import TidemarkModel
+import TidemarkNode
+import TidemarkSequencer
+import TidemarkStore
+import TidemarkWire
+
+/// What operators do with accounts.
+extension API {
+    private static let importMax = 1_000
+    private static let triesMax = 3
+
+    /// Adds the routes; nothing where there are no accounts.
+    func addAdminAccounts(to router: Router<APIContext>, _ gate: AdminGate) {
+        guard let desk = accounts else { return }
+        router.get("/admin/v1/accounts") { request, context in
+            _ = try await gate.caller(request, context, of: self)
+            return Response(try await adminAccounts(AdminQuery(request), desk))
+        }
+        router.post("/admin/v1/accounts") { request, context in
+            let name = try await gate.caller(request, context, of: self)
+            return Response(try await changeAccount(try accountAct(try await body(of: request)), by: name, desk))
+        }
+        router.post("/admin/v1/accounts/import") { request, context in
+            let name = try await gate.caller(request, context, of: self)
+            return Response(try await importAccounts(try await body(of: request), by: name, desk))
+        }
+    }
+
+    /// `GET /admin/v1/accounts?workspace=&after=&limit=`, in the order of their names.
+    private func adminAccounts(_ query: AdminQuery, _ desk: AccountDesk) async throws -> Fields {
+        let workspace = try query.required("workspace", try query.workspace())
+        let limit = try query.limit(100, max: 500)
+        let found = try await desk.store.accounts(in: workspace, after: query.text("after"), limit: limit)
+        var answer = Fields()
+        answer.put(
+            "accounts",
+            found.map { account in
+                var fields: Fields = [
+                    "login": .string(account.login), "user": .string(account.user.text),
+                    "created": .integer(account.created), "changed": .integer(account.changed),
+                    "password": .string(PasswordHash.scheme(of: account.hash) ?? "none"),
+                ]
+                fields.put("disabled", account.disabled)
+                return fields
+            })
+        answer.put("more", found.count == limit)
+        return answer
+    }
+
+    private func accountAct(_ bytes: [UInt8]) throws(APIError) -> AccountAct {
+        do { return try AccountAct(decoding: bytes) } catch {
+            throw APIError(.badRequest, "invalid", "accounts: \(error)")
+        }
+    }
+
+    /// `POST /admin/v1/accounts`.
+    private func changeAccount(_ act: AccountAct, by name: String, _ desk: AccountDesk) async throws -> Fields {
+        var line = OperatorAct(
+            .account, by: name, at: node.now(), in: act.workspace, user: act.user, argument: act.kind.rawValue,
+            reason: act.reason)
+        if act.kind == .add { return try await keeping(line) { try await add(act, desk) } }
+        guard let account = try await desk.store.account(act.login.text, in: act.workspace) else {
+            throw APIError(.notFound, "not_found", "there is no such account")
+        }
+        line.user = account.user
+        return try await keeping(line) { try await carryOut(act, on: account, desk) }
+    }
+
+    private func add(_ act: AccountAct, _ desk: AccountDesk) async throws -> Fields {
+        guard desk.rules.workspaces.contains(act.workspace) else {
+            throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
+        }
+        let account = Account(login: act.login.text, user: act.user ?? desk.newUser(), hash: "", created: node.now())
+        switch try await desk.store.add(account, in: act.workspace) {
+        case .added: return try await carryOut(act, on: account, desk)
+        case .loginTaken: throw APIError(.conflict, "login_taken", "somebody has that name")
+        case .userTaken: throw APIError(.conflict, "conflict", "there is an account for that user")
+        }
+    }
+
+    /// - Returns: whom it was done to, and a token for another password where there is to be one.
+    private func carryOut(_ act: AccountAct, on found: Account, _ desk: AccountDesk) async throws -> Fields {
+        var account: Account? = found
+        for _ in 0..<Self.triesMax {
+            guard let stored = account else { break }
+            var answer: Fields = ["login": .string(stored.login), "user": .string(stored.user.text)]
+            var next = stored
+            switch act.kind {
+            case .add, .reset:
+                let until = node.now() + desk.rules.limits.resetLifetime
+                let made = try await stored.reset(in: act.workspace, desk.store, until: until, desk.random)
+                if let made {
+                    answer.put("reset", made.token.text)
+                    answer.put("until", made.until)
+                    return answer
+                }
+            case .enable:
+                next.disabled = nil
+                if try await desk.store.replace(next, endingSignIns: false, in: act.workspace) { return answer }
+            case .disable:
+                next.disabled = stored.disabled ?? node.now()
+                if try await desk.store.replace(next, endingSignIns: true, in: act.workspace) {
+                    _ = try await node.revoke(.user(stored.user), in: act.workspace)
+                    return answer
+                }
+            }
+            account = try await desk.store.account(stored.login, in: act.workspace)
+        }
+        throw APIError.busy(
+            .conflict, .unavailable, "the account changes meanwhile", retryAfter: node.context.timing.retry)
+    }
+
+    /// `POST /admin/v1/accounts/import`: adds those whose name and user are free.
+    private func importAccounts(_ bytes: [UInt8], by name: String, _ desk: AccountDesk) async throws -> Fields {
+        let call: AccountImport
+        do {
+            call = try AccountImport(decoding: bytes, max: Self.importMax, newUser: desk.newUser, now: node.now())
+        } catch {
+            throw APIError(.badRequest, "invalid", "accounts: \(error)")
+        }
+        guard desk.rules.workspaces.contains(call.workspace) else {
+            throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
+        }
+        let line = OperatorAct(
+            .account, by: name, at: node.now(), in: call.workspace, argument: "import \(call.accounts.count)",
+            reason: call.reason)
+        return try await keeping(line) {
+            var (added, taken): (Int64, [String]) = (0, [])
+            for account in call.accounts {
+                if try await desk.store.add(account, in: call.workspace) == .added {
+                    added += 1
+                } else {
+                    taken.append(account.login)
+                }
+            }
+            return ["added": .integer(added), "taken": .array(taken.map { .string($0) })]
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Logging
+import NIOCore
+import ServiceLifecycle
+import TidemarkAPI
+import TidemarkIdentity
+import TidemarkModel
+import TidemarkStore
+
+/// What a server needs so that people can sign in, put together.
+struct AccountParts {
+    let desk: AccountDesk
+    /// What has to run.
+    let services: [any Service]
+
+    /// `nil` where nobody signs in.
+    ///
+    /// - Throws: for a hook that is none, or a store that keeps no accounts.
+    init?(
+        _ configuration: ServerConfiguration, store: any Store, eventLoops: any EventLoopGroup,
+        _ surroundings: ServerAssembly.Surroundings, logger: Logger
+    ) async throws(ConfigurationError) {
+        guard let accounts = configuration.accounts, let keys = try await configuration.accountKeys() else {
+            return nil
+        }
+        guard let store = store as? any AccountStore else {
+            throw ConfigurationError(.accounts, "this store keeps no accounts")
+        }
+        let limits = configuration.limits.accounts
+        let bench = PasswordBench(
+            PasswordJudge(cost: limits.cost), atOnce: limits.hashesAtOnce, waitingMax: limits.hashesWaitingMax,
+            random: surroundings.nonce)
+        var resets: ResetDesk?
+        if let (url, secret) = accounts.hook {
+            let hook: ResetHook
+            do throws(KeyReadingError) {
+                hook = try ResetHook(url: url, secret: secret, group: eventLoops)
+            } catch {
+                throw ConfigurationError(.accountsResetHook, "\(error)")
+            }
+            resets = ResetDesk(
+                ResetDesk.Parts(
+                    store: store, limits: limits,
+                    tell: { try await hook.tell($0, id: surroundings.nonce(), now: $1) }, now: surroundings.now,
+                    random: surroundings.nonce, logger: logger))
+        }
+        desk = AccountDesk(
+            store: store,
+            rules: AccountDesk.Rules(workspaces: accounts.workspaces, isOpen: accounts.isOpen, limits: limits),
+            keys: keys, bench: bench, resets: resets, random: surroundings.nonce)
+        let sweep = SignInSweep(desk, now: surroundings.now, clock: surroundings.clock, logger: logger)
+        services = [bench, sweep] + (resets.map { [$0] } ?? [])
+    }
+}

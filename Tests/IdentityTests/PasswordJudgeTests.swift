@@ -1,0 +1,125 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TidemarkIdentity
+
+/// What a judgement costs, and where it is made (R-126, R-127).
+@Suite(.timeLimit(.minutes(2))) struct PasswordJudgeTests {
+    private let cost: ScryptCost
+    private let salt = [UInt8](repeating: 9, count: 16)
+
+    init() throws { cost = try #require(ScryptCost(rounds: 5)) }
+
+    /// A verdict, and what was computed for it.
+    private func judged(
+        _ text: String, _ stored: String?
+    ) throws -> (verdict: PasswordJudge.Verdict, costs: [ScryptCost]) {
+        let costs = Mutex<[ScryptCost]>([])
+        let judge = PasswordJudge(cost: cost) { cost in costs.withLock { $0.append(cost) } }
+        let verdict = try judge.verdict(on: Password(text), stored: stored, salt: salt)
+        return (verdict, costs.withLock { $0 })
+    }
+
+    private func stored(_ text: String, rounds: Int, parallelism: Int = 1) throws -> String {
+        let cost = try #require(ScryptCost(rounds: rounds, parallelism: parallelism))
+        return try PasswordHash(of: Password(text), cost, salt: salt).text
+    }
+
+    @Test func `each judgement makes one hash of the server's cost, be there an account or none`() throws {
+        let own = try stored("right word", rounds: 5)
+        for (text, hash) in [
+            ("any word", nil), ("any word", ""), ("any word", "damaged"), ("wrong word", own), ("right word", own),
+            ("wrong word", PasswordHashTests.firebase), ("user1password", PasswordHashTests.firebase),
+            ("wrong word", try stored("right word", rounds: 4)), ("right word", try stored("right word", rounds: 4)),
+        ] as [(String, String?)] {
+            let costs = try judged(text, hash).costs
+            #expect(costs.count { $0 == cost } == 1, "\(text), \(hash ?? "nobody"): \(costs)")
+        }
+    }
+
+    @Test func `a hash of another scheme, or of a lower cost, is made anew by the right password alone`() throws {
+        for hash in [try stored("user1password", rounds: 4), PasswordHashTests.firebase] {
+            guard case .rightHashedAnew(let text) = try judged("user1password", hash).verdict else {
+                Issue.record("not made anew: \(hash)")
+                continue
+            }
+            #expect(text.hasPrefix("$scrypt$ln=5,r=8,p=1$"))
+            #expect(try judged("user1password", text).verdict == .right)
+            #expect(try judged("user2password", hash).verdict == .wrong)
+        }
+        for hash in [try stored("word", rounds: 6), try stored("word", rounds: 5, parallelism: 2)] {
+            #expect(try judged("word", hash).verdict == .right, "dearer ones stay")
+        }
+    }
+
+    /// Holds computations until it is told.
+    private final class Hold: Sendable {
+        private let semaphore = DispatchSemaphore(value: 0)
+        let begun = Atomic(0)
+
+        func wait() {
+            begun.add(1, ordering: .sequentiallyConsistent)
+            semaphore.wait()
+        }
+
+        func release(_ count: Int) { for _ in 0..<count { semaphore.signal() } }
+    }
+
+    private func withBench(
+        atOnce: Int, waitingMax: Int, _ body: @escaping @Sendable (PasswordBench, Hold) async throws -> Void
+    ) async throws {
+        let hold = Hold()
+        let bench = PasswordBench(
+            PasswordJudge(cost: cost) { _ in hold.wait() }, atOnce: atOnce, waitingMax: waitingMax, random: { 7 })
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await bench.run() }
+            try await body(bench, hold)
+            group.cancelAll()
+        }
+    }
+
+    @Test func `so many hashes are computed at once, so many wait, and one more is refused at once`() async throws {
+        try await withBench(atOnce: 2, waitingMax: 1) { bench, hold in
+            let password = try Password("some word")
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<3 { group.addTask { try await bench.hash(password) } }
+                while bench.load < 3 || hold.begun.load(ordering: .sequentiallyConsistent) < 2 { await Task.yield() }
+                await #expect(throws: PasswordBench.Busy.self) { try await bench.hash(password) }
+                // Time enough for one that should wait to begin.
+                for _ in 0..<5_000 { await Task.yield() }
+                #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 2)
+                hold.release(3)
+                let made = try await group.reduce(into: 0) { count, _ in count += 1 }
+                #expect(made == 3)
+            }
+            #expect(bench.load == 0)
+            hold.release(1)
+            _ = try await bench.hash(password)
+        }
+    }
+
+    @Test func `what a cancelled task has asked for does not begin`() async throws {
+        try await withBench(atOnce: 1, waitingMax: 5) { bench, hold in
+            let password = try Password("some word")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try await bench.hash(password) }
+                while hold.begun.load(ordering: .sequentiallyConsistent) < 1 { await Task.yield() }
+                let waiting = Task { try await bench.hash(password) }
+                while bench.load < 2 { await Task.yield() }
+                waiting.cancel()
+                hold.release(1)
+                await #expect(throws: CancellationError.self) { try await waiting.value }
+                try await group.waitForAll()
+            }
+            #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 1 && bench.load == 0)
+        }
+    }
+
+    @Test func `once it has ended nothing is computed`() async throws {
+        let hold = Mutex<PasswordBench?>(nil)
+        try await withBench(atOnce: 1, waitingMax: 0) { bench, _ in hold.withLock { $0 = bench } }
+        let bench = try #require(hold.withLock { $0 })
+        await #expect(throws: CancellationError.self) { try await bench.hash(Password("some word")) }
+    }
+}

@@ -1,0 +1,247 @@
+import Foundation
+import Testing
+import TidemarkIdentity
+import TidemarkModel
+import TidemarkNIOTransport
+import TidemarkNode
+import TidemarkStore
+import TidemarkWire
+
+@testable import TidemarkAssembly
+
+/// People who sign in by a name and a password, on a whole server (R-126, R-129, R-130).
+@Suite(.timeLimit(.minutes(5))) struct AccountServingTests {
+    private static let paths = ["register", "login", "refresh", "password", "logout", "reset"]
+    private static let phone = "\(Sample.id(1))"
+
+    @Test func `a server without accounts has no such addresses`() async throws {
+        try await TestServer.administered { server in
+            for path in Self.paths {
+                let answer = try await server.account(path, ["login": "ann", "password": "correct horse"])
+                #expect(answer.status == 404, "\(path)")
+            }
+            #expect(try await server.adminCall("/admin/v1/accounts?workspace=w").status == 404)
+        }
+    }
+
+    @Test func `who registers syncs by the token, and by the next ones, and is out when the password is another`()
+        async throws
+    {
+        let store = InMemoryStore()
+        try await TestServer.withAccounts(over: OpenedStore(store)) { server in
+            let first = try await server.registered(" Ann@Example.com")
+            let phone = try await server.connected(first)
+            try await phone.push(from: 1, Sample.profile(10))
+            #expect(try await phone.settled(through: 1).last?.settled?.outcomes.map(\.rejection) == [nil])
+
+            // The answer is lost on its way, and the same token comes again.
+            let second = try await server.signedIn("refresh", ["refresh": first.refresh])
+            let again = try await server.signedIn("refresh", ["refresh": first.refresh])
+            #expect(second.refresh == again.refresh && second.refresh != first.refresh)
+            #expect(second.user == first.user && again.token != "" && second.expires > 0)
+            let third = try await server.signedIn("refresh", ["refresh": second.refresh])
+            #expect(try await server.call("GET", "/v1/clients", headers: bearer(third)).status == 200)
+
+            let tablet = try await server.signedIn(
+                "login", ["login": "ann@example.com", "password": "correct horse", "client": "\(Sample.id(2))"])
+            #expect(tablet.user == first.user)
+            let changed = try await server.signedIn(
+                "password",
+                [
+                    "login": "ann@example.com", "password": "correct horse", "new": "another horse",
+                    "client": Self.phone,
+                ])
+            #expect(try await phone.closeCode() == 4403)
+            for old in [first, second, third, tablet] {
+                #expect(try await server.account("refresh", ["refresh": old.refresh]).status == 401)
+                #expect(try await server.call("GET", "/v1/clients", headers: bearer(old)).status == 401)
+            }
+            #expect(try await server.hello(third.token, 1) == "4403")
+            // This device goes on by what it was given with the answer.
+            #expect(try await server.hello(changed.token, 1) == "welcome")
+            _ = try await server.signedIn("refresh", ["refresh": changed.refresh])
+            let ann = ["login": "ann@example.com", "client": "\(Sample.id(2))"]
+            let old = try await server.account("login", ann.merging(["password": "correct horse"]) { $1 })
+            #expect(old.status == 401)
+            let back = try await server.signedIn("login", ann.merging(["password": "another horse"]) { $1 })
+            #expect(try await server.hello(back.token, 2, isNew: true) == "welcome")
+            let stored = try #require(try await store.account("ann@example.com", in: WorkspaceID("w")))
+            #expect(stored.user.text == first.user && stored.hash.hasPrefix("$scrypt$ln=4,"))
+        }
+    }
+
+    private func bearer(_ signedIn: SignedIn) -> [(String, String)] { [("Authorization", "Bearer \(signedIn.token)")] }
+
+    @Test func `a refresh token that was used before the last one ends the device, and is told`() async throws {
+        let log = LogCapture()
+        try await TestServer.withAccounts(log: log) { server in
+            let first = try await server.registered("ann")
+            let phone = try await server.connected(first)
+            var last = first
+            for _ in 0..<2 { last = try await server.signedIn("refresh", ["refresh": last.refresh]) }
+            let stale = try await server.account("refresh", ["refresh": first.refresh])
+            #expect(stale.status == 401 && stale.text.contains("log in"))
+            #expect(try await phone.closeCode() == 4403)
+            #expect(try await server.account("refresh", ["refresh": last.refresh]).status == 401)
+            #expect(try await server.call("GET", "/v1/clients", headers: bearer(last)).status == 401)
+            let acts = try await server.admin("audit").list("acts")
+            #expect(acts.count == 1 && acts.first?.text("act") == "revoke" && acts.first?.text("user") == first.user)
+            #expect(acts.first?.text("why")?.contains("it was copied") == true)
+            let figures = try await Figures(of: server)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="stolen"}"#] == 1)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="ended"}"#] == 1)
+            // Whoever has the password is in again.
+            let back = try await server.signedIn(
+                "login", ["login": "ann", "password": "correct horse", "client": Self.phone])
+            #expect(try await server.hello(back.token, 1) == "welcome")
+        }
+        #expect(log.lines.contains { $0.contains("Refused to sign somebody in") && $0.contains("label=stolen peer=") })
+        #expect(!log.lines.contains { $0.contains("tmr1.") || $0.contains("correct horse") })
+    }
+
+    @Test func `whoever has a wrong name or a wrong password gets the same answer, and operators see which`()
+        async throws
+    {
+        try await TestServer.withAccounts { server in
+            _ = try await server.registered("ann")
+            var answers: Set<String> = []
+            for (login, password) in [("ann", "wrong horse"), ("bob", "wrong horse"), ("ann", "x"), ("bob", "x")] {
+                let answer = try await server.account(
+                    "login", ["login": login, "password": password, "client": Self.phone])
+                answers.insert("\(answer.status) \(answer.text)")
+            }
+            #expect(answers.count == 1 && answers.first?.hasPrefix("401 ") == true, "\(answers)")
+            let figures = try await Figures(of: server)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="password"}"#] == 2)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="unknown"}"#] == 2)
+        }
+    }
+
+    @Test func `who logs out is out at once, and other devices of the user go on`() async throws {
+        try await TestServer.withAccounts { server in
+            let phone = try await server.registered("ann")
+            let tablet = try await server.signedIn(
+                "login", ["login": "ann", "password": "correct horse", "client": "\(Sample.id(2))"])
+            let (first, second) = (try await server.connected(phone), try await server.connected(tablet, 2))
+            #expect(try await server.account("logout", ["refresh": phone.refresh]).status == 204)
+            #expect(try await first.closeCode() == 4403)
+            #expect(try await server.account("refresh", ["refresh": phone.refresh]).status == 401)
+            #expect(try await server.hello(phone.token, 1) == "4403")
+            try await second.push(from: 1, Sample.profile(10))
+            #expect(try await second.settled(through: 1).last?.settled?.through == 1)
+            _ = try await server.signedIn("refresh", ["refresh": tablet.refresh])
+            for text in [phone.refresh, "nonsense", ""] {
+                #expect(try await server.account("logout", ["refresh": text]).status == 204, "\(text)")
+            }
+            // At once, and in the same second.
+            let back = try await server.signedIn(
+                "login", ["login": "ann", "password": "correct horse", "client": Self.phone])
+            #expect(try await server.hello(back.token, 1) == "welcome")
+        }
+    }
+
+    @Test func `what operators and users revoke gets no other tokens, and a revoked workspace does`() async throws {
+        try await TestServer.withAccounts { server in
+            let ann = try await server.registered("ann")
+            let bob = try await server.registered("bob", device: 2)
+            let carl = try await server.registered("carl", device: 3)
+            for body in [
+                #"{"workspace":"w","user":"\#(ann.user)"}"#, #"{"workspace":"w","client":"\#(Sample.id(2))"}"#,
+            ] {
+                if body.contains("client") { _ = try await server.connected(bob, 2) }
+                #expect(try await server.adminCall("/admin/v1/revocations", body: body).status == 200, "\(body)")
+            }
+            for out in [ann, bob] {
+                #expect(try await server.account("refresh", ["refresh": out.refresh]).status == 401)
+            }
+            let all = try await server.adminCall("/admin/v1/revocations", body: #"{"workspace":"w","all":true}"#)
+            #expect(all.status == 200)
+            #expect(try await server.hello(carl.token, 3, isNew: true) == "4401")
+            let next = try await server.signedIn("refresh", ["refresh": carl.refresh])
+            #expect(try await server.hello(next.token, 3, isNew: true) == "welcome")
+        }
+    }
+
+    @Test func `a device that nobody used for long has to log in`() async throws {
+        try await TestServer.withAccounts(change: { $0.accounts.idleMax = -1 }) { server in
+            let ann = try await server.registered("ann")
+            #expect(try await server.account("refresh", ["refresh": ann.refresh]).status == 401)
+            let figures = try await Figures(of: server)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="idle"}"#] == 1)
+        }
+    }
+
+    @Test func `two servers on one database give out the same tokens, and one that starts again goes on`() async throws
+    {
+        let store = InMemoryStore()
+        @Sendable func opened() -> OpenedStore { OpenedStore(store, isShared: true) }
+        try await TestServer.withAccounts(over: opened()) { one in
+            let first = try await one.registered("ann")
+            try await TestServer.withAccounts(over: opened()) { other in
+                let second = try await other.signedIn("refresh", ["refresh": first.refresh])
+                let again = try await one.signedIn("refresh", ["refresh": first.refresh])
+                #expect(second.refresh == again.refresh)
+                #expect(try await one.hello(second.token, 1, isNew: true) == "welcome")
+                // All at once: one takes it, and all get the next one.
+                let answers = try await withThrowingTaskGroup(of: String.self) { group in
+                    for number in 0..<6 {
+                        let server = number % 2 == 0 ? one : other
+                        group.addTask { try await server.signedIn("refresh", ["refresh": second.refresh]).refresh }
+                    }
+                    return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+                }
+                #expect(answers.count == 1)
+            }
+        }
+    }
+
+    @Test func `what is no call of accounts is refused before anything is computed`() async throws {
+        try await TestServer.withAccounts { server in
+            let good: [String: String?] = ["login": "ann", "password": "correct horse", "client": Self.phone]
+            for (path, change, status) in [
+                ("register", ["login": "a b"], 400), ("register", ["login": nil], 400),
+                ("register", ["client": nil], 400),
+                ("register", ["client": "1"], 400), ("register", ["password": "short"], 400),
+                ("register", ["password": String(repeating: "x", count: 1_025)], 400),
+                ("register", ["password": nil], 400),
+                ("register", ["workspace": "other"], 403), ("register", ["workspace": ""], 400),
+                ("login", ["login": nil], 400), ("login", ["client": nil], 400), ("login", ["password": nil], 400),
+                ("password", ["new": nil], 400), ("password", ["new": "short"], 400), ("refresh", [:], 401),
+                ("reset", [:], 404), ("reset", ["reset": "tms1.AAAA"], 401),
+            ] as [(String, [String: String?], Int)] {
+                let answer = try await server.account(path, good.merging(change) { $1 })
+                #expect(answer.status == status, "\(path) \(change): \(answer.status) \(answer.text)")
+            }
+            for body in ["", "[]", "{", #"{"login":1}"#, #"{"login":"ann","login":{}}"#] {
+                #expect(try await server.post("/v1/accounts/login", body: body).status == 400, "\(body)")
+            }
+            let long = #"{"login":"\#(String(repeating: "x", count: 17_000))"}"#
+            #expect(try await server.post("/v1/accounts/login", body: long).status == 413)
+            _ = try await server.registered("ann")
+            #expect(try await server.account("register", good).text.contains("login_taken"))
+        }
+    }
+
+    @Test func `tries without end are refused for a while, and who comes from elsewhere is let in`() async throws {
+        try await TestServer.withAccounts(environment: ["TIDEMARK_TRUSTED_PROXIES": "127.0.0.1"]) { server in
+            _ = try await server.registered("ann")
+            var ann: [String: String?] = ["login": "ann", "password": "wrong horse", "client": Self.phone]
+            var counts: [Int: Int] = [:]
+            for _ in 0..<40 {
+                let answer = try await server.account("login", ann, from: "192.0.2.1")
+                counts[answer.status, default: 0] += 1
+                if answer.status == 429 {
+                    let wait = answer.header("Retry-After")
+                    #expect(wait.flatMap { Int($0) }.map { (1...15).contains($0) } == true, "\(wait ?? "nothing")")
+                }
+            }
+            let burst = AccountRates().loginByAddressAndAccount.burst
+            #expect(counts[401].map { (burst...burst + 2).contains($0) } == true, "\(counts)")
+            ann["password"] = "correct horse"
+            #expect(try await server.account("login", ann, from: "192.0.2.1").status == 429)
+            #expect(try await server.account("login", ann, from: "192.0.2.2").status == 200)
+            let figures = try await Figures(of: server)
+            #expect(figures[#"tidemark_sign_ins_refused_total{reason="rate"}"#].map { $0 > 20 } == true)
+        }
+    }
+}
