@@ -5,7 +5,7 @@ import Testing
 @testable import TidemarkIdentity
 
 /// What a judgement costs, and where it is made.
-@Suite(.timeLimit(.minutes(2))) struct PasswordJudgeTests {
+@Suite(.timeLimit(.minutes(5))) struct PasswordJudgeTests {
     private let cost: ScryptCost
     private let salt = [UInt8](repeating: 9, count: 16)
 
