@@ -4,7 +4,7 @@ import Testing
 import Tidemark
 
 /// A device that is signed in by an account, whatever answers are lost.
-@Suite(.timeLimit(.minutes(1))) struct AccountClientTests {
+@Suite(.timeLimit(.minutes(5))) struct AccountClientTests {
     private struct Lost: Error {}
 
     /// A server with one account: the last token gives the next, the one before gives the same next again, an older one ends all.
