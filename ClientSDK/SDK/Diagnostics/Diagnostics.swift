@@ -49,6 +49,8 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var comparison: Comparison?
     /// What happened when the file before this one was found damaged; `nil` when none was.
     public var damage: Damage?
+    /// What the copy holds, in digests; only in an exported report, since all of it is read.
+    public var copy: CopyState?
 
     /// The comparison of the copy with the server, which takes place once a day, and when it is asked for.
     public struct Comparison: Codable, Hashable, Sendable {

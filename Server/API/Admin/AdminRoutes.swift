@@ -50,6 +50,10 @@ extension API {
             _ = try await gate.caller(request, context, of: self)
             return Response(try await adminMay(try await body(of: request)))
         }
+        router.post("/admin/v1/verify") { request, context in
+            _ = try await gate.caller(request, context, of: self)
+            return Response(try await adminVerify(AdminQuery(request), try await body(of: request)))
+        }
         router.post("/admin/v1/revocations") { request, context in
             let name = try await gate.caller(request, context, of: self)
             return try await adminRevoke(try await body(of: request), by: name)

@@ -10,7 +10,7 @@ import TidemarkStore
 struct VerifyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "verify",
-        abstract: "Check whether a backup, or a database in use, is sound.",
+        abstract: "Check whether a backup, a database in use, or what a device holds, is sound.",
         discussion: """
             A backup: its files against the manifest, then every row in them, and that counts and digests are those of the \
             database that it was made of.
@@ -20,11 +20,16 @@ struct VerifyCommand: AsyncParsableCommand {
             their scope, that fields and outcomes read, that blobs are the bytes that they are named after; of SQLite also \
             every page. Nothing is written. It reads everything once: on a large database, at a quiet hour.
 
+            A device (--device): the report that its app made (SyncStore.exportReport()), against what a running server has: \
+            whether its place is of this database's history, and each scope that was not written in since, by digests. \
+            It needs the server's listener for operators.
+
             Exit status: 0 sound, 1 it could not be checked, 2 something is wrong, and said.
 
             EXAMPLES
               tidemark verify backups/monday
               tidemark verify --database postgres://tidemark@db/tidemark
+              tidemark verify --device report.json --workspace acme --admin-token-file admin_tokens
             """)
 
     @Argument(help: "The folder of a backup.")
@@ -37,16 +42,24 @@ struct VerifyCommand: AsyncParsableCommand {
             """)
     var database: String?
 
+    @Option(help: ArgumentHelp("A device's report instead.", valueName: "file"))
+    var device: String?
+
     @OptionGroup var programs: PostgresProgramsFolder
+    @OptionGroup(title: "FOR A DEVICE'S REPORT") var place: AdminWorkspace
+    @OptionGroup(title: "FOR A DEVICE'S REPORT") var admin: AdminOptions
 
     func validate() throws {
-        if from != nil, database != nil { throw ValidationError("Name a backup or --database, not both.") }
+        guard [from, database, device].compactMap(\.self).count < 2 else {
+            throw ValidationError("Name a backup, --database or --device, not several.")
+        }
     }
 
     func run() async throws {
         let variable = ProcessInfo.processInfo.environment[Setting.database.rawValue] ?? ""
+        if let device { return try await verify(report: device) }
         guard from != nil || database != nil || !variable.isEmpty else {
-            throw ValidationError("Name a backup, or --database.")
+            throw ValidationError("Name a backup, --database or --device.")
         }
         try await reporting {
             let start = ContinuousClock.now
@@ -65,6 +78,15 @@ struct VerifyCommand: AsyncParsableCommand {
                         + " workspaces, \(records.counted) records", since: start)
             }
         }
+    }
+
+    private func verify(report path: String) async throws {
+        guard let report = FileManager.default.contents(atPath: path) else {
+            throw CommandFailure("\(path): there is no such file, or it cannot be read")
+        }
+        let answer = try await admin.call("verify", [("workspace", place.workspace)], body: [UInt8](report))
+        if !admin.printsJSON(answer) { print((answer.text("text") ?? "").linesWithoutSteering) }
+        if !["same", "changed"].contains(answer.text("answer")) { throw ExitCode(2) }
     }
 
     private func tell(_ report: AuditReport, _ what: String, since start: ContinuousClock.Instant) throws {

@@ -67,7 +67,7 @@ import Testing
     private static func database(in folder: TemporaryFolder) -> String { "sqlite:\(folder.path)/t.sqlite" }
 
     /// A server for trying things out, where operators come, and where clients do.
-    private static func started(
+    static func started(
         _ folder: TemporaryFolder
     ) async throws -> (process: ChildProcess, admin: String, address: String) {
         let server = try ChildProcess(

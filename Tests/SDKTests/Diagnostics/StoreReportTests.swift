@@ -26,9 +26,28 @@ import TidemarkWire
         decoder.dateDecodingStrategy = .iso8601
         let report = try decoder.decode(Diagnostics.self, from: try await store.exportReport())
         #expect(report.scopes == diagnostics.scopes && report.collections == diagnostics.collections)
+        #expect(diagnostics.copy == nil && report.copy?.cursor == "c1")
+        #expect(report.copy?.scopes == [], "what is being filled is not told of")
         let story = try await store.story(of: UUID(RecordKey.note(1).id), in: "notes")
         #expect(story.differing == ["text"])
         await #expect(throws: StoreError.self) { try await store.story(of: UUID(), in: "ghosts") }
+    }
+
+    @Test func `a report has digests of what the server gave, without what is pending on top`() async throws {
+        let note = Change.note(1, seq: 5, ["text": "from the server"])
+        try bench.page(room, "rooms", .room(1, seq: 1))
+        try bench.page(room, "notes", note)
+        try bench.write(1, .set(.note(1), "text", "mine"))
+        try bench.write(2, .note(2, ["text": "not sent"]))
+        let decoder = JSONDecoder()
+        decoder.dateDecodingStrategy = .iso8601
+        let report = try decoder.decode(Diagnostics.self, from: try await store.exportReport())
+        let scope = try #require(report.copy?.scopes.first)
+        #expect(report.copy?.scopes.count == 1 && scope.scope == room.text && scope.since == 1)
+        var digest = RecordDigest()
+        digest.insert(note.key, at: 5, body: note.fields.canonicalBytes)
+        let notes = try #require(scope.collections.first { $0.collection == "notes" })
+        #expect(notes.records == 1 && notes.digest == digest.text && notes.from == 0)
     }
 
     @Test func `what got no answer is listed with what it does and when it was written`() async throws {

@@ -225,7 +225,7 @@ import TidemarkWire
 
     @Test func `of what others wrote and the server lost the newest is kept, up to a bound`() throws {
         var limits = LocalLimits()
-        limits.rescueBytesMax = 60
+        limits.rescueBytesMax = 200
         let bench = Bench(
             database: try LocalDatabase.inMemory(
                 account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
