@@ -57,6 +57,10 @@ import TidemarkModel
             try run(world)
             if world.violation != nil { report(world, seed) }
             #expect(world.damages.found == 0)
+            // A long look says how far it is.
+            if (days + world.daysCompared) / 500 > days / 500, wanted > 500 {
+                print("\(days + world.daysCompared) days, \(courses) courses")
+            }
             days += world.daysCompared
             records += world.compared
         }

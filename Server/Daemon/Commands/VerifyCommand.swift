@@ -29,7 +29,8 @@ struct VerifyCommand: AsyncParsableCommand {
             EXAMPLES
               tidemark verify backups/monday
               tidemark verify --database postgres://tidemark@db/tidemark
-              tidemark verify --device report.json --workspace acme --admin-token-file admin_tokens
+              tidemark verify --device report.json --workspace acme \\
+                  --admin-token-file admin_tokens
             """)
 
     @Argument(help: "The folder of a backup.")

@@ -55,8 +55,9 @@ final class FileCopies {
         }
     }
 
+    /// Not once the faults are over: an older file has less of what a person scrolled back to.
     private func restore(_ copy: Copy) {
-        guard !copy.device.watch.isDamaged else { return }
+        guard world.isChaotic, !copy.device.watch.isDamaged else { return }
         restored += 1
         world.log("d\(copy.device.number) has an older file put back")
         do {
@@ -67,6 +68,7 @@ final class FileCopies {
     }
 
     private func clone(_ copy: Copy) {
+        guard world.isChaotic else { return }
         cloned += 1
         world.log("d\(copy.device.number) has a copy of its file opened elsewhere")
         // Two devices write what was the record of one.
