@@ -60,7 +60,8 @@ import TidemarkWire
         let none = try await tidemark("verify", server.folder.path)
         #expect(none.status == 1 && none.text.contains("is no backup: it has no manifest.json"), "\(none.text)")
         let nothing = try await Binary.run(["verify"])
-        #expect(nothing.status == 64 && nothing.text.contains("Name a backup, --database or --device."), "\(nothing.text)")
+        #expect(
+            nothing.status == 64 && nothing.text.contains("Name a backup, --database or --device."), "\(nothing.text)")
         #expect(try await server.process.stop() == 0)
     }
 
