@@ -99,7 +99,7 @@ extension Session {
         position = batch.head
         heldSettled = isConsistent ? nil : held
         emit(
-            frame, settled, cursor: cursor(behind: batch), seq: batch.head.seq, isConsistent: isConsistent, now: now,
+            frame, settled, cursor: batch.cursor, seq: batch.head.seq, isConsistent: isConsistent, now: now,
             into: &effects)
         return true
     }
@@ -117,7 +117,8 @@ extension Session {
             return false
         }
         let isConsistent = arrived.target.seq == ring.tail.seq && arrived.target.seq >= readThrough
-        let cursor = cursor(arrived.target)
+        // Without what was looked at: the target may be of an order that is lost, and the last read of the one after it.
+        let cursor = context.seal.cursor(arrived.target, workspace: identity?.workspace.text ?? "")
         var splice = ChangesSplice(
             from: sent.cursor, cursor: cursor, time: arrived.target.time, isLive: false, isConsistent: isConsistent)
         let settled = isConsistent ? arrived.settled : nil
@@ -133,14 +134,9 @@ extension Session {
         return true
     }
 
-    /// The cursor of a client that stands there; it says so while reads have looked further.
+    /// The cursor of a client that stands where a read ended; it says so while reads have looked further.
     func cursor(_ head: Head) -> String {
         context.seal.cursor(head, looked: looked, workspace: identity?.workspace.text ?? "")
-    }
-
-    /// The same for the end of a batch, whose cursor is made already for who has nothing from further on.
-    private func cursor(behind batch: DeliveryBatch) -> String {
-        batch.head.seq < readThrough ? cursor(batch.head) : batch.cursor
     }
 
     private mutating func goLive(_ ring: Ring, now: Milliseconds, into effects: inout [SessionEffect]) {
@@ -173,7 +169,7 @@ extension Session {
         var capacity = 320
         for index in groups { capacity += batch.groups[index].rows.count + 64 }
         var splice = ChangesSplice(
-            from: sent.cursor, cursor: cursor(behind: batch), time: batch.head.time, isLive: isLive,
+            from: sent.cursor, cursor: batch.cursor, time: batch.head.time, isLive: isLive,
             isConsistent: isConsistent, capacity: capacity)
         for index in groups { splice.group(batch.groups[index].scope, rows: batch.groups[index].rows) }
         return Frame(splice.finish(settled: settled, grants: changes, durable: durable))

@@ -25,7 +25,7 @@ import TidemarkWire
         #expect(one.closed == .goingAway && one.story == ["15+12"])
     }
 
-    @Test func `a frame in the middle says what was looked at, until that is reached, and its proof is asked for`()
+    @Test func `what is read in the middle says what was looked at, and its proof is asked for`()
         throws
     {
         var one = try OneSession(tail: 20)
@@ -37,7 +37,8 @@ import TidemarkWire
         one.commit([OneSession.post(26)], to: 26)
         let places = one.frames.compactMap { one.read($0.cursor) }
         #expect(places.map(\.head.seq) == [15, 20, 20, 24, 25, 26], "\(one.story)")
-        #expect(places.map { $0.looked?.seq } == [25, 25, 25, 25, nil, nil])
+        // What is delivered by this process may be of a lost order, and what was looked at of another: it says its own place.
+        #expect(places.map { $0.looked?.seq } == [25, 25, nil, nil, nil, nil])
         #expect(zip(one.frames, one.frames.dropFirst()).allSatisfy { $0.cursor == $1.from })
         // Who comes again with one is looked up where that was.
         var next = try OneSession(tail: 30)
