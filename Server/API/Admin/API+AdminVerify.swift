@@ -175,6 +175,9 @@ struct CopyReport {
                 }
             }
             guard let name else { throw reader.failure("a scope has no name") }
+            // Each is read whole: a report that somebody made up must not have one read a thousand times.
+            guard !scopes.contains(where: { $0.scope == name }), Set(collections.map(\.name)).count == collections.count
+            else { throw reader.failure("scope \(name) is there twice, or a collection in it") }
             scopes.append(Scope(scope: name, since: since, collections: collections))
         }
         return scopes

@@ -92,6 +92,10 @@ import TidemarkWire
                 scope: ScopeID("directory"), collection: "users", before: .max, limit: 9, in: WorkspaceID("w"))
             var digest = RecordDigest()
             for record in stored.records { digest.insert(record.key, at: record.seq, body: record.body) }
+            let entry = #"{"scope":"directory","since":0,"collections":[]}"#
+            let twice = #"{"account":"ann","client":"\#(ann.id)","copy":{"scopes":[\#(entry),\#(entry)]}}"#
+            let refused = try await server.adminCall("/admin/v1/verify?workspace=w", body: twice)
+            #expect(refused.status == 400 && refused.text.contains("is there twice"), "\(refused.text)")
             func answer(_ report: String) async throws -> String? {
                 try await server.admin("verify?workspace=w", body: report).text("answer")
             }
