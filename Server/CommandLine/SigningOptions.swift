@@ -12,7 +12,8 @@ package struct SigningOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The file that holds the signing secret in its first line, at least \(TokenSecret.bytesMin) bytes. \
-            (environment: TIDEMARK_SECRET_FILE, or the secret itself in TIDEMARK_SECRET)
+            (environment: TIDEMARK_SECRET_FILE, the secret itself in TIDEMARK_SECRET, or the file of settings in \
+            TIDEMARK_CONFIG)
             """, valueName: "file"))
     package var secretFile: String?
 
@@ -27,14 +28,15 @@ package struct SigningOptions: ParsableArguments {
     package func secret() throws -> TokenSecret {
         let environment = ProcessInfo.processInfo.environment
         if dev { return try ServerSecret(Array(ServerSecret.development.utf8), from: .development).tokens }
-        if let path = secretFile ?? environment[Setting.secretFile.rawValue] {
+        if let path = try Setting.secretFile.given(secretFile, environment) {
             guard let contents = FileManager.default.contents(atPath: path) else {
                 throw CommandFailure("cannot read the secret file \(path)")
             }
             return try ServerSecret(Array(contents), from: .secretFile).tokens
         }
         guard let text = environment[Setting.secret.rawValue] else {
-            throw CommandFailure("no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET or --dev")
+            throw CommandFailure(
+                "no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET, TIDEMARK_CONFIG or --dev")
         }
         return try ServerSecret(Array(text.utf8), from: .secret).tokens
     }

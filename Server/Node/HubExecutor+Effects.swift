@@ -87,10 +87,10 @@ extension HubExecutor {
         }
     }
 
-    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read: what is revoked
+    /// Ends a connection whose token was revoked while it was being checked, or what it starts from was read. What is revoked
     /// later finds the session in the hub.
     func judge(_ id: SessionID) {
-        guard let connection = connections[id], let session = hub.session(id), session.isStreaming,
+        guard let connection = connections[id], let session = hub.session(id),
             let revoked = revoked(session, connection)
         else { return }
         apply(.tokenRevoked(id, revoked), flushes: false)

@@ -113,6 +113,8 @@ final class HubExecutor: SocketOwner {
     /// A write can fill a socket's buffer, which tells this hub so at once, in the middle of carrying out: such an inner
     /// event only adds its effects to those that the outer call is working through.
     func apply(_ event: HubEvent, flushes: Bool = true) {
+        // Who was signed out while it was being read is not told what was read.
+        if case .loaded(let id, _) = event { judge(id) }
         hub.apply(event, now: node.now(), into: &effects)
         guard !isCarryingOut else { return }
         isCarryingOut = true
@@ -127,7 +129,6 @@ final class HubExecutor: SocketOwner {
         if case .committed(_, let batch) = event, framesSent != framesBefore { sentBatches.append(batch.head.time) }
         if case .loaded(let id, _) = event {
             noteWelcome(id)
-            judge(id)
             connections[id]?.isNew = false
         }
         if case .verified(let id, _) = event { judge(id) }

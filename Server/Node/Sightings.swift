@@ -35,6 +35,8 @@ package final class Sightings: Sendable {
             guard var noted = clients[client] else {
                 if clients.count % Self.clientsMax == Self.clientsMax - 1 {
                     clients = clients.filter { $0.value.isDue || $0.value.hasNews }
+                    // What is kept for its news alone goes with the next time.
+                    for client in clients.keys { clients[client]?.isDue = true }
                 }
                 clients[client] = Sighting(last: sighting, at: now)
                 return
@@ -58,7 +60,11 @@ package final class Sightings: Sendable {
     func take(now: Milliseconds) -> [WorkspaceID: [SeenClient]] {
         let due = clients.withLock { clients in
             let due = clients.filter { $0.value.isDue || ($0.value.hasNews && now - $0.value.at >= period) }
-            clients = clients.filter { now - $0.value.last.time < 2 * period || due[$0.key] == nil && $0.value.hasNews }
+            let isFull = clients.count >= Self.clientsMax
+            clients = clients.filter { client, sighting in
+                guard due[client] != nil else { return now - sighting.last.time < 2 * period || sighting.hasNews }
+                return !isFull && now - sighting.last.time < 2 * period
+            }
             for (client, sighting) in due where clients[client] != nil {
                 if !sighting.isDue { clients[client]?.at = now }
                 clients[client]?.isDue = false

@@ -47,10 +47,10 @@ def until(ask, what, seconds=60):
 class Server:
     """A server for trying things out, with records that users have named to do harm."""
 
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, database):
         self.program = program
         self.port, self.admin = free_port(), free_port()
-        self.database = f"sqlite:{folder}/console.sqlite"
+        self.database = database or f"sqlite:{folder}/console.sqlite"
         self.process = subprocess.Popen(
             [program, "serve", "--dev", "--listen", f"127.0.0.1:{self.port}", "--database", self.database,
              "--admin-listen", f"127.0.0.1:{self.admin}", "--limit", "LOG_DAYS=7"],
@@ -210,9 +210,9 @@ def fill(server):
     return dict(bob=bob, ann=ann, evil=evil, room=room, message=message, profile=profile), sockets
 
 
-def main(program, folder):
+def main(program, folder, database=""):
     work = tempfile.mkdtemp()
-    server = Server(program, work)
+    server = Server(program, work, database)
     browser = None
     try:
         ids, sockets = fill(server)

@@ -6,6 +6,7 @@
 # Not part of continuous integration, since a browser is 300 MB: run it when the page changes. Installs Chromium and Python's
 # websocket client where they are missing (Debian), uses the system's Python, and needs a built `tidemark`.
 #   TIDEMARK   the program (default: .build/debug/tidemark)
+#   DATABASE   an empty database of PostgreSQL, postgres://user@host/name (default: a SQLite file)
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -16,4 +17,4 @@ if ! command -v chromium >/dev/null || ! /usr/bin/python3 -c 'import websocket' 
     apt-get install -y --no-install-recommends chromium python3-websocket fonts-dejavu-core
 fi
 mkdir -p "$folder"
-exec /usr/bin/python3 "$top/Tests/Console/console.py" "$program" "$folder"
+exec /usr/bin/python3 "$top/Tests/Console/console.py" "$program" "$folder" "${DATABASE:-}"

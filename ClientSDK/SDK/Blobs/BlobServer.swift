@@ -61,7 +61,9 @@ struct BlobServer: Sendable {
     private static let refusalBytesMax = 16 * 1_024
 
     private func exchange(_ call: HTTPCall.Call, _ key: BlobKey, answerBytesMax: Int) async throws -> HTTPAnswer {
-        try await calls.exchange(call, answerBytesMax: answerBytesMax) { Self.target(key, from: $0) }
+        try await calls.exchange(call, answerBytesMax: answerBytesMax, within: limits.exchangeMax) {
+            Self.target(key, from: $0)
+        }
     }
 
     /// Path and query; everything but unreserved characters of the scope is encoded.

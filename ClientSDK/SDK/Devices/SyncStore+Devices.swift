@@ -58,6 +58,8 @@ extension SyncStore {
     }
 
     private static let answerBytesMax = 1_048_576
+    /// Of one exchange: a person waits for it.
+    private static let exchangeMax = Duration.seconds(30)
     /// More than a server keeps of one account.
     private static let devicesMax = 10_000
 
@@ -65,7 +67,8 @@ extension SyncStore {
         guard let calls = couriers.current?.calls else { throw DeviceError(.offline, "the store is not connecting") }
         let answer: HTTPAnswer
         do {
-            answer = try await calls.exchange(call, answerBytesMax: Self.answerBytesMax, target)
+            answer = try await calls.exchange(
+                call, answerBytesMax: Self.answerBytesMax, within: Self.exchangeMax, target)
         } catch is HTTPUnsupported {
             throw DeviceError(.unsupported, "the transport carries no calls")
         } catch {

@@ -65,7 +65,7 @@ extension SyncStore {
         let tokens = CallTokens(token)
         let limits = BlobLimits()
         let calls = ServerCalls(
-            url: url, transport: transport, tokens: tokens, timeout: limits.exchangeMax,
+            url: url, transport: transport, tokens: tokens,
             client: { [database] in try await database.registeredClient() })
         let server = BlobServer(calls: calls, limits: limits)
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }

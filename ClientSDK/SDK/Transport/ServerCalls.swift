@@ -5,14 +5,14 @@ struct ServerCalls: Sendable {
     let url: String
     let transport: any Transport
     let tokens: CallTokens
-    /// The longest that one exchange may take.
-    let timeout: Duration
     /// This device as the server knows it; `nil` for none yet.
     var client: @Sendable () async throws -> ClientID? = { nil }
 
-    /// - Parameter target: path and query, percent-encoded, for who calls: only a server that refused the token is told.
+    /// - Parameters:
+    ///   - timeout: the longest that one exchange may take.
+    ///   - target: path and query, percent-encoded, for who calls: only a server that refused the token is told.
     func exchange(
-        _ call: HTTPCall.Call, answerBytesMax: Int, _ target: (ClientID?) -> String
+        _ call: HTTPCall.Call, answerBytesMax: Int, within timeout: Duration, _ target: (ClientID?) -> String
     ) async throws -> HTTPAnswer {
         func request(_ token: String, from client: ClientID?) -> HTTPCall {
             HTTPCall(

@@ -31,6 +31,9 @@ package struct LimitSetting: Sendable {
     /// Stands before a limit's name in the environment.
     package static let prefix = "TIDEMARK_LIMIT_"
 
+    /// The limit that says the same as a setting, ``Setting/durable``.
+    static let durableHours = prefix + "DURABLE_HOURS"
+
     package let variable: String
     /// What it bounds, with its unit.
     package let meaning: String

@@ -25,6 +25,7 @@ struct Values {
         // Of a value and a file that holds it, one is set: by who counts more.
         for (text, holder) in [(Setting.secret, Setting.secretFile), (.cursorKey, .cursorKeyFile)]
         where environment[text.rawValue] != nil { file?.drop(holder) }
+        if environment[LimitSetting.durableHours] != nil { file?.drop(.durable) }
         self.environment = environment
         self.overrides = overrides
         self.file = file
@@ -154,6 +155,14 @@ struct Values {
 }
 
 extension Setting {
+    /// What it is for a command beside the server: its option counts more than the environment, and that more than the file of
+    /// settings which the environment names; `nil` where none says anything.
+    ///
+    /// - Throws: for a file of settings that cannot be read.
+    package func given(_ option: String?, _ environment: [String: String]) throws(ConfigurationError) -> String? {
+        try Values(environment: environment, overrides: option.map { [self: $0] } ?? [:])[self]
+    }
+
     /// `tidemark.admin.listen`, which the environment writes TIDEMARK_ADMIN_LISTEN.
     fileprivate var key: ConfigKey { ConfigKey(words) }
     fileprivate var absolute: AbsoluteConfigKey { AbsoluteConfigKey(words) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
@@ -18,7 +19,7 @@ struct AdminOptions: ParsableArguments {
         help: ArgumentHelp(
             """
             The file that the server has as its --admin-token-file; the first token counts. (environment: \
-            TIDEMARK_ADMIN_TOKEN_FILE)
+            TIDEMARK_ADMIN_TOKEN_FILE, or the file of settings in TIDEMARK_CONFIG)
             """, valueName: "file"))
     var adminTokenFile: String?
 
@@ -67,8 +68,7 @@ struct AdminOptions: ParsableArguments {
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
     private func token() throws -> String {
-        let path = adminTokenFile ?? ProcessInfo.processInfo.environment["TIDEMARK_ADMIN_TOKEN_FILE"]
-        guard let path, !path.isEmpty else {
+        guard let path = try Setting.adminTokenFile.given(adminTokenFile, ProcessInfo.processInfo.environment) else {
             guard dev else {
                 throw CommandFailure("name the server's file of tokens by --admin-token-file, or give --dev")
             }

@@ -13,6 +13,11 @@ struct EndCheck {
     func run() {
         do {
             try checkTables()
+            for node in world.nodes {
+                try check(
+                    node.revocationsKnown == world.signOuts.rows.count, .signOut,
+                    "n\(node.number) knows \(node.revocationsKnown) of \(world.signOuts.rows.count) revocations")
+            }
             for device in world.devices {
                 do {
                     try checkCopy(device)

@@ -35,6 +35,7 @@ enum Invariant: String {
     case reoffering = "I-35 what a device was told of, and still has, has its effect once in the end, or is refused"
     case erasure = "R-66 of an erased scope nothing is left"
     case ownBatches = "R-81 no session is made to catch up on what its own node is about to tell"
+    case signOut = "R-115 who is signed out is sent nothing more, and nobody else is signed out"
     case sight = "what is sent again says what its writer saw"
     case settled = "I-31 what was committed here is shown until the server says otherwise"
 }

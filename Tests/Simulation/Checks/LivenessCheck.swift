@@ -63,7 +63,8 @@ final class LivenessCheck {
     /// Something to send is not on its way, and neither the app nor the server asked to wait.
     private func isWaiting(_ device: Device, _ machine: SyncMachine) -> Bool {
         let now = device.uptime
-        guard !device.isInBackground, machine.pushes.isEmpty, now >= machine.notBefore, now >= machine.pushPausedUntil
+        guard !device.isInBackground, machine.link != .refused, machine.pushes.isEmpty, now >= machine.notBefore,
+            now >= machine.pushPausedUntil
         else { return false }
         let sql = "SELECT EXISTS (SELECT 1 FROM tidemark_outbox WHERE state IN ('queued', 'sending'))"
         return device.look { try Bool.fetchOne($0.cachedStatement(sql: sql)) ?? false } ?? false

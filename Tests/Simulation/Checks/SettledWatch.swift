@@ -11,9 +11,14 @@ struct SettledWatch {
         let key: RecordKey
         let scope: ScopeID
     }
+    private struct Shown {
+        let place: Place
+        /// The grant under which it is; `nil` in a scope that the device has made itself and that nobody has granted yet.
+        let since: SequenceNumber?
+    }
 
     /// What is shown with each write that the next frame settles.
-    private var shown: [TransactionID: [Place]] = [:]
+    private var shown: [TransactionID: [Shown]] = [:]
     /// Records that wait for the server's row, with the grant under which they do.
     private var waiting: [Place: SequenceNumber] = [:]
 
@@ -25,7 +30,9 @@ struct SettledWatch {
             for entry in try OutboxTable(db: db).entries(through: settled.through) {
                 guard [.queued, .sending, .reoffered].contains(entry.state) else { continue }
                 shown[entry.id] = try entry.transaction().mutations.compactMap { mutation in
-                    try records.visible(mutation.key).map { Place(key: mutation.key, scope: $0.scope) }
+                    guard let row = try records.visible(mutation.key) else { return nil }
+                    let since = try ScopeTable(db: db).held(row.scope)?.since
+                    return Shown(place: Place(key: mutation.key, scope: row.scope), since: since)
                 }
             }
         }
@@ -86,17 +93,19 @@ struct SettledWatch {
         shown = [:]
         guard !settled.isEmpty else { return }
         _ = device.look { db in
-            var committed: Set<Place> = []
+            var committed: [Place: SequenceNumber?] = [:]
             var refused: Set<Place> = []
-            for (id, places) in settled {
+            for (id, shown) in settled {
                 if case .committed? = try ReceiptTable(db: db).step(id) {
-                    committed.formUnion(places)
+                    for shown in shown { committed[shown.place] = .some(shown.since) }
                 } else {
-                    refused.formUnion(places)
+                    refused.formUnion(shown.map(\.place))
                 }
             }
-            for place in committed.subtracting(refused) {
-                waiting[place] = try ScopeTable(db: db).held(place.scope)?.since
+            for (place, before) in committed where !refused.contains(place) {
+                let since = try ScopeTable(db: db).held(place.scope)?.since
+                // A scope that was lost and granted again within the frame went with all it held.
+                waiting[place] = before == nil || before == since ? since : nil
             }
         }
     }

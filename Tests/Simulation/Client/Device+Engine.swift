@@ -87,7 +87,9 @@ extension Device {
                 self.alarm.rang()
                 self.feed(.tick)
             }
-        case .status(let phase): log("\(phase)")
+        case .status(let phase):
+            log("\(phase)")
+            if case .refused(let failure) = phase, failure.code == .forbidden { signInAgain() }
         case .heard, .roundEnded, .collectionRoundEnded, .pushPaused: break
         }
         return nil
@@ -164,8 +166,6 @@ extension Device {
         if isReader { recording += came }
         watch.applied(message, on: self)
     }
-
-    private var token: String { Token.issue(for: owner, expires: world.now + world.plan.tokenLife) }
 
     private func open() {
         attempt += 1

@@ -40,6 +40,11 @@ final class Device {
     var inbox: [Arrival] = []
     var isDraining = false
     var stalledUntil: Milliseconds = 0
+    /// Its sign-in service gives no fresh token before.
+    var signedOutUntil: Milliseconds = 0
+    /// When its last token was issued.
+    var tokenIssued = World.beginning
+    var signInRandom: SplitMix
     private(set) var isInBackground = false
     var watch: CopyWatch
     /// What was applied, for a replay; kept by readers only.
@@ -51,6 +56,7 @@ final class Device {
         self.isReader = isReader
         self.world = world
         random = SplitMix(seed: world.plan.seed, "device\(number)")
+        signInRandom = SplitMix(seed: world.plan.seed, "sign-in\(number)")
         let client = UniqueID.version7(milliseconds: World.beginning, random: (random.next(), random.next()))
         self.queue = queue
         database = try LocalDatabase(

@@ -10,6 +10,10 @@ final class Connection {
     let client: ClientID
     /// The client's connection counter.
     let counter: Int64
+    /// When the token was issued that it is open by.
+    var issued: Milliseconds?
+    /// Its client id is being registered.
+    var isNew = false
     /// Each end's own belief; a cut is noticed by the two at different times.
     var isOpenAtClient = true
     var isOpenAtServer = true

@@ -38,6 +38,7 @@ extension ServerNode {
 
     private func send(_ frame: Frame, to id: SessionID) {
         guard let connection = connections[id] else { return }
+        world.signOuts.sending(on: connection, from: self)
         connection.watch.sent(frame, on: connection, world)
         world.network.sendDown(connection, frame.bytes)
     }
@@ -54,6 +55,7 @@ extension ServerNode {
     private func close(_ id: SessionID, _ code: CloseCode, _ reason: String) {
         guard let connection = connections.removeValue(forKey: id) else { return }
         world.log("n\(number) closes c\(id) \(code.rawValue) \(reason)")
+        world.signOuts.closed(connection, code, reason)
         let isForgotten =
             code == .clientUnknown && world.rewinds.count > 0 || code == .clientForked && world.files.areUsed
         // A hello that arrives after the client has come again over another connection is told to nobody.
@@ -75,21 +77,11 @@ extension ServerNode {
         }
     }
 
-    /// Keys may have to be fetched first, and while faults happen there may be none.
-    private func verify(_ id: SessionID, _ token: String) {
-        let isSlow = world.isChaotic && tokenRandom.chance(150)
-        let lease = lease
-        world.after(isSlow ? tokenRandom.within(500...8_000) : tokenRandom.within(0...3)) {
-            guard lease.isHeld, self.connections[id] != nil else { return }
-            let isDown = self.world.isChaotic && self.tokenRandom.chance(100)
-            let verdict = isDown ? .unavailable : Token.verdict(on: token, now: self.clock)
-            self.advance(.verified(id, verdict))
-        }
-    }
-
     // MARK: Reads
 
     private func load(_ id: SessionID, _ request: LoadRequest) {
+        connections[id]?.isNew = request.registers
+        if judge(id) { return }
         guard tail != nil else { return whenFollowed.append { self.load(id, request) } }
         let lease = lease
         var registration: Registration?
@@ -134,7 +126,10 @@ extension ServerNode {
         var answer = answer
         guard var search, let seq = search.lookup else {
             answer.common = search?.end
-            return advance(.loaded(id, answer))
+            if judge(id) { return }
+            advance(.loaded(id, answer))
+            connections[id]?.isNew = false
+            return
         }
         world.database.call(lease, { ($0.batch(holding: seq, in: request.workspace), true) }) { found in
             guard let (batch, _) = found else { return self.loadFailed(id) }

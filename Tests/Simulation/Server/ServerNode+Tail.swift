@@ -62,7 +62,10 @@ extension ServerNode {
 
     /// The database went back: begins again at its head.
     private func restart(after lost: Head) {
-        if world.rewinds.count == 0 { world.broke(.stability, "n\(number) takes an order that stands for a lost one") }
+        // Where it stood may have gone behind the horizon while it read: then it begins again, and no epoch does.
+        if world.rewinds.count == 0, lost.seq >= world.compactions.horizon {
+            world.broke(.stability, "n\(number) takes an order that stands for a lost one")
+        }
         raise(.lost(lost), .head) { isDone in
             if isDone { self.beginAgain() } else { self.isReadingTail = false }
         }

@@ -46,6 +46,11 @@ final class ServerNode {
     /// The end of the last batch that was missed.
     var missedThrough: SequenceNumber = 0
     var isReadingTail = false
+    /// Whose tokens count no more, as far as it knows.
+    var book = RevocationBook()
+    var revocationsKnown = 0
+    /// Before, no token is judged.
+    var isBookRead = false
     /// The database went back behind what this node gave out, and it has not noticed.
     var isAstray = false
     var mustReadAgain = false
@@ -102,7 +107,11 @@ final class ServerNode {
         whenFollowed = []
         connections = [:]
         calls = [:]
+        book = RevocationBook()
+        revocationsKnown = 0
+        isBookRead = false
         follow()
+        keepFollowingRevocations()
         tick()
     }
 

@@ -9,6 +9,8 @@ final class Compactions {
     let planned: Int
     /// How many tombstones went.
     private(set) var tombstones = 0
+    /// What is behind it is not there any more.
+    private(set) var horizon: SequenceNumber = 0
     /// How often a device that stood below the horizon was told to fill its scopes anew, and to compare what it holds.
     private(set) var refilled = 0
     private(set) var compared = 0
@@ -38,6 +40,7 @@ final class Compactions {
         while !all.isDone { all = all + world.database.tables.compact(World.workspace, order) }
         world.log("compacts up to \(all.horizon): \(all.tombstones) tombstones, \(all.batches) batches")
         tombstones += all.tombstones
+        horizon = max(horizon, all.horizon)
         world.compacted(through: all.horizon)
     }
 }

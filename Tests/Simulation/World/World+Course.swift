@@ -14,6 +14,7 @@ extension World {
         erasures.schedule()
         damages.schedule()
         files.schedule()
+        signOuts.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

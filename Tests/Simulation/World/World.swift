@@ -46,6 +46,7 @@ final class World {
     private(set) lazy var erasures = Erasures(self)
     private(set) lazy var damages = Damages(self)
     private(set) lazy var files = FileCopies(self)
+    private(set) lazy var signOuts = SignOuts(self)
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
