@@ -17,13 +17,17 @@ package final class Sightings: Sendable {
     }
 
     /// With so many, those that are handed over are forgotten, and noted anew.
-    private static let clientsMax = 100_000
+    package static let clientsUsualMax = 100_000
 
     private let period: Int64
+    private let clientsMax: Int
     private let clients = Mutex([ConnectionCounts.Client: Sighting]())
 
     /// - Parameter period: milliseconds.
-    init(period: Int64) { self.period = period }
+    init(period: Int64, clientsMax: Int = clientsUsualMax) {
+        self.period = period
+        self.clientsMax = max(1, clientsMax)
+    }
 
     /// The client is here. One with another app than before is handed over at once.
     package func note(
@@ -33,7 +37,7 @@ package final class Sightings: Sendable {
         let sighting = SeenClient(client.client, at: now, app: app, written: written, position: position)
         clients.withLock { clients in
             guard var noted = clients[client] else {
-                if clients.count % Self.clientsMax == Self.clientsMax - 1 {
+                if clients.count % clientsMax == clientsMax - 1 {
                     clients = clients.filter { $0.value.isDue || $0.value.hasNews }
                     // What is kept for its news alone goes with the next time.
                     for client in clients.keys { clients[client]?.isDue = true }
@@ -60,7 +64,7 @@ package final class Sightings: Sendable {
     func take(now: Milliseconds) -> [WorkspaceID: [SeenClient]] {
         let due = clients.withLock { clients in
             let due = clients.filter { $0.value.isDue || ($0.value.hasNews && now - $0.value.at >= period) }
-            let isFull = clients.count >= Self.clientsMax
+            let isFull = clients.count >= clientsMax
             clients = clients.filter { client, sighting in
                 guard due[client] != nil else { return now - sighting.last.time < 2 * period || sighting.hasNews }
                 return !isFull && now - sighting.last.time < 2 * period

@@ -155,6 +155,18 @@ import TidemarkWire
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
     }
 
+    @Test func `what may have been sent under a new client id keeps its number, and what is lost goes out behind it`()
+        throws
+    {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        _ = try bench.database.beginConnection()
+        #expect(try sent(after: 0).map(\.number) == [1])
+        _ = try goBack(to: 0, lost: 102, end: "c1")
+        let push = try sent(after: 0)
+        #expect(push.map(\.entry.id) == [4, 2, 3].map { .transaction($0) })
+        #expect(push.map(\.number) == [1, 2, 3])
+    }
+
     @Test func `a client id that was registered in what is lost offers all that it wrote`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
         _ = try bench.database.beginConnection()

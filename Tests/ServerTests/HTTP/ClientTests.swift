@@ -152,6 +152,21 @@ import TidemarkWire
         #expect(sightings.take(now: 3_001).count == 1, "another app at once")
     }
 
+    @Test func `with too many clients what they say is written down the next time, and nobody is kept for it`() {
+        let sightings = Sightings(period: 1_000, clientsMax: 3)
+        func client(_ number: UInt64) -> ConnectionCounts.Client {
+            ConnectionCounts.Client(workspace: WorkspaceID("w"), client: Sample.id(number))
+        }
+        for number in 1...2 as ClosedRange<UInt64> { sightings.note(client(number), written: 1, now: 100) }
+        #expect(sightings.take(now: 100)[WorkspaceID("w")]?.count == 2)
+        sightings.note(client(1), written: 2, now: 150)
+        sightings.note(client(2), written: 2, now: 150)
+        // The third: the news of the two goes with it, and all are forgotten.
+        sightings.note(client(3), written: 1, now: 200)
+        #expect(sightings.take(now: 200)[WorkspaceID("w")]?.map(\.written) == [2, 2, 1])
+        #expect((1...3).allSatisfy { sightings.latest(client($0)) == nil })
+    }
+
     @Test func `a connected client is seen, and one that is registered no more is closed`() async throws {
         let store = InMemoryStore()
         let change: @Sendable (inout ServerLimits) -> Void = { limits in

@@ -236,7 +236,7 @@ import TidemarkWire
             }
             try await client.send(
                 .hello(Hello(token: token, client: client.id, isNewClient: true, connection: 1)))
-            #expect(try await client.closeCode() == 4403)
+            #expect(try await client.endAtOnce().code == 4403)
         }
     }
 
@@ -256,7 +256,7 @@ import TidemarkWire
             }
             try await client.send(
                 .hello(Hello(token: token, client: client.id, isNewClient: true, connection: 1)))
-            #expect(try await client.closeCode() == 4401)
+            #expect(try await client.endAtOnce().code == 4401)
             #expect(try await phone.closeCode() == 4403)
         }
     }

@@ -51,6 +51,30 @@ import TidemarkWire
         #expect(configuration.limits.edge.messageBytesMax == 65_536)
     }
 
+    @Test func `a limit of the environment counts more than the setting of a file that says the same`() throws {
+        let text = #"{ "durable": "backup", "dev": true }"#
+        #expect(try configuration(text).limits.node.durable == .backup)
+        let both = try configuration(text, ["TIDEMARK_LIMIT_DURABLE_HOURS": "5"])
+        #expect(both.limits.node.durable == .age(.seconds(18_000)))
+    }
+
+    @Test func `commands beside the server find what they need in the file that the environment names`() throws {
+        try withFile(#"{ "secret_file": "token_secret", "admin_token_file": "admin" }"#) { path in
+            let environment = ["TIDEMARK_CONFIG": path]
+            let found = try Setting.secretFile.given(nil, environment)
+            #expect(found?.hasSuffix("/token_secret") == true && found?.hasPrefix("/") == true)
+            #expect(try Setting.secretFile.given("mine", environment) == "mine")
+            #expect(
+                try Setting.adminTokenFile.given(
+                    nil, environment.merging(["TIDEMARK_ADMIN_TOKEN_FILE": "theirs"]) { $1 })
+                    == "theirs")
+            #expect(try Setting.adminTokenFile.given(nil, [:]) == nil)
+            #expect(throws: ConfigurationError.self) {
+                try Setting.secretFile.given(nil, ["TIDEMARK_CONFIG": path + ".none"])
+            }
+        }
+    }
+
     @Test func `an option counts more than the environment, and that more than the file`() throws {
         let text = #"{ "name": "file", "listen": "127.0.0.1:1", "dev": true, "limits": { "rate": 5, "burst": 6 } }"#
         let file = try configuration(text)

@@ -111,6 +111,15 @@ final class TestClient: Sendable {
     /// How the server ends the connection, once everything before is read.
     func closeCode() async throws -> UInt16 { try await end().code }
 
+    /// How the server ends the connection before it has said anything more.
+    func endAtOnce() async throws -> TransportClosed {
+        do {
+            throw Unexpected(message: try await next())
+        } catch let closed as TransportClosed {
+            return closed
+        }
+    }
+
     /// The same with the reason.
     func end() async throws -> TransportClosed {
         do {
