@@ -1,0 +1,23 @@
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+@main struct MessengerApp: App {
+    @State private var messenger = Messenger()
+    @State private var problems = Problems()
+    @Environment(\.scenePhase) private var phase
+
+    var body: some Scene {
+        WindowGroup {
+            Group {
+                if let chat = messenger.chat {
+                    ConversationList(chat: chat)
+                } else {
+                    SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
+                }
+            }
+            .modifier(ProblemAlert(problems: problems))
+        }
+        .onChange(of: phase) { _, phase in messenger.isInFront = phase == .active }
+    }
+}
