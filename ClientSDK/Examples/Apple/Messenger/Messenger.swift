@@ -3,11 +3,10 @@ import Observation
 import Tidemark
 import TidemarkChat
 
-/// The account that is signed in: its chat, its connection, and what goes on as long as the app does.
+/// The account that is signed in: its chat and its connection.
 @MainActor @Observable
 final class Messenger {
     private(set) var chat: Chat?
-    private var upkeep: Task<Void, any Error>?
 
     /// Opens the account's file, which needs no network, and connects, which returns at once.
     func signIn(_ sign: SignIn) async throws {
@@ -15,8 +14,6 @@ final class Messenger {
         let chat = try await Chat.open(account: UserID(sign.user), at: folder)
         try chat.store.connect(to: sign.server, transport: URLSessionTransport()) { sign.token }
         self.chat = chat
-        // Tells the others what this device has, and what its user has read.
-        upkeep = Task { try await chat.run() }
     }
 
     /// Nothing is sent or taken in while the app is in the background; writing goes on.

@@ -11,7 +11,7 @@ import TidemarkChat
         WindowGroup {
             Group {
                 if let chat = messenger.chat {
-                    ConversationList(chat: chat)
+                    ConversationList(chat: chat).task { await keepUp(chat) }
                 } else {
                     SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
                 }
@@ -19,5 +19,16 @@ import TidemarkChat
             .modifier(ProblemAlert(problems: problems))
         }
         .onChange(of: phase) { _, phase in messenger.isInFront = phase == .active }
+    }
+
+    /// Tells the others what this device has, and what its user has read.
+    private func keepUp(_ chat: Chat) async {
+        do {
+            try await chat.run()
+        } catch is CancellationError {
+            return
+        } catch {
+            problems.shown = "\(error)"
+        }
     }
 }

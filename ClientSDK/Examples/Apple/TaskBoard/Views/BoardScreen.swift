@@ -35,7 +35,7 @@ struct BoardScreen: View {
         .searchable(text: $words)
         .safeAreaInset(edge: .top) { OfflineBanner(store: tasks.store) }
         .toolbar { Button("Share", systemImage: "person.badge.plus") { isSharing = true } }
-        .sheet(isPresented: $isSharing) { MemberSheet(tasks: tasks, board: board) }
+        .sheet(isPresented: $isSharing) { MemberSheet(tasks: tasks, board: board.id) }
         .following(board.id, { tasks.observeProgress(of: board.id) }) {
             progress = $0
         } fail: {

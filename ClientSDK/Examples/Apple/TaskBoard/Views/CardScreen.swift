@@ -5,16 +5,22 @@ import Tidemark
 /// Edits a card. What was changed here is written, and nothing else, so that what others do to it meanwhile stays.
 struct CardScreen: View {
     let tasks: TaskBoard
-    let card: Card
+    /// As it was when the screen was opened.
+    private let shown: Card
+    /// As it is now: labels, checklist and picture are written while the screen is open, here and elsewhere.
+    @SyncQuery private var current: [Card]
     @State private var edited: Card
     @Environment(\.dismiss) private var dismiss
     @Environment(Problems.self) private var problems
 
     init(tasks: TaskBoard, card: Card) {
         self.tasks = tasks
-        self.card = card
+        shown = card
+        _current = SyncQuery(where: \.id == card.id)
         _edited = State(initialValue: card)
     }
+
+    private var card: Card { current.first ?? shown }
 
     var body: some View {
         List {
@@ -40,7 +46,7 @@ struct CardScreen: View {
         .toolbar {
             Button("Save") {
                 problems.attempt {
-                    try await tasks.save(edited, shown: card)
+                    try await tasks.save(edited, shown: shown)
                     dismiss()
                 }
             }
