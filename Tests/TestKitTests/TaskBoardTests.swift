@@ -135,8 +135,10 @@ import TidemarkTestKit
         }
         old.goOnline()
         try await kit.settle()
-        try kit.expectConverged()
-        #expect(try await card(first.id, on: bob).due == Date(timeIntervalSince1970: 1_800_000_000))
+        for client in [bob, old] {
+            let card = try await card(first.id, on: client)
+            #expect(card.due == Date(timeIntervalSince1970: 1_800_000_000) && card.details == "wrap them well")
+        }
     }
 }
 

@@ -30,6 +30,7 @@ public final class BackgroundUploads: Sendable {
     }
 
     private let folder: URL
+    private let clock: any Clock<Duration>
     private let state = Mutex(State())
     private let sessions = Mutex<URLSession?>(nil)
     /// Bytes of an answer that are kept: the server's are short.
@@ -39,8 +40,13 @@ public final class BackgroundUploads: Sendable {
     ///   - identifier: of the app's own, the same at each launch.
     ///   - folder: for the bytes that are on their way, which the system reads from files; one of the app's caches.
     ///   - pins: as for `URLSessionTransport`.
-    public init(_ identifier: String, in folder: URL, pins: CertificatePins? = nil) {
+    ///   - clock: measures how long an answer is waited for.
+    public init(
+        _ identifier: String, in folder: URL, pins: CertificatePins? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
         self.folder = folder
+        self.clock = clock
         let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
         configuration.sessionSendsLaunchEvents = true
         let session = URLSession(
@@ -61,7 +67,7 @@ public final class BackgroundUploads: Sendable {
         try await withThrowingTaskGroup(of: HTTPAnswer.self) { group in
             group.addTask { try await self.answer(to: call.target, bytes, by: request) }
             group.addTask {
-                try await Task.sleep(for: call.timeout)
+                try await self.clock.sleep(for: call.timeout)
                 throw URLError(.timedOut)
             }
             defer { group.cancelAll() }
@@ -118,9 +124,14 @@ public final class BackgroundUploads: Sendable {
     }
 
     private func ended(_ name: String, _ result: Result<HTTPAnswer, any Error>) {
+        let answer: HTTPAnswer? =
+            switch result {
+            case .success(let answer): answer
+            case .failure: nil
+            }
         let waiting = state.withLock { state in
             state.requests[name] = nil
-            return state.book.ended(name, try? result.get())
+            return state.book.ended(name, answer)
         }
         for waiter in waiting { waiter.resume(with: result) }
     }

@@ -30,7 +30,7 @@ struct ConversationList: View {
             .searchable(text: $words)
             .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store) }
             .toolbar { Button("New", systemImage: "square.and.pencil") { isAdding = true } }
-            .sheet(isPresented: $isAdding) { NewConversation(chat: chat) }
+            .sheet(isPresented: $isAdding) { OpenConversation(chat: chat) }
         }
         .following(0, { chat.conversations.observe(newest: 100) }) {
             conversations = $0

@@ -3,7 +3,7 @@ import Tidemark
 import TidemarkChat
 
 /// Two people have one direct conversation, also when both open it while they are offline.
-struct NewConversation: View {
+struct OpenConversation: View {
     let chat: Chat
     @State private var name = ""
     @Environment(\.dismiss) private var dismiss
