@@ -18,7 +18,7 @@ apple_targets=(
 # Stubs that others import, in this order; the rest needs none.
 apple_stubs_first=(Foundation UIKit SwiftUI)
 
-# check_apple_branches: needs what `swift build` has built; takes about a minute.
+# check_apple_branches: needs what `swift build` has built; takes about half a minute of one core.
 check_apple_branches() {
     local work modules target failed=""
     say "compiling what Apple's platforms alone compile"

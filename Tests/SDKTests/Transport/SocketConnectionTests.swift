@@ -3,7 +3,7 @@ import Testing
 @testable import Tidemark
 
 /// The connection of Apple's platforms over a socket that the test plays.
-@Suite(.timeLimit(.minutes(1))) struct SocketConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct SocketConnectionTests {
     private let socket = ScriptedSocket()
     private let clock = HandClock()
 
