@@ -135,6 +135,7 @@ import TidemarkTestKit
         }
         old.goOnline()
         try await kit.settle()
+        try kit.expectConverged()
         for client in [bob, old] {
             let card = try await card(first.id, on: client)
             #expect(card.due == Date(timeIntervalSince1970: 1_800_000_000) && card.details == "wrap them well")
