@@ -271,6 +271,10 @@ let package = Package(
                 "Tidemark", "TidemarkNIOTransport", "TidemarkRepairShop", "TidemarkTestKit",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "ClientSDK/Examples/RepairShop"),
+        // The part of an example for Apple's platforms that runs everywhere; `deploy/lib/apple.sh` has the whole.
+        .target(
+            name: "TaskBoardModel", dependencies: ["Tidemark"], path: "ClientSDK/Examples/Apple/TaskBoard/Model",
+            exclude: ["board.schema.json", "board.version1.schema.json"]),
 
         // One folder a suite.
         .testTarget(name: "ModelTests", dependencies: ["TidemarkModel"], path: "Tests/ModelTests"),
@@ -415,7 +419,8 @@ let package = Package(
         .testTarget(
             name: "TestKitTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat", "TidemarkRepairShop", "TidemarkTestKit",
+                "TaskBoardModel", "Tidemark", "TidemarkModel", "TidemarkHub", "TidemarkChat", "TidemarkRepairShop",
+                "TidemarkTestKit",
             ],
             path: "Tests/TestKitTests"),
         .testTarget(
@@ -452,5 +457,31 @@ for target in package.targets {
         else { return dependency }
         return .product(
             name: name, package: package, moduleAliases: aliases, condition: .when(traits: [trait]))
+    }
+}
+
+// For Apple's platforms, with TIDEMARK_APPLE=1: without what waits for sockets by Linux's own calls, and what stands on it.
+if Context.environment["TIDEMARK_APPLE"] == "1" {
+    var left: Set = ["TidemarkPostgres", "CPostgres"]
+    var count = 0
+    while count < left.count {
+        count = left.count
+        for target in package.targets {
+            let needed = target.dependencies.compactMap { dependency -> String? in
+                switch dependency {
+                case .byNameItem(let name, _), .targetItem(let name, _): name
+                default: nil
+                }
+            }
+            if !left.isDisjoint(with: needed) { left.insert(target.name) }
+        }
+    }
+    package.targets.removeAll { left.contains($0.name) }
+    package.products.removeAll { product in
+        switch product {
+        case let library as Product.Library: !left.isDisjoint(with: library.targets)
+        case let executable as Product.Executable: !left.isDisjoint(with: executable.targets)
+        default: false
+        }
     }
 }

@@ -1,7 +1,9 @@
 import NIOCore
 import NIOWebSocket
+import Tidemark
 
-/// The last handler of a client's WebSocket: assembles messages, answers pings, and reads no faster than the app takes.
+/// The last handler of a client's WebSocket: assembles messages, answers pings, and carries out what the machine that it shares
+/// with Apple's transport says of reading, silence and the end.
 final class ClientSocketHandler: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = WebSocketFrame
@@ -10,24 +12,22 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     private let limits: NIOTransportLimits
     private var assembly: MessageAssembly
-    private var inbox: Inbox<Waiter>
+    private var machine: SocketMachine<Waiter>
     private var context: ChannelHandlerContext?
-    private var isReadHeldBack = false
-    private var isClosing = false
-    private var lastHeard = NIODeadline.uptimeNanoseconds(0)
-    private var silenceAlarm: Scheduled<Void>?
-    private var signOfLife: RepeatedTask?
+    private var alarm: Scheduled<Void>?
 
     init(messageBytesMax: Int, limits: NIOTransportLimits) {
         self.limits = limits
         assembly = MessageAssembly(bytesMax: messageBytesMax, fragmentsMax: limits.fragmentsPerMessageMax)
-        inbox = Inbox(messagesMax: limits.waitingMessagesMax, bytesMax: messageBytesMax)
+        // The time begins when it is added to a channel.
+        machine = SocketMachine(
+            messagesMax: limits.waitingMessagesMax, bytesMax: messageBytesMax, timing: limits.silence, now: .zero)
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
         self.context = context
-        lastHeard = context.eventLoop.now
-        watchSilence(context)
+        machine.heard(now: context.eventLoop.now.uptime)
+        setAlarm(context)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) { lose() }
@@ -38,24 +38,26 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
-        guard inbox.hasRoom || isClosing else { return holdBack(context) }
+        // The alarm is set to another time once nothing is read.
+        guard machine.mayRead(now: context.eventLoop.now.uptime) else { return setAlarm(context) }
         context.read()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        lastHeard = context.eventLoop.now
+        let now = context.eventLoop.now.uptime
+        machine.heard(now: now)
         let frame = unwrapInboundIn(data)
         do throws(MessageAssembly.Violation) {
             try MessageAssembly.check(frame)
             switch frame.opcode {
             case .ping:
-                guard !isClosing else { return }
+                guard !machine.isClosing else { return }
                 send(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: frame.data), context)
             case .pong: break
             case .connectionClose: closedByServer(frame.data, context)
             default:
                 guard let message = try assembly.add(frame) else { return }
-                inbox.deliver(message)?.resume(returning: [message])
+                machine.arrived(message, now: now)?.resume(returning: [message])
             }
         } catch {
             fail(error, context)
@@ -75,18 +77,20 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     // MARK: For the connection, on the event loop
 
     func take(_ id: UInt64, atMost most: Int, _ waiter: Waiter) {
-        switch inbox.take(id, atMost: most, waiter) {
+        switch machine.take(id, atMost: most, waiter) {
         case nil: break
         case .messages(let messages)?: waiter.resume(returning: messages)
+        case .failure(let error as AlreadyReceiving)?:
+            waiter.resume(throwing: NIOTransportError(.alreadyReceiving, error.description))
         case .failure(let error)?: waiter.resume(throwing: error)
         }
         resumeReading()
     }
 
-    func cancelTake(_ id: UInt64) { inbox.cancel(id)?.resume(throwing: CancellationError()) }
+    func cancelTake(_ id: UInt64) { machine.cancel(id)?.resume(throwing: CancellationError()) }
 
     func close(code: UInt16, reason: String) {
-        guard let context, !isClosing else { return }
+        guard let context, !machine.isClosing else { return }
         finish(TransportClosed(code: code, reason: reason))
         sendClose(code, reason, context)
         // The server's answer may stand behind messages that nobody will take: read on, and drop them.
@@ -99,8 +103,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
         var reason = payload
         let code = reason.readInteger(as: UInt16.self)
         finish(TransportClosed(code: code ?? 1005, reason: String(buffer: reason)))
-        guard !isClosing else { return context.close(promise: nil) }
-        isClosing = true
+        guard machine.close() else { return context.close(promise: nil) }
         var echo = context.channel.allocator.buffer(capacity: 2)
         if let code { echo.writeInteger(code) }
         let frame = WebSocketFrame(fin: true, opcode: .connectionClose, maskKey: .random(), data: echo)
@@ -114,8 +117,7 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 
     private func sendClose(_ code: UInt16, _ reason: String, _ context: ChannelHandlerContext) {
-        guard !isClosing else { return }
-        isClosing = true
+        guard machine.close() else { return }
         var payload = context.channel.allocator.buffer(capacity: 2 + reason.utf8.count)
         payload.writeInteger(code)
         // A close frame holds 123 bytes of text.
@@ -130,52 +132,40 @@ final class ClientSocketHandler: ChannelDuplexHandler {
 
     private func lose() {
         context = nil
-        silenceAlarm?.cancel()
-        signOfLife?.cancel()
+        alarm?.cancel()
         finish(NIOTransportError(.lost, "the connection ended without a close frame"))
     }
 
-    private func finish(_ error: any Error) { inbox.finish(error)?.resume(throwing: error) }
+    private func finish(_ error: any Error) { machine.end(error)?.resume(throwing: error) }
 
     // MARK: Time
 
-    /// Wakes when the server has been silent for too long, should nothing come until then, and at no other time.
-    private func watchSilence(_ context: ChannelHandlerContext) {
+    /// Wakes when the machine wants to look, and at no other time; what is heard until then puts that off.
+    private func setAlarm(_ context: ChannelHandlerContext) {
+        alarm?.cancel()
         let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        silenceAlarm = context.eventLoop.scheduleTask(deadline: lastHeard + TimeAmount(limits.silenceMax)) {
-            bound.value.checkSilence()
-        }
+        alarm = context.eventLoop.scheduleTask(deadline: NIODeadline(uptime: machine.due)) { bound.value.look() }
     }
 
-    private func checkSilence() {
+    private func look() {
         guard let context else { return }
-        // What is not read is not heard.
-        if isReadHeldBack { lastHeard = context.eventLoop.now }
-        guard context.eventLoop.now - lastHeard >= TimeAmount(limits.silenceMax) else { return watchSilence(context) }
-        finish(NIOTransportError(.silent, "nothing heard for \(limits.silenceMax)"))
-        context.close(promise: nil)
-    }
-
-    private func holdBack(_ context: ChannelHandlerContext) {
-        isReadHeldBack = true
-        guard signOfLife == nil else { return }
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        signOfLife = context.eventLoop.scheduleRepeatedTask(every: limits.signOfLifeEvery) { _ in
-            bound.value.showLife()
+        switch machine.look(now: context.eventLoop.now.uptime) {
+        case .nothing: break
+        case .ask:
+            send(WebSocketFrame(fin: true, opcode: .ping, maskKey: .random(), data: ByteBuffer()), context)
+        case .showLife:
+            guard !machine.isClosing else { break }
+            send(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: ByteBuffer()), context)
+        case .silent:
+            finish(NIOTransportError(.silent, "nothing heard for \(limits.silence.silenceMax)"))
+            return context.close(promise: nil)
         }
-    }
-
-    private func showLife() {
-        guard let context, isReadHeldBack, !isClosing else { return }
-        send(WebSocketFrame(fin: true, opcode: .pong, maskKey: .random(), data: ByteBuffer()), context)
+        setAlarm(context)
     }
 
     private func resumeReading() {
-        guard isReadHeldBack, inbox.hasRoom || isClosing, let context else { return }
-        isReadHeldBack = false
-        signOfLife?.cancel()
-        signOfLife = nil
-        lastHeard = context.eventLoop.now
+        guard let context, machine.resume(now: context.eventLoop.now.uptime) else { return }
+        setAlarm(context)
         context.read()
     }
 
@@ -184,10 +174,8 @@ final class ClientSocketHandler: ChannelDuplexHandler {
     }
 }
 
-extension EventLoop {
-    fileprivate func scheduleRepeatedTask(
-        every period: Duration, _ body: @escaping @Sendable (RepeatedTask) throws -> Void
-    ) -> RepeatedTask {
-        scheduleRepeatedTask(initialDelay: TimeAmount(period), delay: TimeAmount(period), body)
-    }
+extension NIODeadline {
+    fileprivate init(uptime: Duration) { self = NIODeadline.uptimeNanoseconds(0) + TimeAmount(uptime) }
+
+    fileprivate var uptime: Duration { .nanoseconds(Int64(clamping: uptimeNanoseconds)) }
 }

@@ -1,12 +1,13 @@
+package import Tidemark
+
 /// Every bound of the NIO transport; the defaults match the server's.
 package struct NIOTransportLimits: Sendable {
     /// For the TCP connection, and again for the TLS and WebSocket handshakes on it.
     package var connectTimeout: Duration = .seconds(10)
-    /// A server of which nothing was heard for so long is given up. It pings every 25 s.
-    package var silenceMax: Duration = .seconds(60)
-    /// While the app does not take messages, nothing is read and no ping is answered: a pong so often tells the server
-    /// that this side lives.
-    package var signOfLifeEvery: Duration = .seconds(20)
+    /// When a server is given up of which nothing is heard, and how often a pong tells it that this side lives while the app does
+    /// not take messages, nothing is read and no ping is answered. The server's pings are heard, so none is sent.
+    package var silence = SilenceWatch.Timing(
+        pingAfter: nil, silenceMax: .seconds(60), signOfLifeEvery: .seconds(20))
     /// From our close frame to the server's answer; then the connection is cut.
     package var closeDeadline: Duration = .seconds(2)
     /// Messages that wait for ``NIOWebSocketConnection/receive()``; from here on the socket is not read. So many may be

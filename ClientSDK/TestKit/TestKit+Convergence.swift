@@ -15,7 +15,10 @@ extension TestKit {
     }
 
     private func differences(_ client: TestClient) throws -> [String] {
-        let truth = try loopback.look { try $0.changes(for: client.account) }
+        let changes = try loopback.look { try $0.changes(for: client.account) }
+        // The server knows collections and fields by the first names that they ever had.
+        let truth = Dictionary(
+            changes.values.map { client.store.schema.local($0) }, uniquingKeysWith: { first, _ in first })
         let shown = try client.store.shownRecords()
         let name = "\(client.account) #\(client.number)"
         var differences: [String] = []
@@ -31,5 +34,21 @@ extension TestKit {
         }
         let missing = Set(truth.keys).subtracting(shown.map(\.key))
         return differences + missing.sorted().map { "\(name) lacks \($0)" }
+    }
+}
+
+extension Schema {
+    /// A record as the server has it, under the names of this version of the app.
+    fileprivate func local(_ change: Change) -> (RecordKey, (seq: SequenceNumber, fields: Fields)) {
+        guard let collection = collections.first(where: { $0.storedName == change.key.collection }) else {
+            return (change.key, (change.seq, change.fields))
+        }
+        var fields = change.fields
+        for field in collection.fields where field.storedName != field.name {
+            guard let value = fields[field.storedName] else { continue }
+            fields[field.storedName] = nil
+            fields[field.name] = value
+        }
+        return (RecordKey(collection: collection.name, id: change.key.id), (change.seq, fields))
     }
 }

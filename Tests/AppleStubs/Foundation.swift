@@ -26,13 +26,84 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {
     open func value(forHTTPHeaderField field: String) -> String? { nil }
 }
 
-public protocol URLSessionDelegate: NSObjectProtocol, Sendable {}
-public protocol URLSessionTaskDelegate: URLSessionDelegate {}
+public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+
+open class URLProtectionSpace: NSObject, @unchecked Sendable {
+    open var authenticationMethod: String { "" }
+}
+
+open class URLCredential: NSObject, @unchecked Sendable {}
+
+open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {
+    open var protectionSpace: URLProtectionSpace { URLProtectionSpace() }
+}
+
+// What is optional there has a default here.
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
+
+extension URLSessionDelegate {
+    public func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {}
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
+}
+
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+
+extension URLSessionTaskDelegate {
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {}
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {}
+}
+
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+extension URLSessionDataDelegate {
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {}
+}
+
+open class URLSessionConfiguration: NSObject, @unchecked Sendable {
+    open class var `default`: URLSessionConfiguration { URLSessionConfiguration() }
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration {
+        URLSessionConfiguration()
+    }
+    open var sessionSendsLaunchEvents: Bool = false
+}
 
 open class URLSession: NSObject, @unchecked Sendable {
+    public enum AuthChallengeDisposition: Int, Sendable {
+        case useCredential
+        case performDefaultHandling
+        case cancelAuthenticationChallenge
+    }
+
     public class var shared: URLSession { URLSession() }
 
+    override init() {}
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue: OperationQueue?
+    ) {}
+
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask { URLSessionWebSocketTask() }
+    open func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        URLSessionUploadTask()
+    }
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {}
 }
 
 extension URLSession {
@@ -47,8 +118,13 @@ extension URLSession {
 
 open class URLSessionTask: NSObject, @unchecked Sendable {
     open var response: URLResponse? { nil }
+    open var taskIdentifier: Int { 0 }
+    open var taskDescription: String?
     open func resume() {}
 }
+
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}
+open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {}
 
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     public enum Message: Sendable {
@@ -66,9 +142,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     open var closeReason: Data? { nil }
 
     open func cancel(with closeCode: CloseCode, reason: Data?) {}
+    open func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {}
+    open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {}
 }
 
 extension URLSessionWebSocketTask {
     public func send(_ message: Message) async throws {}
-    public func receive() async throws -> Message { .data(Data()) }
+}
+
+extension URL {
+    public static var applicationSupportDirectory: URL { URL(filePath: "/") }
+    public static var cachesDirectory: URL { URL(filePath: "/") }
 }

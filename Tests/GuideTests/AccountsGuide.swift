@@ -26,3 +26,13 @@ import Tidemark
 func connect(_ store: SyncStore, to server: String, _ transport: any Transport, _ accounts: AccountClient) throws {
     try store.connect(to: server, transport: transport) { try await accounts.token() }
 }
+
+// Compiled, not run: the tests of the server's accounts run it.
+func passwords(_ accounts: AccountClient, _ password: String, _ another: String, token: String, _ device: UUID)
+    async throws
+{
+    try await accounts.changePassword(of: "ann@example.com", from: password, to: another, client: device)
+    try await accounts.askForReset(of: "ann@example.com")  // to the person; nobody is told whether there is one
+    _ = try await accounts.reset(by: token, password: another, client: device)
+    try await accounts.logOut()  // here at once; at the server too, where it can be reached
+}

@@ -1,30 +1,67 @@
 # shellcheck shell=bash
-# Type-checks, on Linux, what is compiled on Apple's platforms only: against stubs of Apple's modules, which hold the
-# declarations that this repository uses (Tests/AppleStubs). Sourced, never run. It says nothing about what such code does.
+# Compiles, on Linux, what is compiled on Apple's platforms only, as far as the compiler has anything to say about it: against
+# stubs of Apple's modules, which hold the declarations that this repository uses (Tests/AppleStubs). Sourced, never run. It
+# says nothing about what such code does.
 set -euo pipefail
 
-# Folder and module of each target that has such branches. Tests/Tidy compares the list with the code.
+# Folders and module of each target that has such branches or imports such a module, what others import first. Tests/Tidy
+# compares the list with the code.
 apple_targets=(
     "ClientSDK/SDK Tidemark"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
     "Server/Operations TidemarkOperations"
+    "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/Messenger Messenger"
+    "ClientSDK/Examples/Apple/Shared ClientSDK/Examples/Apple/TaskBoard TaskBoard"
+    "ClientSDK/Examples/Apple/Guides Guides"
 )
 
-# check_apple_branches: needs what `swift build` has built; takes about half a minute.
+# Stubs that others import, in this order; the rest needs none.
+apple_stubs_first=(Foundation UIKit SwiftUI)
+
+# check_apple_branches: needs what `swift build` has built; takes about half a minute of one core.
 check_apple_branches() {
     local work modules target failed=""
-    say "type-checking what Apple's platforms alone compile"
+    say "compiling what Apple's platforms alone compile"
     work=$(mktemp -d)
     modules=$(swift build --show-bin-path)/Modules
     make_apple_stubs "$work"
     for target in "${apple_targets[@]}"; do
-        # shellcheck disable=SC2086 # two words: folder and module
-        type_check_for_apple "$work" "$modules" $target || failed="${failed:+$failed, }${target% *}"
+        # shellcheck disable=SC2086 # words: module and folders
+        compile_for_apple "$work" "$modules" "${target##* }" ${target% *} || failed="${failed:+$failed, }${target##* }"
     done
+    if [[ -n $failed ]]; then
+        rm -rf "$work"
+        refuse "$failed would not compile on Apple's platforms: mend what is named above, or the stub in Tests/AppleStubs where\
+ Apple's own declaration is another"
+    fi
+    render_guides "$work" "$modules" "$work/guides" || failed=guides
     rm -rf "$work"
-    [[ -z $failed ]] || refuse "$failed would not compile on Apple's platforms: mend what is named above, or the stub in\
- Tests/AppleStubs where Apple's own declaration is another"
+    [[ -z $failed ]] || refuse "the guides have warnings: mend what is named above"
 }
+
+# render_guides WORK MODULES OUT: the SDK's guides and reference as DocC renders them, of the module that was compiled for
+# Apple's platforms, since it has all that the guides name; fails on a warning.
+render_guides() {
+    local work=$1 modules=$2 out=$3 triple map
+    local maps=()
+    if ! command -v docc >/dev/null; then
+        say "skipping the guides: this toolchain has no docc"
+        return 0
+    fi
+    say "rendering the guides"
+    triple=$(swift -print-target-info | sed -nE 's/.*"unversionedTriple": "(.*)".*/\1/p')
+    while IFS= read -r map; do
+        maps+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
+    done < <(c_module_maps)
+    mkdir -p "$work/symbols"
+    swift symbolgraph-extract -module-name Tidemark -target "$triple" -I "$work" -I "$modules" "${maps[@]}" \
+        -minimum-access-level public -output-dir "$work/symbols" || return 1
+    docc convert ClientSDK/SDK/Tidemark.docc --additional-symbol-graph-dir "$work/symbols" \
+        --fallback-display-name Tidemark --fallback-bundle-identifier Tidemark --output-path "$out" \
+        --warnings-as-errors 2>&1 | sed "s#$work/source/##"
+}
+
+c_module_maps() { find .build/checkouts/*/Sources Server -name module.modulemap; }
 
 # Foundation has more on Apple's platforms than elsewhere. A module cannot be added to, so the stub has a name of its own,
 # gives Foundation on, and is imported instead of it.
@@ -33,19 +70,20 @@ import_apple_foundation() {
 }
 
 make_apple_stubs() {
-    local work=$1 stub name
-    for stub in Tests/AppleStubs/Foundation.swift Tests/AppleStubs/*.swift; do
-        name=$(basename "$stub" .swift)
+    local work=$1 stub name module
+    for name in "${apple_stubs_first[@]}" $(basename -s .swift Tests/AppleStubs/*.swift); do
+        stub=Tests/AppleStubs/$name.swift
+        module=$name
+        [[ $name != Foundation ]] || module=AppleFoundation
+        [[ ! -e $work/$module.swiftmodule ]] || continue
         if [[ $name == Foundation ]]; then
-            name=AppleFoundation
-            [[ ! -e $work/$name.swiftmodule ]] || continue
-            cp "$stub" "$work/$name.swift"
+            cp "$stub" "$work/$module.swift"
         else
-            import_apple_foundation <"$stub" >"$work/$name.swift"
+            import_apple_foundation <"$stub" >"$work/$module.swift"
         fi
         # As Apple's are: with library evolution a switch over an enum has to expect cases to come.
         swiftc -emit-module -parse-as-library -enable-library-evolution -suppress-warnings -swift-version 6 \
-            -module-name "$name" -I "$work" -emit-module-path "$work/$name.swiftmodule" "$work/$name.swift"
+            -module-name "$module" -I "$work" -emit-module-path "$work/$module.swiftmodule" "$work/$module.swift"
     done
 }
 
@@ -55,22 +93,25 @@ package_name() {
     sed -nE 's/.*"-module-name","TidemarkModel",.*"-package-name","([^"]*)".*/\1/p' .build/debug.yaml | head -n 1
 }
 
-# type_check_for_apple WORK MODULES FOLDER MODULE: with the settings of Package.swift.
-type_check_for_apple() {
-    local work=$1 modules=$2 folder=$3 module=$4 file feature map
+# compile_for_apple WORK MODULES MODULE FOLDER...: with the settings of Package.swift, up to the passes that find what may not
+# go from one isolation domain to another; a check of the types alone does not. The module is left for what imports it.
+compile_for_apple() {
+    local work=$1 modules=$2 module=$3 file feature map
     local files=() settings=()
+    shift 3
     while IFS= read -r file; do
         mkdir -p "$work/source/$(dirname "$file")"
         import_apple_foundation <"$file" >"$work/source/$file"
         files+=("$work/source/$file")
-    done < <(find "$folder" -name '*.swift' | sort)
+    done < <(find "$@" -name '*.swift' | sort)
     while IFS= read -r feature; do
         settings+=(-enable-upcoming-feature "$feature")
     done < <(sed -nE 's/.*\.enableUpcomingFeature\("(.*)"\).*/\1/p' Package.swift)
     while IFS= read -r map; do
         settings+=(-Xcc "-fmodule-map-file=$map" -Xcc -I -Xcc "$(dirname "$map")")
-    done < <(find .build/checkouts/*/Sources Server -name module.modulemap)
-    swiftc -typecheck -parse-as-library -swift-version 6 -package-name "$(package_name)" -module-name "$module" \
+    done < <(c_module_maps)
+    swiftc -emit-module -whole-module-optimization -parse-as-library -swift-version 6 \
+        -package-name "$(package_name)" -module-name "$module" -emit-module-path "$work/$module.swiftmodule" \
         -warnings-as-errors -Werror ExplicitSendable "${settings[@]}" -I "$work" -I "$modules" \
         -module-cache-path "$work/cache" "${files[@]}" 2>&1 | sed "s#$work/source/##; s/AppleFoundation/Foundation/g"
 }

@@ -37,7 +37,10 @@ public actor AccountClient {
 
     /// Makes an account, and signs in by it.
     ///
-    /// - Parameter client: the device, as `Diagnostics.client` of its store names it; or a UUID that the app keeps.
+    /// - Parameters:
+    ///   - login: a name, as a person gives it.
+    ///   - password: in clear: it is sent over TLS and kept nowhere here.
+    ///   - client: the device, as `Diagnostics.client` of its store names it; or a UUID that the app keeps.
     /// - Returns: the user, for `SyncStore.open`.
     /// - Throws: ``AccountFailure``; what carrying the call throws.
     public func register(_ login: String, password: String, client: UUID) async throws -> UserID {

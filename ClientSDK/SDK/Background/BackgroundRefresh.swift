@@ -20,8 +20,11 @@ public final class BackgroundRefresh: Sendable {
 
     /// - Parameters:
     ///   - identifier: as in `BGTaskSchedulerPermittedIdentifiers` of the app's property list.
+    ///   - store: what is synced.
+    ///   - scheduler: the system's, `.system` on iOS, or one of a test.
     ///   - interval: between two tasks, at least; the system decides. 15 minutes unless told.
     ///   - deadline: of one round; below the half minute that iOS grants.
+    ///   - logger: hears what the system refuses.
     public init(
         _ identifier: String, of store: SyncStore, by scheduler: any RefreshScheduler,
         every interval: Duration = .seconds(900), deadline: Duration = .seconds(25),

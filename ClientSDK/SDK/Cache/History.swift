@@ -38,7 +38,9 @@ extension Repository {
     ///
     ///     if try await !messages.loadOlder(in: scope) { list.showsBeginning = true }
     ///
-    /// - Parameter count: how many, in whole pages from the point where those here end.
+    /// - Parameters:
+    ///   - scope: whose older records.
+    ///   - count: how many, in whole pages from the point where those here end.
     /// - Returns: false when all there are is here or on its way.
     @discardableResult
     public func loadOlder(in scope: ScopeID, count: Int = 50) async throws -> Bool {

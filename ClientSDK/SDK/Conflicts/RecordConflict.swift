@@ -58,7 +58,9 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
     /// What else the refused transaction held is written with the last choice. It says what was seen when it was first
     /// written: what it takes the place of is in the history of the record, and told as `ConflictNote` with `overwrote`.
     ///
-    /// - Parameter field: `nil` for all of them.
+    /// - Parameters:
+    ///   - choice: which value stands.
+    ///   - field: `nil` for all of them.
     /// - Returns: the receipt; it has no steps when nothing had to be written.
     /// - Throws: `StoreError` when the record is gone or the value does not fit; with `refused(.conflict)` when one of the
     ///   values of a field is not the one shown here any more: take the conflict from `conflicts()` again. The conflict

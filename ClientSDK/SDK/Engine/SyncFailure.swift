@@ -77,7 +77,9 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The handshake was answered by an HTTP status instead of a connection.
     ///
-    /// - Parameter detail: words of the answer.
+    /// - Parameters:
+    ///   - httpStatus: any but 101.
+    ///   - detail: words of the answer.
     public init(httpStatus: Int, _ detail: String) {
         switch httpStatus {
         case 401: code = .unauthenticated

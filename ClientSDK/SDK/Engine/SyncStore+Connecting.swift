@@ -9,9 +9,12 @@ extension SyncStore {
     ///     store.connect(to: "https://sync.example.com", transport: NIOTransport()) { try await auth.token() }
     ///
     /// - Parameters:
-    ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one ends.
+    ///   - url: `https://host`, `https://host:port/prefix`, or the same with `http`.
+    ///   - transport: carries the connection: `URLSessionTransport` on Apple's platforms, else `NIOTransport`.
     ///   - logger: the SDK never logs above `info`, except that the local database itself fails, or that something is
     ///     overdue by `alerts`.
+    ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one
+    ///     ends.
     /// - Throws: `ServerAddress.Malformed`, the only thing that waiting would not mend.
     public func connect(
         to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),

@@ -11,6 +11,7 @@ extension SyncStore {
     /// - Parameters:
     ///   - kind: 1 to 64 bytes; `presence` is the server's own.
     ///   - payload: for the app.
+    ///   - scope: whose members hear it.
     ///   - lifetime: for how long it means something to the others.
     public func send(
         ephemeral kind: String, _ payload: Fields = Fields(), in scope: ScopeID, lifetime: Duration = .seconds(10)

@@ -20,9 +20,12 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     /// The records that fit, each with the one that it refers to, as they are at one moment.
     ///
     /// - Parameters:
+    ///   - filter: which records of the list.
     ///   - joined: only records that refer to one which is here and fits; `.all` asks no more than that it is here.
-    ///   - order: as in `Repository.readAll`, as are `limit` and `scope`.
+    ///   - order: as in `Repository.readAll`.
+    ///   - limit: the most that are answered; `nil` for all.
     ///   - row: only what comes after it in the order: the last of a page gives the next one.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for what does not fit the schema.
     @concurrent public func readAll(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
@@ -34,7 +37,13 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
 
     /// The same, now and after each change of a record of the list or of one that is referred to.
     ///
-    /// - Parameter whenFilled: waits while pages of the scope are to come, or of any scope where none is named.
+    /// - Parameters:
+    ///   - filter: which records of the list.
+    ///   - joined: only records that refer to one which is here and fits.
+    ///   - order: how they are sorted.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named.
     public func observe(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false

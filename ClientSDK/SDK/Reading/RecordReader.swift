@@ -82,7 +82,9 @@ extension RecordReader {
 
     /// A field of any type that decodes: a nested struct, an enumeration, an array.
     ///
-    /// - Parameter type: told by what the value is for; an optional is better read by the other subscript.
+    /// - Parameters:
+    ///   - name: the field's.
+    ///   - type: told by what the value is for; an optional is better read by the other subscript.
     public subscript<Value: Decodable>(_ name: StaticString, _ type: Value.Type = Value.self) -> Value {
         mutating get throws { try source.requiredIndirectly(try source.place(name)) }
     }

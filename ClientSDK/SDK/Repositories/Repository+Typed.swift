@@ -10,10 +10,14 @@ extension Repository {
     ///         where: \.columnId == column && \.isArchived == false, order: [.by(\.position)], limit: 50)
     ///
     /// - Parameters:
-    ///   - order: rules, each for records that are equal by those before; as the server numbered them when there are none.
+    ///   - filter: which records; `.all` for every one.
+    ///   - order: rules, each for records that are equal by those before; as the server numbered them when there are
+    ///     none.
     ///   - limit: the most that are answered.
-    ///   - model: only what comes after it in the order, as it was when it was read: the last of a page gives the next one.
-    ///     It goes by the model's values, so changes in between make no record be left out. Of several that are equal by
+    ///   - model: only what comes after it in the order, as it was when it was read: the last of a page gives the
+    ///     next one.
+    ///     It goes by the model's values, so changes in between make no record be left out. Of several that are
+    ///     equal by
     ///     all rules some may come twice once the model's record is gone.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for what does not fit the schema, with `notFound` when it goes
@@ -37,8 +41,13 @@ extension Repository {
     ///
     ///     for try await page in cards.observe(where: \.columnId == column, order: [.by(\.position)], limit: 50) { … }
     ///
-    /// - Parameter whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
-    ///   newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
+    /// - Parameters:
+    ///   - filter: which records; `.all` for every one.
+    ///   - order: rules, as in `readAll`.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
+    ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
     public func observe(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         in scope: ScopeID? = nil, whenFilled: Bool = false

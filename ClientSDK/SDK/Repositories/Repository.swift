@@ -19,7 +19,11 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// The records that fit. One that the model cannot hold is set aside: see `undecodable()`.
     ///
-    /// - Parameter scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
+    /// - Parameters:
+    ///   - filter: which records; all when none is given.
+    ///   - order: how they are sorted.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: conversation.id)`.
     /// - Throws: `StoreError` with `unknownName` or `coding` for a filter that does not fit the schema.
     @concurrent public func readAll(
         where filter: Filter? = nil, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil,
@@ -56,8 +60,13 @@ public struct Repository<Model: SyncModel>: Sendable {
 
     /// The records that fit, now and after each change. A filter that does not fit the schema makes the sequence throw.
     ///
-    /// - Parameter whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
-    ///   newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
+    /// - Parameters:
+    ///   - filter: which records; all when none is given.
+    ///   - order: how they are sorted.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
+    ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
+    ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
         whenFilled: Bool = false

@@ -44,6 +44,7 @@ public struct StoreSnapshot {
     ///     try snapshot.models(Order.self, "WHERE scope = ? AND status <> 'done' ORDER BY received LIMIT 20", [shop])
     ///
     /// - Parameters:
+    ///   - model: of the collection.
     ///   - clause: what follows `FROM collection`. Never put a value into it; write `?` and give it as an argument.
     ///   - arguments: one for each `?`.
     public func models<Model: SyncModel>(

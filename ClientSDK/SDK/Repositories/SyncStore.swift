@@ -54,7 +54,12 @@ public final class SyncStore: Sendable {
     /// One store at a time has an account's file, in one process: open it once and keep the store.
     ///
     /// - Parameters:
+    ///   - account: whose records; each account has a file of its own in the folder.
+    ///   - folder: made when it is not there.
+    ///   - schema: of this version of the app.
     ///   - models: the app's models, to be checked against the schema before the file is touched: see `check(_:)`.
+    ///   - cache: how much is kept on the device.
+    ///   - environment: clock and chance: `.system` outside of tests.
     ///   - logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
     ///   beyond additions, when a model does not fit the schema (`unknownName`, `coding`); GRDB's `DatabaseError` when the

@@ -107,7 +107,9 @@ public struct WriteBatch: Sendable {
     /// merged by the rules of the fields, of which `manual` asks a person.
     ///
     /// `SyncStore.write(_:)` then throws `StoreError` with `refused(.conflict)`, and a message that names what has changed.
-    /// - Parameter properties: those that count; all that the model has when there are none.
+    /// - Parameters:
+    ///   - model: as it was read.
+    ///   - properties: those that count; all that the model has when there are none.
     public mutating func requireUnchanged<Model: SyncModel>(_ model: Model, _ properties: PartialKeyPath<Model>...) {
         let asked = properties.map { PropertyNames.result(of: $0) }
         noted.note { draft, database in
@@ -130,7 +132,9 @@ public struct WriteBatch: Sendable {
     /// record waits for them; who sees it before they are at the server sees it without them.
     ///
     /// What is larger than `BlobPolicy` allows is thrown by `SyncStore.write(_:)`.
-    /// - Parameter scope: the scope of the record: who may read it may fetch the bytes.
+    /// - Parameters:
+    ///   - bytes: of a picture or a file.
+    ///   - scope: the scope of the record: who may read it may fetch the bytes.
     @discardableResult
     public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
         let key = BlobKey(scope: scope, digest: BlobDigest(of: bytes))

@@ -28,7 +28,9 @@ public struct WriteReceipt: Sendable, Identifiable {
     ///
     ///     func create(_ card: Card) async throws -> WriteReceipt { WriteReceipt(id: card.id, steps: [.queued]) }
     ///
-    /// - Parameter steps: what `steps` gives, each time.
+    /// - Parameters:
+    ///   - id: of the write.
+    ///   - steps: what `steps` gives, each time.
     public init(id: UUID, steps: [WriteStep]) {
         self.id = id
         parts = [id]

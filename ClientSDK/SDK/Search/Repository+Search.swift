@@ -10,8 +10,11 @@ extension Repository {
     /// scripts without spaces any part of a text is found. What was typed cannot be wrong: signs count for nothing.
     ///
     /// - Parameters:
-    ///   - scope: only records of this scope.
+    ///   - text: as it was typed.
+    ///   - filter: only records that fit it too.
+    ///   - order: which of them come first.
     ///   - limit: the most that are answered.
+    ///   - scope: only records of this scope.
     /// - Throws: `StoreError` with `unknownName` when the collection has no such field.
     public func search(
         _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,

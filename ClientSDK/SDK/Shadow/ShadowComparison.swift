@@ -38,7 +38,10 @@ public struct ShadowComparison: Sendable {
 
     /// Compares two sets of records as of now. A field that is `null` is one that is not set.
     ///
-    /// - Parameter now: milliseconds since 1970.
+    /// - Parameters:
+    ///   - older: what the older path shows.
+    ///   - engine: what the engine shows.
+    ///   - now: milliseconds since 1970.
     public mutating func compare(
         older: [UUID: Fields], engine: [UUID: Fields], now: Milliseconds
     ) -> ShadowReport {

@@ -6,6 +6,7 @@ extension SyncStore {
     ///
     /// - Parameters:
     ///   - older: all that the older path shows of the scope, or of the collection without one.
+    ///   - scope: compared with the records of this scope alone.
     ///   - comparison: keeps what was found before.
     /// - Throws: `StoreError` with `coding` when a model does not fit the schema.
     public func compare<Model: SyncModel>(

@@ -35,7 +35,11 @@ public final class LiveRecords<Model: SyncModel> {
     /// Shows these records from now on. The same question again changes nothing.
     ///
     /// - Parameters:
-    ///   - order: as in `Repository.readAll`, as are `limit` and `scope`.
+    ///   - store: where they are.
+    ///   - filter: which records; `.all` for every one.
+    ///   - order: as in `Repository.readAll`.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     public func ask(
         _ store: SyncStore, where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
         in scope: ScopeID? = nil

@@ -39,7 +39,11 @@ public struct SyncQuery<Model: SyncModel>: DynamicProperty {
 
     /// By properties of the model, which the compiler checks.
     ///
-    /// - Parameter scope: only records of this scope.
+    /// - Parameters:
+    ///   - filter: which records; `.all` for every one.
+    ///   - order: rules, as in `Repository.readAll`.
+    ///   - limit: the most that are answered; `nil` for all.
+    ///   - scope: only records of this scope.
     @MainActor
     public init(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil, in scope: ScopeID? = nil

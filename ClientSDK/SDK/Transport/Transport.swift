@@ -9,7 +9,9 @@ public protocol Transport: Sendable {
 
     /// Carries one call beside the connection. Redirects are not followed.
     ///
-    /// - Parameter url: as for `connect`.
+    /// - Parameters:
+    ///   - request: the call.
+    ///   - url: as for `connect`.
     /// - Throws: `HTTPAnswerTooLong`, `HTTPUnsupported`, or any other error when there is no answer; the engine tries again.
     func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer
 }

@@ -1,13 +1,39 @@
 #if canImport(Darwin)
 public import Foundation
 
-/// The transport of Apple's platforms. Tidemark's own tests run on Linux: they type-check it, and do not exercise it.
+/// The transport of Apple's platforms. Tidemark's own tests run on Linux: they compile it against stubs, and do not run it. What it
+/// decides by is run by them: `SocketConnection`, `SilenceWatch`, `UploadBook`, `CertificatePins`.
+///
+///     try store.connect(to: server, transport: URLSessionTransport()) { try await auth.token() }
+///
+/// A server of which nothing was heard for 25 s is pinged, and given up after 60 s. Redirects are not followed: a token belongs
+/// to the server that the app named.
 public struct URLSessionTransport: Transport {
     private let session: URLSession
+    private let uploads: BackgroundUploads?
     private static let messageBytesMax = 4 * 1_048_576
 
-    /// - Parameter session: configured as the app needs it; the shared one by default.
-    public init(session: URLSession = .shared) { self.session = session }
+    /// - Parameters:
+    ///   - session: configured as the app needs it; the shared one by default. Certificates are then its delegate's to judge.
+    ///   - uploads: carries the bytes of blobs on while the app is suspended; without it they are sent while the app runs.
+    public init(session: URLSession = .shared, uploads: BackgroundUploads? = nil) {
+        self.session = session
+        self.uploads = uploads
+    }
+
+    /// With a session of its own, which lives as long as the process: make one transport and keep it.
+    ///
+    /// - Parameters:
+    ///   - pins: certificates of which the server must show one. A server that shows none is `SyncFailure.Code.tlsFailed`.
+    ///   - configuration: of the session.
+    ///   - uploads: as above; give it the same pins.
+    public init(
+        pins: CertificatePins, configuration: URLSessionConfiguration = .default, uploads: BackgroundUploads? = nil
+    ) {
+        self.init(
+            session: URLSession(configuration: configuration, delegate: PinningDelegate(pins), delegateQueue: nil),
+            uploads: uploads)
+    }
 
     /// Opens the sync socket of the server at `url`.
     public func connect(to url: String) async throws -> any TransportConnection {
@@ -21,7 +47,7 @@ public struct URLSessionTransport: Transport {
         let task = session.webSocketTask(with: target, protocols: ["tidemark.1.json"])
         task.maximumMessageSize = Self.messageBytesMax
         task.resume()
-        return URLSessionConnection(task: task)
+        return SocketConnection(URLSessionSocket(task: task))
     }
 
     /// Carries one call beside the connection.
@@ -41,70 +67,27 @@ public struct URLSessionTransport: Transport {
         case .get:
             // What is kept, is kept by the store.
             call.cachePolicy = .reloadIgnoringLocalCacheData
-            (body, response) = try await session.data(for: call)
+            (body, response) = try await session.data(for: call, delegate: NoRedirects())
         case .put(let bytes):
             call.httpMethod = "PUT"
             call.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
-            (body, response) = try await session.upload(for: call, from: bytes)
+            if let uploads { return try await uploads.send(bytes, by: call, within: request) }
+            (body, response) = try await session.upload(for: call, from: bytes, delegate: NoRedirects())
         case .post(let bytes):
             call.httpMethod = "POST"
             call.setValue("application/json", forHTTPHeaderField: "Content-Type")
-            (body, response) = try await session.upload(for: call, from: bytes)
+            (body, response) = try await session.upload(for: call, from: bytes, delegate: NoRedirects())
         }
         guard let answer = response as? HTTPURLResponse else { throw URLError(.badServerResponse) }
         guard body.count <= request.answerBytesMax else { throw HTTPAnswerTooLong() }
-        return HTTPAnswer(
-            status: answer.statusCode, retryAfter: answer.value(forHTTPHeaderField: "Retry-After"), body: body)
+        return HTTPAnswer(answer, body)
     }
 }
 
-private final class URLSessionConnection: TransportConnection {
-    private let task: URLSessionWebSocketTask
-
-    init(task: URLSessionWebSocketTask) { self.task = task }
-
-    func send(_ message: [UInt8]) async throws {
-        try await task.send(.string(String(decoding: message, as: UTF8.self)))
-    }
-
-    func receive() async throws -> [UInt8] {
-        do {
-            switch try await task.receive() {
-            case .string(let text): return Array(text.utf8)
-            case .data(let data): return Array(data)
-            @unknown default: throw TransportClosed(code: 1003, reason: "unknown kind of message")
-            }
-        } catch let closed as TransportClosed {
-            throw closed
-        } catch {
-            guard task.closeCode != .invalid else { throw SyncFailure(error, task.response) }
-            let reason = String(decoding: task.closeReason ?? Data(), as: UTF8.self)
-            throw TransportClosed(code: UInt16(clamping: task.closeCode.rawValue), reason: reason)
-        }
-    }
-
-    func close(code: UInt16) async {
-        task.cancel(with: URLSessionWebSocketTask.CloseCode(rawValue: Int(code)) ?? .normalClosure, reason: nil)
-    }
-}
-
-extension SyncFailure {
-    /// What URLSession says of a connection that did not come about, or ended without a close code.
-    fileprivate init(_ error: any Error, _ response: URLResponse?) {
-        if let status = (response as? HTTPURLResponse)?.statusCode, status != 101 {
-            self.init(httpStatus: status, "\(error)")
-            return
-        }
-        switch (error as? URLError)?.code {
-        case .secureConnectionFailed?, .serverCertificateHasBadDate?, .serverCertificateUntrusted?,
-            .serverCertificateHasUnknownRoot?, .serverCertificateNotYetValid?, .clientCertificateRejected?,
-            .clientCertificateRequired?, .appTransportSecurityRequiresSecureConnection?:
-            self.init(.tlsFailed, "\(error)")
-        case .badServerResponse?, .cannotParseResponse?: self.init(.notASyncServer, "\(error)")
-        case .notConnectedToInternet?, .cannotFindHost?, .cannotConnectToHost?, .dnsLookupFailed?, .timedOut?:
-            self.init(.unreachable, "\(error)")
-        default: self.init(.connectionLost, "\(error)")
-        }
+extension HTTPAnswer {
+    init(_ response: HTTPURLResponse, _ body: Data) {
+        self.init(
+            status: response.statusCode, retryAfter: response.value(forHTTPHeaderField: "Retry-After"), body: body)
     }
 }
 #endif

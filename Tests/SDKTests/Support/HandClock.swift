@@ -15,6 +15,7 @@ final class HandClock: Clock {
         var now = Instant(offset: .zero)
         var last = 0
         var sleepers: [Int: (until: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
+        var watchers: [CheckedContinuation<Void, Never>] = []
     }
 
     private let state = Mutex(State())
@@ -29,17 +30,30 @@ final class HandClock: Clock {
         }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                let isDue = state.withLock { state in
-                    guard state.now < deadline else { return true }
+                let (isDue, watchers) = state.withLock { state in
+                    guard state.now < deadline else { return (true, [CheckedContinuation<Void, Never>]()) }
                     state.sleepers[id] = (deadline, continuation)
-                    return false
+                    defer { state.watchers = [] }
+                    return (false, state.watchers)
                 }
+                for watcher in watchers { watcher.resume() }
                 if isDue { return continuation.resume() }
                 // Cancelled before there was somebody who sleeps: the handler found nobody.
                 if Task.isCancelled { wake(id)?.resume(throwing: CancellationError()) }
             }
         } onCancel: {
             wake(id)?.resume(throwing: CancellationError())
+        }
+    }
+
+    /// Waits until somebody sleeps.
+    func waitForSleeper() async {
+        await withCheckedContinuation { continuation in
+            let isSleeping = state.withLock { state in
+                if state.sleepers.isEmpty { state.watchers.append(continuation) }
+                return !state.sleepers.isEmpty
+            }
+            if isSleeping { continuation.resume() }
         }
     }
 

@@ -22,6 +22,19 @@ func platformBranches(stubs: Set<String>, checkedFolders: [String]) -> Rule {
     }
 }
 
+/// What imports a module of Apple's is compiled by the check against the stubs, or by nobody here.
+func platformImports(stubs: Set<String>, checkedFolders: [String]) -> Rule {
+    Rule(name: "platform imports") { file in
+        guard file.isSwift, !file.lies(in: checkedFolders), file.folder != "Tests/AppleStubs" else { return [] }
+        return file.code.enumerated().compactMap { number, line in
+            guard let module = importedModule(line), stubs.contains(String(module)), module != "Foundation" else {
+                return nil
+            }
+            return file.finding(number, "the folder is not in apple_targets of deploy/lib/apple.sh")
+        }
+    }
+}
+
 /// The module of a condition that the check against the stubs makes true, or makes false when it begins with `!`.
 private func testedModule(_ line: String) -> String? {
     guard let condition = line.prefixRemoved("#if ") else { return nil }
@@ -44,12 +57,12 @@ extension String {
         Repository.files.filter { $0.folder == "Tests/AppleStubs" }
             .map { String($0.path.split(separator: "/").last?.dropLast(".swift".count) ?? "") })
 
-    /// The folders of `apple_targets`: lines of the form `"FOLDER MODULE"`.
+    /// The folders of `apple_targets`: lines of the form `"FOLDER… MODULE"`.
     private static var checkedFolders: [String] {
         let script = Repository.files.first { $0.path == "deploy/lib/apple.sh" }
         let list = script?.lines.drop { $0 != "apple_targets=(" }.dropFirst().prefix { $0 != ")" } ?? []
-        return list.compactMap { line in
-            line.trimmed.dropFirst().split(separator: " ").first.map { "\($0)/" }
+        return list.flatMap { line in
+            line.trimmed.dropFirst().split(separator: " ").dropLast().map { "\($0)/" }
         }
     }
 
@@ -58,14 +71,27 @@ extension String {
         expectNone(rule.findings(in: Repository.swiftFiles))
     }
 
-    @Test func `every folder that is checked has a branch, and every stub a use`() {
-        let branches = Repository.swiftFiles.filter { file in file.code.contains { $0.trimmed.hasPrefix("#if ") } }
-        #expect(branches.count > 4)
+    @Test func `what imports a module of Apple's is compiled by a check`() {
+        let rule = platformImports(stubs: Self.stubs, checkedFolders: Self.checkedFolders)
+        expectNone(rule.findings(in: Repository.swiftFiles))
+        let file = SourceFile(path: "ClientSDK/Chat/A.swift", text: "import Foundation\nimport SwiftUI")
+        #expect(rule.check(file).map(\.line) == [2])
+    }
+
+    @Test func `every folder that is checked has something to check, and every stub a use`() {
+        let platform = Self.stubs.subtracting(["Foundation"])
+        let checked = Repository.swiftFiles.filter { file in
+            file.lies(in: Self.checkedFolders)
+                && file.code.contains { line in
+                    line.trimmed.hasPrefix("#if ")
+                        || importedModule(line).map { platform.contains(String($0)) } ?? false
+                }
+        }
         for folder in Self.checkedFolders {
-            #expect(branches.contains { $0.path.hasPrefix(folder) }, "remove '\(folder)' from apple_targets")
+            #expect(checked.contains { $0.path.hasPrefix(folder) }, "remove '\(folder)' from apple_targets")
         }
         for stub in Self.stubs {
-            let imports = branches.flatMap { $0.code.compactMap(importedModule) }
+            let imports = checked.flatMap { $0.code.compactMap(importedModule) }
             #expect(imports.contains { $0 == stub }, "remove Tests/AppleStubs/\(stub).swift")
         }
     }

@@ -1,0 +1,21 @@
+import Foundation
+import Tidemark
+
+// What the guide "On Apple's platforms" shows, in its order.
+
+func connect(_ store: SyncStore, token: @escaping @Sendable () async throws -> String) throws {
+    try store.connect(to: "https://sync.example.com", transport: URLSessionTransport(), token: token)
+}
+
+func pinned(current: Data, next: Data) -> URLSessionTransport {
+    URLSessionTransport(pins: CertificatePins([current, next]))  // DER, from the app's resources
+}
+
+final class Uploading: Sendable {
+    let uploads = BackgroundUploads("com.example.blobs", in: URL.cachesDirectory.appending(path: "uploads"))
+
+    func transport() -> URLSessionTransport { URLSessionTransport(uploads: uploads) }
+
+    /// From `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
+    func woke(_ done: @escaping @Sendable () -> Void) { uploads.finishEvents(done) }
+}

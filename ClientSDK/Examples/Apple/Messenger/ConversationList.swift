@@ -1,0 +1,46 @@
+import Foundation
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+/// All conversations, those with the newest messages first; words are looked for in all of them.
+struct ConversationList: View {
+    let chat: Chat
+    @State private var conversations: [Conversation] = []
+    @State private var hits: [MessageHit] = []
+    @State private var words = ""
+    @State private var isAdding = false
+    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        NavigationStack {
+            List {
+                if words.isEmpty {
+                    ForEach(conversations) { conversation in
+                        NavigationLink(value: conversation.id) {
+                            ConversationRow(conversation: conversation, user: chat.store.account)
+                        }
+                    }
+                } else {
+                    FoundMessages(hits: hits)
+                }
+            }
+            .navigationTitle("Conversations")
+            .navigationDestination(for: UUID.self) { ConversationScreen(chat: chat, id: $0) }
+            .searchable(text: $words)
+            .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store) }
+            .toolbar { Button("New", systemImage: "square.and.pencil") { isAdding = true } }
+            .sheet(isPresented: $isAdding) { OpenConversation(chat: chat) }
+        }
+        .following(0, { chat.conversations.observe(newest: 100) }) {
+            conversations = $0
+        } fail: {
+            problems.shown = "\($0)"
+        }
+        .following(words, { chat.messages.observeSearch(words, in: nil, orderBy: .recency, limit: 50) }) {
+            hits = $0
+        } fail: {
+            problems.shown = "\($0)"
+        }
+    }
+}

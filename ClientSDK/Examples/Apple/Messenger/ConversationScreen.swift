@@ -1,0 +1,49 @@
+import Foundation
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+/// The messages of one conversation, oldest first, with a page more each time that the top is asked for.
+struct ConversationScreen: View {
+    let chat: Chat
+    let id: UUID
+    @State private var messages: [Message] = []
+    @State private var count = 50
+    @State private var typing: Set<UserID> = []
+    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        ScrollView {
+            LazyVStack(alignment: .leading) {
+                if messages.count == count { Button("Older ones") { count += 50 } }
+                ForEach(messages) { message in
+                    MessageRow(chat: chat, message: message)
+                        // Read receipts go out together, after a pause: this is cheap enough for each row.
+                        .onAppear { chat.messages.noteSeen(message) }
+                }
+                if !typing.isEmpty {
+                    Text("\(typing.map(\.text).sorted().joined(separator: ", ")) …").font(.caption)
+                }
+            }
+            .padding(.horizontal)
+        }
+        .defaultScrollAnchor(.bottom)
+        .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store) }
+        .safeAreaInset(edge: .bottom) { Composer(chat: chat, conversation: id) }
+        .following(count, { chat.messages.observe(id, newest: count) }) {
+            messages = $0
+        } fail: {
+            problems.shown = "\($0)"
+        }
+        .task(id: id) { await followTyping() }
+    }
+
+    private func followTyping() async {
+        do {
+            for try await users in chat.typing.observeTyping(in: id) { typing = users }
+        } catch {
+            // Who types is worth no alert.
+            typing = []
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+/// A message with its picture, and what became of it. One that failed stays at its place until it is sent again or given up.
+struct MessageRow: View {
+    let chat: Chat
+    let message: Message
+    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        VStack(alignment: .leading) {
+            Text(message.senderName ?? message.senderID.text).font(.caption)
+            if let attachment = message.attachment, let digest = attachment.blob {
+                BlobPicture(
+                    store: chat.store, digest: digest, scope: ScopeID(record: message.conversationID),
+                    preview: attachment.preview)
+            }
+            if !message.text.isEmpty { Text(message.text) }
+            if message.senderID == chat.store.account { state }
+        }
+    }
+
+    @ViewBuilder private var state: some View {
+        Label(message.status.rawValue, systemImage: symbol).font(.caption)
+        if message.status == .failed {
+            Text(message.failureReason ?? "").font(.caption)
+            HStack {
+                Button("Send again") { problems.attempt { try await chat.messages.retry(message.id) } }
+                // What got no answer may have arrived: only what was refused can be given up.
+                if message.failure != nil {
+                    Button("Discard", role: .destructive) {
+                        problems.attempt { try await chat.messages.discard(message.id) }
+                    }
+                }
+            }
+        }
+    }
+
+    private var symbol: String {
+        switch message.status {
+        case .sending: "clock"
+        case .sent: "checkmark"
+        case .delivered: "checkmark.circle"
+        case .read: "checkmark.circle.fill"
+        case .failed: "exclamationmark.circle"
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+@main struct MessengerApp: App {
+    @State private var messenger = Messenger()
+    @State private var problems = Problems()
+    @Environment(\.scenePhase) private var phase
+
+    var body: some Scene {
+        WindowGroup {
+            Group {
+                if let chat = messenger.chat {
+                    ConversationList(chat: chat).task { await keepUp(chat) }
+                } else {
+                    SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
+                }
+            }
+            .modifier(ProblemAlert(problems: problems))
+        }
+        .onChange(of: phase) { _, phase in messenger.isInFront = phase == .active }
+    }
+
+    /// Tells the others what this device has, and what its user has read.
+    private func keepUp(_ chat: Chat) async {
+        do {
+            try await chat.run()
+        } catch is CancellationError {
+            return
+        } catch {
+            problems.shown = "\(error)"
+        }
+    }
+}

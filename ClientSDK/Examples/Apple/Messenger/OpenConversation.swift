@@ -1,0 +1,25 @@
+import SwiftUI
+import Tidemark
+import TidemarkChat
+
+/// Two people have one direct conversation, also when both open it while they are offline.
+struct OpenConversation: View {
+    let chat: Chat
+    @State private var name = ""
+    @Environment(\.dismiss) private var dismiss
+    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        VStack {
+            TextField("User", text: $name)
+            Button("Open") {
+                problems.attempt {
+                    _ = try await chat.conversations.createDirect(with: UserID(name))
+                    dismiss()
+                }
+            }
+            .disabled(name.isEmpty)
+        }
+        .padding(.horizontal)
+    }
+}

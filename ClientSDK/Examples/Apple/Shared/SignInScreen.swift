@@ -1,0 +1,25 @@
+import SwiftUI
+import Tidemark
+
+/// Where the app connects, and as whom. An app in use asks its own sign-in service for tokens, or the server by
+/// `AccountClient`; this asks for one that `tidemark token --dev --user NAME` prints.
+struct SignIn: Hashable, Sendable {
+    var server = "http://127.0.0.1:8080"
+    var user = ""
+    var token = ""
+}
+
+struct SignInScreen: View {
+    let done: @MainActor (SignIn) -> Void
+    @State private var entered = SignIn()
+
+    var body: some View {
+        VStack {
+            TextField("Server", text: $entered.server)
+            TextField("User", text: $entered.user)
+            TextField("Token", text: $entered.token)
+            Button("Sign in") { done(entered) }.disabled(entered.user.isEmpty || entered.token.isEmpty)
+        }
+        .padding(.horizontal)
+    }
+}

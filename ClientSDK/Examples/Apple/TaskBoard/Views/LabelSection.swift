@@ -1,0 +1,26 @@
+import SwiftUI
+import Tidemark
+
+/// A card's labels, each written when it is switched: two people may do so at the same time.
+struct LabelSection: View {
+    let tasks: TaskBoard
+    let card: Card
+    @State private var name = ""
+    @Environment(Problems.self) private var problems
+
+    var body: some View {
+        Section("Labels") {
+            ForEach(card.labels.union(["urgent", "waiting"]).sorted(), id: \.self) { label in
+                Toggle(label, isOn: Binding(get: { card.labels.contains(label) }, set: { set(label, isOn: $0) }))
+            }
+            TextField("New label", text: $name).onSubmit {
+                if !name.isEmpty { set(name, isOn: true) }
+                name = ""
+            }
+        }
+    }
+
+    private func set(_ label: String, isOn: Bool) {
+        problems.attempt { try await tasks.set(label, on: card.id, isOn: isOn) }
+    }
+}

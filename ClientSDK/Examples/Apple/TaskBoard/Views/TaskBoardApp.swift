@@ -1,0 +1,36 @@
+import Foundation
+import SwiftUI
+import Tidemark
+
+@main struct TaskBoardApp: App {
+    @State private var tasks: TaskBoard?
+    @State private var problems = Problems()
+    @Environment(\.scenePhase) private var phase
+
+    var body: some Scene {
+        WindowGroup {
+            Group {
+                if let tasks {
+                    BoardList(tasks: tasks).environment(\.syncStore, tasks.store)
+                } else {
+                    SignInScreen { sign in problems.attempt { tasks = try await Self.open(sign) } }
+                }
+            }
+            .modifier(ProblemAlert(problems: problems))
+        }
+        .onChange(of: phase) { _, phase in if phase == .active { tasks?.store.resume() } else { tasks?.store.pause() } }
+    }
+
+    /// The schema is the file that the server was started with, among the app's resources. With a newer version of it the
+    /// store brings the device's file up to date when it opens.
+    private static func open(_ sign: SignIn) async throws -> TaskBoard {
+        guard let file = Bundle.main.url(forResource: "board.schema", withExtension: "json") else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        let schema = try Schema(json: Array(try Data(contentsOf: file)))
+        let folder = URL.applicationSupportDirectory.appending(path: "boards")
+        let tasks = try await TaskBoard.open(account: UserID(sign.user), at: folder, schema: schema)
+        try tasks.store.connect(to: sign.server, transport: URLSessionTransport()) { sign.token }
+        return tasks
+    }
+}

@@ -1,0 +1,66 @@
+import Testing
+
+/// Every public call of the SDK stands in a guide: in a block of code, or in the text as code.
+@Suite struct GuideCoverageTests {
+    /// Calls that nobody writes, with who does.
+    private static let exceptions = [
+        "makeAsyncIterator": "`for await` calls it",
+        "encode": "an encoder calls it",
+        "request": "BackgroundRefresh calls it on a scheduler",
+        "cancel": "BackgroundRefresh calls it on a scheduler",
+    ]
+
+    private static let guides = Repository.files.filter { file in
+        file.folder == "ClientSDK/SDK/Tidemark.docc" && !file.path.hasSuffix("Requirements.md")
+    }
+
+    private static var calls: [(name: String, path: String)] {
+        Repository.swiftFiles.filter { $0.path.hasPrefix("ClientSDK/SDK/") }.flatMap { file in
+            DeclarationScan(file).declarations
+                .filter { $0.keyword == "func" && $0.access == "public" && $0.name.first?.isLetter == true }
+                .map { ($0.name, file.path) }
+        }
+    }
+
+    /// The words of what is code on a page.
+    private static func words(_ page: SourceFile) -> Set<Substring> {
+        var isFenced = false
+        var words: Set<Substring> = []
+        for line in page.lines {
+            if line.trimmed.hasPrefix("```") {
+                isFenced.toggle()
+                continue
+            }
+            // Links to symbols have two of them on each side.
+            let text = line.replacing("``", with: "`")
+            let code = isFenced ? [text[...]] : text.split(separator: "`", omittingEmptySubsequences: false).odd
+            for part in code { words.formUnion(part.split { !$0.isLetter && !$0.isNumber && $0 != "_" }) }
+        }
+        return words
+    }
+
+    @Test func `every public call is shown in a guide`() {
+        let shown = Self.guides.reduce(into: Set<Substring>()) { $0.formUnion(Self.words($1)) }
+        let calls = Self.calls
+        #expect(Self.guides.count > 15 && Set(calls.map(\.name)).count > 100)
+        for call in calls where !shown.contains(call.name[...]) && Self.exceptions[call.name] == nil {
+            Issue.record("\(call.path): '\(call.name)' stands in no guide")
+        }
+        for name in Self.exceptions.keys {
+            #expect(
+                calls.contains { $0.name == name } && !shown.contains(name[...]), "'\(name)' is no exception any more")
+        }
+    }
+
+    @Test func `a word outside of code shows no call`() {
+        let page = SourceFile(
+            path: "A.md",
+            text: "Call it and `store.read(id)` then ``Outbox/parked()``\n```swift\ntry await open()\n```\nend")
+        #expect(Self.words(page) == ["store", "read", "id", "Outbox", "parked", "try", "await", "open"])
+    }
+}
+
+extension Array {
+    /// What stands between two separators, where nothing was left out.
+    fileprivate var odd: [Element] { enumerated().filter { !$0.offset.isMultiple(of: 2) }.map(\.element) }
+}
