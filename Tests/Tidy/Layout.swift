@@ -81,6 +81,8 @@ enum Layout {
                 "TidemarkCommandLine",
             ]),
         Direction("ClientSDK/ChatSchema/", may: []),
+        // No database, no network.
+        Direction("ClientSDK/Extension/", may: ["TidemarkModel"]),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
         Direction("ClientSDK/", may: shared + client + ["TidemarkSQLite"]),
     ]
@@ -89,7 +91,7 @@ enum Layout {
     private static let pureServer =
         shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkHub"]
     private static let client = [
-        "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
+        "Tidemark", "TidemarkExtension", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
         "TidemarkTestKit",
     ]
 

@@ -5,6 +5,7 @@ set -euo pipefail
 
 # Folder and module of each target that has such branches. Tests/Tidy compares the list with the code.
 apple_targets=(
+    "ClientSDK/Extension TidemarkExtension"
     "ClientSDK/SDK Tidemark"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
     "Server/Operations TidemarkOperations"

@@ -41,14 +41,22 @@ extension SyncStore {
     }
 
     /// Ends the connection and closes the database; the store is of no use afterwards. Ask `statistics().pending` first.
+    /// Extensions can write for the user no more; what they wrote and is not adopted stays until the same account signs in
+    /// again, except with `nothing`.
     @concurrent public func signOut(keeping kept: Kept) async throws {
         await disconnect()
+        // First: whose what extensions write from now on would be is not known.
+        try sharing?.end(keepsWrites: kept != .nothing)
         if kept == .pending { try database.clearCache() }
         if kept == .nothing { try database.delete() } else { try database.close() }
     }
 
     /// Ends the connection and closes the database, so that another process may open it; the store is of no use afterwards.
-    @concurrent public func close() async throws { try await signOut(keeping: .everything) }
+    /// The user stays signed in for the app's extensions.
+    @concurrent public func close() async throws {
+        await disconnect()
+        try database.close()
+    }
 
     /// Trims the cache from time to time until the task is cancelled.
     func trim(clock: any Clock<Duration> = ContinuousClock()) async {

@@ -113,6 +113,9 @@ extension SyncStore {
                 await trim()
             }
             group.addTask { [self] in await watchOverdue() }
+            if let wishes = sharing?.wishes.values() {
+                group.addTask { [self] in for await _ in wishes { await adoptQuietly() } }
+            }
             group.addTask { await courier.run() }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }

@@ -78,7 +78,9 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .rewound(_, _, let counts):
             rewinds += 1
             reoffered += counts.reoffered
-        case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
+        case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered, .adopted,
+            .spoolSetAside, .sharingFailed:
+            break
         }
     }
 }
