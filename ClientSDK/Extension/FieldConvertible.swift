@@ -20,7 +20,9 @@ extension Bool: FieldConvertible {
 }
 
 extension FieldConvertible where Self: FixedWidthInteger {
+    /// `nil` above what an integer field holds.
     package var fieldValue: FieldValue? { Int64(exactly: self).map { .integer($0) } }
+    /// `nil` for another kind, or out of the type's range.
     package static func from(_ value: FieldValue) -> Self? {
         if case .integer(let number) = value { Self(exactly: number) } else { nil }
     }

@@ -3,7 +3,9 @@ package import TidemarkModel
 /// Encodes a Swift value as a field value.
 package struct FieldEncoder: Encoder {
     private let slot: Slot
+    /// Where in the value it stands.
     package let codingPath: [any CodingKey]
+    /// Nothing: see `Encoder`.
     package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     /// The value of a field, a string or an object for a struct.
@@ -20,16 +22,19 @@ package struct FieldEncoder: Encoder {
         self.codingPath = codingPath
     }
 
+    /// An object: see `Encoder`.
     package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         slot.becomeObject()
         return KeyedEncodingContainer(FieldEncodingMembers(slot: slot, codingPath: codingPath))
     }
 
+    /// An array: see `Encoder`.
     package func unkeyedContainer() -> any UnkeyedEncodingContainer {
         slot.becomeArray()
         return FieldEncodingElements(slot: slot, codingPath: codingPath)
     }
 
+    /// A plain value: see `Encoder`.
     package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 

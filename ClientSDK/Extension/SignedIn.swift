@@ -23,6 +23,7 @@ package struct SignedIn: Hashable, Sendable {
             payload = try SealedFile.read(file, as: .account, bytesMax: bytesMax)
         } catch { throw error.named(file) }
         guard let payload else { return nil }
+        // Whatever is wrong with it, it is none of ours.
         guard let fields = try? JSONReader.read(Array(payload), { try $0.fields() }),
             case .string(let account)? = fields["account"], let account = UserID(checking: account),
             case .string(let schema)? = fields["schema"]
@@ -30,6 +31,7 @@ package struct SignedIn: Hashable, Sendable {
         return SignedIn(account: account, schema: schema)
     }
 
+    /// Tells it, durably.
     package func write(in folder: URL, part: UniqueID) throws(SharingError) {
         let fields: Fields = ["account": .string(account.text), "schema": .string(schema)]
         let payload = Data(FieldValue.object(fields).json.utf8)
@@ -37,6 +39,7 @@ package struct SignedIn: Hashable, Sendable {
             SealedFile.seal(payload, as: .account), to: Self.name, in: folder, part: part.description)
     }
 
+    /// Nobody is signed in from now on.
     package static func remove(in folder: URL) throws(SharingError) {
         let file = folder.appending(path: name)
         guard unlink(file.path) == 0 || errno == ENOENT else {

@@ -33,6 +33,7 @@ package struct SpooledWrite: Hashable, Sendable {
     /// `nil` for what no SDK wrote.
     init?(payload: Data) {
         let count = Self.headBytes(of: payload)
+        // Whatever is wrong with the JSON, no SDK wrote it.
         guard count < payload.count,
             let head = try? JSONReader.read(Array(payload.prefix(count)), { try $0.fields() }),
             case .string(let id)? = head["id"], let id = UniqueID(id),

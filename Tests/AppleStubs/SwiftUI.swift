@@ -14,9 +14,39 @@ extension Never: View {
 @resultBuilder
 public struct ViewBuilder {
     public static func buildBlock<Content: View>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
+        (repeat each Content)
+    > {
+        TupleView(value: (repeat each content))
+    }
+}
+
+public struct TupleView<Value>: View {
+    public var value: Value
+    public typealias Body = Never
+    public var body: Never { preconditionFailure() }
+}
+
+public struct List<Content: View>: View {
+    public init(@ViewBuilder content: () -> Content) {}
+    public typealias Body = Never
+    public var body: Never { preconditionFailure() }
+}
+
+public struct ForEach<Data: RandomAccessCollection, Content: View>: View where Data.Element: Identifiable {
+    public init(_ data: Data, @ViewBuilder content: @escaping (Data.Element) -> Content) {}
+    public typealias Body = Never
+    public var body: Never { preconditionFailure() }
+}
+
+public struct Button: View {
+    public init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {}
+    public typealias Body = Never
+    public var body: Never { preconditionFailure() }
 }
 
 public struct Text: View {
+    public init<S: StringProtocol>(_ content: S) {}
     public typealias Body = Never
     public var body: Never { preconditionFailure() }
 }
@@ -36,6 +66,11 @@ extension Label where Title == Text, Icon == Image {
 }
 
 extension View {
+    nonisolated public func task<T: Equatable>(
+        id value: T, priority: TaskPriority = .userInitiated,
+        @_inheritActorContext _ action: @escaping @Sendable () async -> Void
+    ) -> some View { self }
+
     nonisolated public func task(
         priority: TaskPriority = .userInitiated, @_inheritActorContext _ action: @escaping @Sendable () async -> Void
     ) -> some View { self }

@@ -91,8 +91,8 @@ enum Layout {
     private static let pureServer =
         shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkHub"]
     private static let client = [
-        "Tidemark", "TidemarkExtension", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
-        "TidemarkTestKit",
+        "Tidemark", "TidemarkExtension", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema",
+        "TidemarkRepairShop", "TidemarkTestKit",
     ]
 
     /// Every prefix of these tables, with the table that it stands in.

@@ -11,7 +11,8 @@ extension SyncStore {
     /// True while records of a scope are still to come, now and after each change: what is here of it may refer to what is
     /// not. False for a scope that is not held, such as one that was opened here and is not at the server yet.
     public func isFilling(_ scope: ScopeID) -> LiveValues<Bool> {
-        LiveValues(database, fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
+        LiveValues(
+            database, of: ObservationOrigin("filling"), fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
     }
 
     /// Evicts what the cache's policy does not keep. Happens by itself while connected.

@@ -17,6 +17,7 @@ extension SyncStore {
             }
             diagnostics.unindexed = database.unindexed.current
             diagnostics.sharing = sharing
+            diagnostics.activeObservations = database.changes.active
             return diagnostics
         }
     }

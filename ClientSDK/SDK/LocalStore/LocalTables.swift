@@ -140,6 +140,10 @@ enum LocalTables {
         CREATE TABLE IF NOT EXISTS tidemark_spooled (
             id TEXT PRIMARY KEY NOT NULL
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_keeping (
+            scope TEXT PRIMARY KEY NOT NULL,
+            rows INTEGER
+        ) WITHOUT ROWID;
         """
 
     /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is

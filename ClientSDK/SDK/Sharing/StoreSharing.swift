@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 import TidemarkExtension
 import TidemarkModel
@@ -40,6 +41,12 @@ final class StoreSharing: Sendable {
                 try PublishedFiles.remove(in: folder.url)
                 try signedIn.write(in: folder.url, part: part)
             }
+            #if canImport(Darwin)
+            // On another device the same writes would come from another client, and count twice.
+            var (url, values) = (folder.url, URLResourceValues())
+            values.isExcludedFromBackup = true
+            try url.setResourceValues(values)
+            #endif
             state.isAnnounced = true
         }
     }

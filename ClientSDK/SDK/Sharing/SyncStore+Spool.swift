@@ -5,7 +5,7 @@ import TidemarkModel
 
 extension SyncStore {
     /// Takes what the app's extensions wrote into the outbox, in its order, each write once: also when the process is killed
-    /// in the middle. Happens by itself when the store opens, in `resume()` while connected, and before each `syncNow()` and
+    /// in the middle. Happens by itself when the store opens, with `connect`, in `resume()` while connected, and before each `syncNow()` and
     /// `runOnce(deadline:)`; call it when the app comes to the foreground without them.
     ///
     ///     let adoption = try await store.adoptSpool()

@@ -11,10 +11,7 @@ import TidemarkExtension
     private static let kills = Int(ProcessInfo.processInfo.environment["SPOOL_KILLS"] ?? "") ?? 20
 
     @Test(.timeLimit(.minutes(10)))
-    func
-        `an extension that is killed while it spools loses and repeats nothing, nor does an app that is killed while it adopts`()
-        async throws
-    {
+    func `an extension that is killed while it spools loses and repeats nothing`() async throws {
         let ground = try SpoolGround()
         let box = SpooledBox(people: ["ann"])
         let store = try await ground.open()

@@ -159,7 +159,8 @@ import TidemarkModel
         #expect(try await store.diagnostics().sharing?.setAside.count == 1)
         try await store.close()
         let text = TestSchema.text.replacing(
-            "\"people\": {", with: "\"elsewhere\": {\"scope\": \"self\", \"fields\": {}}, \"people\": {")
+            "\"people\": {\"scope\"",
+            with: "\"elsewhere\": {\"scope\": {\"shared\": \"directory\"}, \"fields\": {}}, \"people\": {\"scope\"")
         let newer = try await bench.open(Bench.user, text)
         #expect(try await newer.diagnostics().sharing?.setAside == [])
         #expect(try await newer.waiting().count == 2)
@@ -186,7 +187,7 @@ import TidemarkModel
         let store = try await bench.open()
         #expect(try await store.texts() == ["fits"])
         let parked = try await store.outbox.parked()
-        #expect(parked.map(\.rejection.code) == [.invalid, .notFound])
+        #expect(parked.map(\.rejection.code) == [.tooLarge, .notFound])
         #expect(parked.first?.id == id && parked.first?.export().contains(text) == true)
         try await parked[0].edit { mutations in
             guard case .create(var fields) = mutations[0].action else { return }
@@ -300,7 +301,7 @@ import TidemarkModel
         await store.runOnce(deadline: .seconds(5))
         #expect(try await store.texts() == ["round"])
         store.pause()
-        try store.connect(to: "http://127.0.0.1:1", transport: NoTransport()) { "token" }
+        try store.connect(to: "http://127.0.0.1:1", transport: NobodyThere()) { "token" }
         try bench.write("foreground")
         store.resume()
         for try await texts in store.observe({ try $0.models(Note.self, "").compactMap(\.text) }) where texts.count == 2
@@ -310,15 +311,6 @@ import TidemarkModel
         }
         await store.disconnect()
     }
-}
-
-/// Nobody is reached.
-private struct NoTransport: Transport {
-    struct Unreachable: Error {}
-
-    func connect(to url: String) async throws -> any TransportConnection { throw Unreachable() }
-
-    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer { throw Unreachable() }
 }
 
 /// A collection that the schema does not have.
