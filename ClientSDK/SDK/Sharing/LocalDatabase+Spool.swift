@@ -5,7 +5,7 @@ import TidemarkModel
 
 extension LocalDatabase {
     /// Takes the next writes of the spool into the outbox, in their order, all in one SQLite transaction; each is noted, so
-    /// that it is adopted once, whenever the process ends.
+    /// that it is adopted once, whenever the process ends.
     ///
     /// The folder is looked at inside the transaction: whoever else adopts has either noted a write before, or looks after.
     /// - Parameter past: names that this adoption has looked at.

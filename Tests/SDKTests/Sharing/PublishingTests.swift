@@ -116,6 +116,8 @@ import TidemarkModel
         }
         for length in 1..<whole.count { #expect(try code(whole.prefix(length)) == .damaged) }
         #expect(try code(Data("hello\n".utf8)) == .damaged)
+        #expect(
+            try code(Data(String(decoding: whole, as: UTF8.self).replacing("whole", with: "whale").utf8)) == .damaged)
         let text = String(decoding: whole, as: UTF8.self)
         #expect(try code(Data(text.replacing("published 1", with: "published 7", maxReplacements: 1).utf8)) == .newer)
         #expect(try code(whole) == nil)
