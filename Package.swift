@@ -6,6 +6,7 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18)],
     products: [
         .library(name: "Tidemark", targets: ["Tidemark"]),
+        .library(name: "TidemarkExtension", targets: ["TidemarkExtension"]),
         .library(name: "TidemarkNIOTransport", targets: ["TidemarkNIOTransport"]),
         .library(name: "TidemarkChat", targets: ["TidemarkChat"]),
         .library(name: "TidemarkRepairShop", targets: ["TidemarkRepairShop"]),
@@ -191,11 +192,13 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], path: "Server/Daemon"),
 
+        // What extensions of an app link: no database, no network.
+        .target(name: "TidemarkExtension", dependencies: ["TidemarkModel"], path: "ClientSDK/Extension"),
         // What apps link.
         .target(
             name: "Tidemark",
             dependencies: [
-                "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
+                "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
@@ -204,6 +207,7 @@ let package = Package(
             exclude: [
                 "Joins/JOINS.md", "LocalStore/DURABLE.md", "Observation/PULL.md", "Outbox/ACCESS.md",
                 "Repositories/KEYPATHS.md", "Search/MERGING.md",
+                "Sharing/SPOOL.md",
             ]),
         .target(
             name: "TidemarkNIOTransport",
@@ -343,7 +347,7 @@ let package = Package(
         .testTarget(
             name: "SDKTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
+                "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkSQLite", "TidemarkWire",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
@@ -382,12 +386,15 @@ let package = Package(
             dependencies: [
                 "Tidemark", "TidemarkNIOTransport", .product(name: "Logging", package: "swift-log"),
             ], path: "Tests/StormWriter"),
+        // An app's extension that the suite kills.
+        .executableTarget(name: "SpoolWriter", dependencies: ["TidemarkExtension"], path: "Tests/SpoolWriter"),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "StormWriter", "ChatExample", "RepairShopExample",
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkChat", "TidemarkNIOTransport",
-                "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon", "TidemarkTerminal",
+                "StormWriter", "SpoolWriter", "ChatExample", "RepairShopExample",
+                "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkChat",
+                "TidemarkNIOTransport", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon",
+                "TidemarkTerminal",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
@@ -425,7 +432,7 @@ let package = Package(
             path: "Tests/TestKitTests"),
         .testTarget(
             name: "GuideTests",
-            dependencies: ["Tidemark", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit"],
+            dependencies: ["Tidemark", "TidemarkExtension", "TidemarkChat", "TidemarkNIOTransport", "TidemarkTestKit"],
             path: "Tests/GuideTests", exclude: ["printed.schema.json"]),
         .testTarget(name: "TidyTests", path: "Tests/Tidy"),
     ],

@@ -1,6 +1,9 @@
 // On Apple's platforms these are in Foundation itself; elsewhere Foundation is without them.
 @_exported import Foundation
 
+// The C library comes with it.
+public let F_FULLFSYNC: Int32 = 51
+
 public struct URLRequest: Sendable {
     public enum CachePolicy: UInt, Sendable {
         case useProtocolCachePolicy

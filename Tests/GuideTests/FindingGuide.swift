@@ -44,3 +44,10 @@ func look(through cards: Repository<Card>, of board: UUID) async throws {
         if history.hasOlder, !history.isLoading { try await cards.loadOlder(in: ScopeID(record: board), count: 50) }
     }
 }
+
+func keep(_ store: SyncStore, _ board: UUID, _ archive: UUID) async throws {
+    try await store.keep(.pinned, of: ScopeID(record: board))  // nothing of it goes, until it is said otherwise
+    try await store.keep(.newest(200), of: ScopeID(record: archive))  // its own budget, of each collection
+    try await store.evict(scope: ScopeID(record: archive), keepingLast: 50)  // now, and of no other
+    for usage in try await store.usage().prefix(10) { print(usage.scope, usage.records, usage.bytes, usage.keeping) }
+}

@@ -9,7 +9,7 @@ import Testing
     static let guides = [
         "Start", "Adding", "Writing", "Finding", "Filters", "Observing", "Conflicts", "Migrations", "Testing",
         "Background",
-        "Files", "Accounts",
+        "Files", "Accounts", "Extensions",
         "Leaving", "Ephemerals", "Support", "Moving", "Types", "Batches", "Parked",
     ]
     /// Pages whose code stands in another one's file.
@@ -39,7 +39,7 @@ import Testing
         let manifest = try String(
             contentsOf: Self.here.appending(path: "../../Package.swift").standardizedFileURL, encoding: .utf8)
         let named = page.matches(of: /\.product\(name: "(\w+)", package: "(\w+)"\)/)
-        #expect(named.count == 4)
+        #expect(named.count == 5)
         for product in named {
             #expect(manifest.contains(".library(name: \"\(product.1)\""), "\(product.1)")
             #expect(manifest.contains("name: \"\(product.2)\""), "\(product.2)")

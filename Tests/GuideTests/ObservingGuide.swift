@@ -16,6 +16,10 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
     }
     for try await rows in counts { print(rows.count) }
 
+    for observation in try await store.diagnostics().activeObservations ?? [] where observation.count > 20 {
+        print("\(observation.what): \(observation.count), from \(observation.file):\(observation.line)")
+    }
+
     for try await all in tasks.observe(where: nil, in: ScopeID(record: list), whenFilled: true) { print(all.count) }
 
     for try await isFilling in store.isFilling(ScopeID(record: list)) { print(isFilling ? "loading" : "all here") }

@@ -67,6 +67,10 @@ private struct PaintedConversations: ConversationRepository {
     func createGroup(name: String, imageURL: URL?, members: Set<UserID>) async throws -> Conversation { conversation }
     func changeMembers(of group: UUID, adding: Set<UserID>, removing: Set<UserID>) async throws {}
     func leave(_ group: UUID) async throws {}
+    func delete(_ conversation: UUID) async throws {}
+    func observePresence(in conversation: UUID) -> AsyncStream<[UserID: Presence]> {
+        AsyncStream { $0.yield([UserID("bob"): .online]) }
+    }
     func rename(_ group: UUID, to name: String) async throws {}
     func setImage(of group: UUID, to url: URL?) async throws {}
 }

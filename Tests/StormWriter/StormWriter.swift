@@ -7,10 +7,15 @@ import TidemarkNIOTransport
 ///
 ///     StormWriter URL TOKEN FOLDER SCHEMA CONVERSATION LAST [blobs]
 ///
+/// Or an app that adopts what its extension spools, again and again:
+///
+///     StormWriter adopt FOLDER SHARED SCHEMA
+///
 /// With `blobs`, each message is written together with bytes of its own. It goes on after the last message that its database holds. With the last one written and settled it ends.
 @main enum StormWriter {
     static func main() async throws {
         let arguments = CommandLine.arguments.dropFirst()
+        if arguments.first == "adopt", arguments.count == 4 { return try await adopt(Array(arguments.dropFirst())) }
         let hasBlobs = arguments.count == 7 && arguments.last == "blobs"
         guard arguments.count == 6 || hasBlobs, let conversation = UUID(uuidString: CommandLine.arguments[5]),
             let last = Int64(CommandLine.arguments[6])
@@ -43,6 +48,18 @@ import TidemarkNIOTransport
         let parked = try await store.outbox.parked().count
         say("done \(try await messages.readAll(in: ScopeID(record: conversation)).count) parked \(parked)")
         await store.disconnect()
+    }
+
+    private static func adopt(_ arguments: [String]) async throws {
+        let schema = try Schema(json: Array(try Data(contentsOf: URL(filePath: arguments[2]))))
+        let store = try await SyncStore.open(
+            account: UserID("ann"), at: URL(filePath: arguments[0]), schema: schema,
+            shared: SharedFolder(URL(filePath: arguments[1])))
+        say("adopted")
+        while true {
+            let count = try await store.adoptSpool().adopted.count
+            if count > 0 { say("adopted \(count)") }
+        }
     }
 
     /// What goes with a message: other bytes for each, 8 to 200 KB.

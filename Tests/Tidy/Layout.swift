@@ -83,6 +83,8 @@ enum Layout {
                 "TidemarkCommandLine",
             ]),
         Direction("ClientSDK/ChatSchema/", may: []),
+        // No database, no network.
+        Direction("ClientSDK/Extension/", may: ["TidemarkModel"]),
         Direction("ClientSDK/TestKit/", may: pureServer + client),
         Direction("ClientSDK/", may: shared + client + ["TidemarkSQLite"]),
     ]
@@ -91,8 +93,8 @@ enum Layout {
     private static let pureServer =
         shared + ["TidemarkStore", "TidemarkSequencer", "TidemarkHub"]
     private static let client = [
-        "Tidemark", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema", "TidemarkRepairShop",
-        "TidemarkTestKit",
+        "Tidemark", "TidemarkExtension", "TidemarkNIOTransport", "TidemarkChat", "TidemarkChatSchema",
+        "TidemarkRepairShop", "TidemarkTestKit",
     ]
 
     /// Every prefix of these tables, with the table that it stands in.

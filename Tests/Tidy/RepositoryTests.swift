@@ -8,6 +8,24 @@ import Testing
         #expect(Repository.exists("Tests/Tidy") && !Repository.exists("Tests/Untidy"))
     }
 
+    @Test func `the top level is the package, its three parts, tests, deployment and a page`() {
+        let names = Set(Repository.files.compactMap { $0.path.split(separator: "/").first.map(String.init) })
+        let parts: Set = ["Package.swift", "Server", "ClientSDK", "Shared", "Tests", "deploy", "README.md"]
+        // What else there is begins with a dot.
+        #expect(names.filter { !$0.hasPrefix(".") } == parts)
+    }
+
+    @Test func `the system's libraries are asked for wherever the package is built`() throws {
+        for path in ["deploy/Dockerfile", "deploy/lib/packages.sh"] {
+            let file = try #require(Repository.files.first { $0.path == path })
+            for library in ["libpq-dev", "libsqlite3-dev"] {
+                #expect(file.lines.contains { $0.contains(library) }, "\(path): \(library)")
+            }
+        }
+        let manifest = try #require(Repository.files.first { $0.path == "Package.swift" })
+        #expect(manifest.lines.contains { $0.contains(".apt([\"libpq-dev\"])") })
+    }
+
     @Test func `an allowance exempts its own file from its own rule, and nothing else`() {
         let rule = Rule(name: "size") { [$0.finding(0, "too large")] }
         let files = ["Server/A.swift", "Server/B.swift"].map { SourceFile(path: $0, text: "") }

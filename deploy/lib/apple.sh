@@ -7,6 +7,7 @@ set -euo pipefail
 # Folders and module of each target that has such branches or imports such a module, what others import first. Tests/Tidy
 # compares the list with the code.
 apple_targets=(
+    "ClientSDK/Extension TidemarkExtension"
     "ClientSDK/SDK Tidemark"
     "Server/EmbeddedStore TidemarkEmbeddedStore"
     "Server/Operations TidemarkOperations"

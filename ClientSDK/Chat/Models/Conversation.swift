@@ -27,12 +27,14 @@ public struct Conversation: Hashable, Sendable, Identifiable {
     /// Server time of the last change of the conversation itself; `nil` until it is committed.
     public let updated: Date?
     public let syncState: RecordState
+    /// How the sending of what the user changed about it goes, with attempts and the last of them; `nil` when nothing waits.
+    public let sending: PendingWrite?
 
     public init(
         id: UUID, kind: Kind, participants: [Participant], adminIDs: Set<UserID> = [], name: String? = nil,
         imageURL: URL? = nil, creator: UserID, lastMessage: MessageSummary? = nil,
         unread: Unread = Unread(count: 0, isExact: true), created: Date, updated: Date? = nil,
-        syncState: RecordState = .synced
+        syncState: RecordState = .synced, sending: PendingWrite? = nil
     ) {
         self.id = id
         self.kind = kind
@@ -46,6 +48,7 @@ public struct Conversation: Hashable, Sendable, Identifiable {
         self.created = created
         self.updated = updated
         self.syncState = syncState
+        self.sending = sending
     }
 
     /// The group's name, or what the others are called.

@@ -7,7 +7,7 @@ public struct User: Hashable, Sendable, Identifiable {
     public let displayName: String
     public let email: String?
     public let imageURL: URL?
-    /// From the server only; `nil` when it tells nothing.
+    /// From the server only; `nil` when it tells nothing. Who is there now is told by `UserRepository.observePresence(_:)`.
     public let presence: String?
     /// From the server only.
     public let lastSeen: Date?
@@ -15,10 +15,14 @@ public struct User: Hashable, Sendable, Identifiable {
     /// Server time of the last change; `nil` until it is committed.
     public let updated: Date?
     public let syncState: RecordState
+    /// How the sending of what the user changed about themselves goes, with attempts and the last of them; `nil` when nothing
+    /// waits, and for others.
+    public let sending: PendingWrite?
 
     public init(
         id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, presence: String? = nil,
-        lastSeen: Date? = nil, created: Date, updated: Date? = nil, syncState: RecordState = .synced
+        lastSeen: Date? = nil, created: Date, updated: Date? = nil, syncState: RecordState = .synced,
+        sending: PendingWrite? = nil
     ) {
         self.id = id
         self.displayName = displayName
@@ -29,6 +33,7 @@ public struct User: Hashable, Sendable, Identifiable {
         self.created = created
         self.updated = updated
         self.syncState = syncState
+        self.sending = sending
     }
 }
 

@@ -36,7 +36,7 @@ extension UserRecord {
 
 extension User {
     /// `nil` for a record that is not its author's own: anybody may create records here, but only one id is theirs.
-    init?(_ record: UserRecord) {
+    init?(_ record: UserRecord, sending: PendingWrite? = nil) {
         guard let author = record.author.map({ UserID($0) }), record.id == ChatID.profile(of: author) else {
             return nil
         }
@@ -49,5 +49,14 @@ extension User {
         created = record.createdTime ?? .distantPast
         updated = record.serverTime
         syncState = record.syncState ?? .pending
+        self.sending = sending
+    }
+
+    /// The profiles that a snapshot shows, each with how its sending goes.
+    static func users(_ records: [UserRecord], _ snapshot: StoreSnapshot) throws -> [User] {
+        let waiting = records.filter { ($0.syncState ?? .pending) != .synced }
+        let writes = try snapshot.pendingWrites(to: waiting.map(\.id), of: UserRecord.collection)
+        let sendings = Dictionary(writes.map { (UUID($0.key.id), $0.value) }, uniquingKeysWith: { _, last in last })
+        return records.compactMap { User($0, sending: sendings[$0.id]) }
     }
 }

@@ -27,12 +27,15 @@ struct ConversationList: Sendable {
                 + (chosen.map { [$0] } ?? []), as: Row.self)
         let records = try snapshot.models(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
         let recordByID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let waiting = records.filter { ($0.syncState ?? .pending) != .synced }.map(\.id)
+        let writes = try snapshot.pendingWrites(to: waiting, of: ConversationRecord.collection)
+        let sendings = Dictionary(writes.map { (UUID($0.key.id), $0.value) }, uniquingKeysWith: { _, last in last })
         let profiles = try profiles(of: Set(records.flatMap(\.participantIds)), snapshot)
         return rows.compactMap { row in
             recordByID[row.id].map { record in
                 Conversation(
                     record, profiles: profiles, account: snapshot.account, lastMessage: MessageSummary(row),
-                    unread: unread(row))
+                    unread: unread(row), sending: sendings[row.id])
             }
         }
     }
@@ -113,7 +116,7 @@ struct ConversationList: Sendable {
 extension Conversation {
     fileprivate init(
         _ record: ConversationRecord, profiles: [UserID: User], account: UserID, lastMessage: MessageSummary?,
-        unread: Unread
+        unread: Unread, sending: PendingWrite?
     ) {
         id = record.id
         // Whatever it calls itself: what others read as well is not between two.
@@ -132,6 +135,7 @@ extension Conversation {
         created = record.createdTime ?? .distantPast
         updated = record.serverTime
         syncState = record.syncState ?? .pending
+        self.sending = sending
     }
 }
 

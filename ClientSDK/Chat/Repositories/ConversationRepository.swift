@@ -30,6 +30,15 @@ public protocol ConversationRepository: Sendable {
     /// - Throws: `ChatError.direct` or `notFound`.
     func leave(_ group: UUID) async throws
 
+    /// Deletes a conversation with all that was said in it. It is gone from the list at once; its messages and receipts go
+    /// from this device and everybody's when the server has it. Who opened it may; what others write meanwhile is refused.
+    ///
+    /// - Throws: `ChatError.notFound`, or `StoreError` with `refused(.forbidden)` for whoever may not.
+    func delete(_ conversation: UUID) async throws
+
+    /// Who of a conversation is there, by user, now and after each change; nobody is while there is no connection.
+    func observePresence(in conversation: UUID) -> AsyncStream<[UserID: Presence]>
+
     /// Gives a group another name.
     ///
     /// - Throws: `ChatError.direct` or `notFound`.

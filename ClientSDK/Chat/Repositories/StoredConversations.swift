@@ -90,6 +90,18 @@ struct StoredConversations: ConversationRepository {
         try await changeMembers(of: group, adding: [], removing: [store.account])
     }
 
+    func delete(_ conversation: UUID) async throws {
+        do {
+            try await store.repository(ConversationRecord.self).delete(conversation)
+        } catch let error as StoreError where [.refused(.notFound), .refused(.gone)].contains(error.code) {
+            throw ChatError.notFound
+        }
+    }
+
+    func observePresence(in conversation: UUID) -> AsyncStream<[UserID: Presence]> {
+        store.presence(in: ScopeID(record: conversation))
+    }
+
     func rename(_ group: UUID, to name: String) async throws { try await edit(group) { $0.name = name } }
 
     func setImage(of group: UUID, to url: URL?) async throws { try await edit(group) { $0.imageURL = url } }

@@ -9,19 +9,22 @@ struct StoredUsers: UserRepository {
 
     func observe() -> LiveValues<[User]> {
         store.observe { snapshot in
-            try snapshot.models(UserRecord.self, where: .all, order: [.by(\.displayName), .by(\.id)])
-                .compactMap { User($0) }
+            let records = try snapshot.models(UserRecord.self, where: .all, order: [.by(\.displayName), .by(\.id)])
+            return try User.users(records, snapshot)
         }
     }
 
     func observe(_ user: UserID) -> LiveValues<User?> {
-        store.observe { snapshot in
-            try snapshot.read(UserRecord.self, ChatID.profile(of: user)).flatMap { User($0) }
-        }
+        store.observe { try Self.user(user, $0) }
     }
 
     func read(_ user: UserID) async throws -> User? {
-        try await store.repository(UserRecord.self).read(ChatID.profile(of: user)).flatMap { User($0) }
+        try await store.read { try Self.user(user, $0) }
+    }
+
+    private static func user(_ user: UserID, _ snapshot: StoreSnapshot) throws -> User? {
+        let record = try snapshot.read(UserRecord.self, ChatID.profile(of: user))
+        return try User.users(record.map { [$0] } ?? [], snapshot).first
     }
 
     func observePresence(_ user: UserID) -> PresenceUpdates { PresenceUpdates(store, user) }

@@ -69,7 +69,8 @@ public struct Blobs: Sendable {
     /// Where the bytes are, now and after each change.
     public func status(of digest: BlobDigest, in scope: ScopeID) -> LiveValues<BlobStatus> {
         let key = BlobKey(scope: scope, digest: digest)
-        return LiveValues(store.database, fetch: { try BlobTable(db: $0).status(key) }, map: { $0 })
+        return LiveValues(
+            store.database, of: ObservationOrigin("blob"), fetch: { try BlobTable(db: $0).status(key) }, map: { $0 })
     }
 
     /// What is not at the server yet, oldest first, with what was refused.

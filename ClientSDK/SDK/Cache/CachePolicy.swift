@@ -8,8 +8,9 @@ import TidemarkModel
 ///     let store = try await SyncStore.open(account: user, at: folder, schema: schema, cache: cache)
 ///
 /// It concerns collections whose records belong to a scope by a field, such as the messages of conversations; scopes' own
-/// records and shared ones are always here. What is not sent yet, and what that refers to, is never evicted. What was
-/// evicted comes back only when it is asked for with `Repository.loadOlder`.
+/// records and shared ones are always here. What is not sent yet, and what that refers to, is never evicted, nor is what
+/// `SyncStore.keep(_:of:)` pins; a scope may have a number of its own there. What was evicted comes back only when it is
+/// asked for with `Repository.loadOlder`.
 public struct CachePolicy: Hashable, Sendable {
     /// How far back a scope is filled by itself.
     public enum Filling: Hashable, Sendable {

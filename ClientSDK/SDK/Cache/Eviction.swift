@@ -33,7 +33,18 @@ struct Eviction {
         if let rows = policy.rowsMax {
             for collection in collections { count += try evict(collection, beyond: rows) }
         }
+        for (scope, rows) in try KeepingTable(db: db).bounded() { count += try evict(scope, keepingLast: rows) }
         if let bytes = policy.bytesMax { count += try evict(above: bytes) }
+        return try finish(count)
+    }
+
+    /// The same for one scope alone, whatever the policy says.
+    mutating func run(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
+        guard try KeepingTable(db: db).keeping(of: scope) != .pinned else { return 0 }
+        return try finish(evict(scope, keepingLast: rows))
+    }
+
+    private func finish(_ count: Int) throws -> Int {
         for scope in scopes where try ScopeTable(db: db).endIfFilled(scope) { try records.sweep(scope) }
         if count > 0 {
             try ScopeTable(db: db).noteChange()
@@ -44,9 +55,23 @@ struct Eviction {
 
     // MARK: What goes
 
+    private mutating func evict(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
+        var count = 0
+        for collection in collections {
+            let table = CollectionTable.quoted(collection.name)
+            guard let floor = try rows > 0 ? newest(rows, of: scope, table) : next(of: scope, table) else { continue }
+            count += try raise(collection, scope, to: floor)
+        }
+        return count
+    }
+
     private mutating func evict(_ collection: CollectionSchema, beyond rows: Int) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
-        let crowded = "SELECT scope FROM \(table) GROUP BY scope HAVING count(server_id) > ?"
+        // Those with a number of their own come by themselves.
+        let crowded = """
+            SELECT scope FROM \(table) WHERE scope NOT IN (SELECT scope FROM tidemark_keeping)
+            GROUP BY scope HAVING count(server_id) > ?
+            """
         var count = 0
         for row in try db.all(crowded, [rows]) {
             let scope = ScopeID(try row.text(0))
@@ -60,7 +85,10 @@ struct Eviction {
         _ collection: CollectionSchema, createdBefore cutoff: Milliseconds, newestKept: Int
     ) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
-        let old = "SELECT DISTINCT scope FROM \(table) WHERE created_time < ? AND state = 'synced'"
+        let old = """
+            SELECT DISTINCT scope FROM \(table)
+            WHERE created_time < ? AND state = 'synced' AND scope NOT IN (\(KeepingTable.pinned))
+            """
         let young = """
             SELECT coalesce(min(server_id) FILTER (WHERE created_time >= ?), max(server_id) + 1) FROM \(table)
             WHERE scope = ?
@@ -111,6 +139,11 @@ struct Eviction {
             LIMIT 1 OFFSET ?
             """
         return try db.first(sql, [scope.text, max(0, rows - 1)])?.integer(0)
+    }
+
+    /// The birth number after all that are here; `nil` when there are none.
+    private func next(of scope: ScopeID, _ table: String) throws -> SequenceNumber? {
+        try db.first("SELECT max(server_id) + 1 FROM \(table) WHERE scope = ?", [scope.text])?.optionalInteger(0)
     }
 
     private mutating func raise(

@@ -30,7 +30,9 @@ public struct History: Hashable, Sendable {
 extension Repository {
     /// How far back the scope's records are here, now and after each change. Show "more" while `hasOlder`.
     public func history(of scope: ScopeID) -> LiveValues<History> {
-        LiveValues(store.database, fetch: { try History.fetch($0, Model.collection, scope) }, map: { $0 })
+        LiveValues(
+            store.database, of: ObservationOrigin("older \(Model.collection)"),
+            fetch: { try History.fetch($0, Model.collection, scope) }, map: { $0 })
     }
 
     /// Asks for older records of a scope: those that the cache's filling left at the server, and those that were evicted.

@@ -9,9 +9,18 @@ extension LocalDatabase {
     /// - Returns: how many records went.
     @discardableResult
     package func evict(_ policy: CachePolicy? = nil, now: Milliseconds) throws -> Int {
+        try evict(policy) { eviction in try eviction.run(now: now) }
+    }
+
+    /// The same for one scope alone.
+    func evict(_ scope: ScopeID, keepingLast rows: Int) throws -> Int {
+        try evict(nil) { eviction in try eviction.run(scope, keepingLast: rows) }
+    }
+
+    private func evict(_ policy: CachePolicy?, _ run: (inout Eviction) throws -> Int) throws -> Int {
         try change { db in
             var eviction = try Eviction(self, db, policy: policy ?? limits.cache)
-            let count = try eviction.run(now: now)
+            let count = try run(&eviction)
             // What stays below a floor is not compared any more.
             if try count > 0 && ComparisonTable(db: db).isFilling { try CopyFilling(self, db).fetchUncompared() }
             return count

@@ -11,7 +11,8 @@ extension SyncStore {
     /// True while records of a scope are still to come, now and after each change: what is here of it may refer to what is
     /// not. False for a scope that is not held, such as one that was opened here and is not at the server yet.
     public func isFilling(_ scope: ScopeID) -> LiveValues<Bool> {
-        LiveValues(database, fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
+        LiveValues(
+            database, of: ObservationOrigin("filling"), fetch: { try ScopeTable(db: $0).isFilling(scope) }, map: { $0 })
     }
 
     /// Evicts what the cache's policy does not keep. Happens by itself while connected.
@@ -41,14 +42,22 @@ extension SyncStore {
     }
 
     /// Ends the connection and closes the database; the store is of no use afterwards. Ask `statistics().pending` first.
+    /// Extensions can write for the user no more; what they wrote and is not adopted stays until the same account signs in
+    /// again, except with `nothing`.
     @concurrent public func signOut(keeping kept: Kept) async throws {
         await disconnect()
+        // First: whose what extensions write from now on would be is not known.
+        try sharing?.end(keepsWrites: kept != .nothing)
         if kept == .pending { try database.clearCache() }
         if kept == .nothing { try database.delete() } else { try database.close() }
     }
 
     /// Ends the connection and closes the database, so that another process may open it; the store is of no use afterwards.
-    @concurrent public func close() async throws { try await signOut(keeping: .everything) }
+    /// The user stays signed in for the app's extensions.
+    @concurrent public func close() async throws {
+        await disconnect()
+        try database.close()
+    }
 
     /// Trims the cache from time to time until the task is cancelled.
     func trim(clock: any Clock<Duration> = ContinuousClock()) async {

@@ -95,7 +95,7 @@ extension SyncStore {
     /// The same, now and after each change.
     public var openConflicts: LiveValues<[RecordConflict]> {
         LiveValues(
-            database, fetch: { [database] in try database.conflicts($0) },
+            database, of: ObservationOrigin("conflicts"), fetch: { [database] in try database.conflicts($0) },
             map: { stored in stored.map { RecordConflict(store: self, stored: $0) } })
     }
 }

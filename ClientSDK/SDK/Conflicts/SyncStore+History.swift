@@ -25,7 +25,7 @@ extension SyncStore {
         let key = RecordKey(collection: collection, id: UniqueID(id))
         syncing.askHistory(of: key)
         return LiveValues(
-            database, fetch: { try HistoryTable(db: $0).entries(of: key) },
+            database, of: ObservationOrigin("history"), fetch: { try HistoryTable(db: $0).entries(of: key) },
             map: { [account] stored in stored.map { HistoryEntry($0, account: account) } })
     }
 

@@ -45,6 +45,11 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     /// Filters of this process that no index answers, by collection and fields: each such read goes through all records
     /// of a scope or of the collection. None in a file that is only looked into.
     public var unindexed: [UnindexedFilter]
+    /// Observations of this process that run, by what they read and where they began; the diagnostics read none themselves.
+    /// `nil` in a file that is only looked into.
+    public var activeObservations: [ActiveObservation]?
+    /// What the app shares with its extensions; `nil` without a shared folder, and in a file that is only looked into.
+    public var sharing: SharingState?
     /// How the copy compared with the server; `nil` before the first time.
     public var comparison: Comparison?
     /// What happened when the file before this one was found damaged; `nil` when none was.

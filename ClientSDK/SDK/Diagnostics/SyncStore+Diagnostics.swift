@@ -7,7 +7,8 @@ extension SyncStore {
     ///
     /// - Throws: GRDB's `DatabaseError` when the file cannot be read; `StoreError` when it holds what no SDK wrote.
     public func diagnostics() async throws -> Diagnostics {
-        try await database.writer.read { [database] db in
+        let sharing = sharing?.state(of: database.account)
+        return try await database.writer.read { [database] db in
             var diagnostics = try DiagnosticsReader(db: db).read()
             diagnostics.undecodable = try database.undecodable.current(database, db).map { record in
                 Diagnostics.UndecodableState(
@@ -15,6 +16,8 @@ extension SyncStore {
                     field: record.field, problem: record.problem)
             }
             diagnostics.unindexed = database.unindexed.current
+            diagnostics.sharing = sharing
+            diagnostics.activeObservations = database.changes.active
             return diagnostics
         }
     }

@@ -57,7 +57,9 @@ extension SyncStore {
     /// - Throws: `StoreError` with `refused(.unknownCollection)`.
     public func status(of collection: String) throws -> LiveValues<CollectionStatus> {
         _ = try database.table(collection)
-        return LiveValues(database, fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
+        return LiveValues(
+            database, of: ObservationOrigin("status of \(collection)"),
+            fetch: { try CollectionStatus.fetch($0, collection) }, map: { $0 })
     }
 
     /// Syncs one collection now, before the others: sends what waits, takes in what is new, and fetches the collection's
@@ -83,7 +85,9 @@ extension SyncStore {
 extension Repository {
     /// How the collection stands, now and after each change: what waits, how much is here, and as of when.
     public var status: LiveValues<CollectionStatus> {
-        LiveValues(store.database, fetch: { try CollectionStatus.fetch($0, Model.collection) }, map: { $0 })
+        LiveValues(
+            store.database, of: ObservationOrigin("status of \(Model.collection)"),
+            fetch: { try CollectionStatus.fetch($0, Model.collection) }, map: { $0 })
     }
 
     /// Syncs this collection now, before the others; see `SyncStore.syncNow(_:)`.

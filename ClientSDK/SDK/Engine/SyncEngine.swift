@@ -222,11 +222,12 @@ package final class SyncEngine: Sendable {
     private func converse(_ attempt: UInt64, events: AsyncChannel<Incoming>, link: Link) async {
         guard let (connection, outgoing) = await open(attempt, events: events, link: link) else { return }
         await withDiscardingTaskGroup { group in
-            group.addTask {
+            group.addTask { [carried = configuration.carried] in
                 for await bytes in outgoing {
                     // A failed send means a lost connection, which `receive` reports.
                     do { try await connection.send(bytes) } catch { return }
                     link.sent(by: attempt)
+                    carried(bytes.count, 0)
                 }
             }
             await receive(connection, attempt, events)
@@ -240,7 +241,9 @@ package final class SyncEngine: Sendable {
         let closed: SyncEvent
         do {
             while !Task.isCancelled {
-                await events.send(Incoming(.arrived(try await connection.receiveWaiting()), of: attempt))
+                let messages = try await connection.receiveWaiting()
+                for message in messages { configuration.carried(0, message.count) }
+                await events.send(Incoming(.arrived(messages), of: attempt))
             }
             return await connection.close(code: CloseCode.normal.rawValue)
         } catch let end as TransportClosed {

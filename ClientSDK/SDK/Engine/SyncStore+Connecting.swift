@@ -99,6 +99,7 @@ extension SyncStore {
             if let message = EphemeralMessage(message) { listeners.tell(message) }
         }
         configuration.note = { journal.note($0) }
+        configuration.carried = { journal.carried(sent: $0, received: $1) }
         configuration.diskFull = { isFull in
             if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
         }
@@ -116,6 +117,13 @@ extension SyncStore {
                 await trim()
             }
             group.addTask { [self] in await watchOverdue() }
+            if let wishes = sharing?.wishes.values() {
+                group.addTask { [self] in
+                    // What was wished before there was somebody to hear it.
+                    await adoptQuietly()
+                    for await _ in wishes { await adoptQuietly() }
+                }
+            }
             group.addTask { await courier.run() }
             group.addTask {
                 for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }

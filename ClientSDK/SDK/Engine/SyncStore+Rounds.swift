@@ -12,6 +12,7 @@ extension SyncStore {
     /// - Throws: `CancellationError`; what was under way goes on.
     @discardableResult
     public func syncNow() async throws -> SyncStatus {
+        await adoptQuietly()
         await syncing.round()
         await couriers.round()
         try Task.checkCancellation()
@@ -22,8 +23,11 @@ extension SyncStore {
     /// Holds for a later `connect` too.
     public func pause() { syncing.setPaused(true) }
 
-    /// Connects again after `pause()`; otherwise does nothing.
-    public func resume() { syncing.setPaused(false) }
+    /// Connects again after `pause()`, and adopts what extensions wrote meanwhile.
+    public func resume() {
+        syncing.setPaused(false)
+        sharing?.wishes.send()
+    }
 
     /// True between `pause()` and `resume()`.
     public var isPaused: Bool { syncing.isPaused }
@@ -43,7 +47,8 @@ extension SyncStore {
         let wasPaused = isPaused
         if wasPaused { resume() }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [syncing, couriers] in
+            group.addTask { [self, syncing, couriers] in
+                await adoptQuietly()
                 await syncing.round()
                 await couriers.round()
             }

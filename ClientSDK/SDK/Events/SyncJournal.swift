@@ -55,6 +55,16 @@ package final class SyncJournal: Sendable {
         }
     }
 
+    /// A message was sent, or came.
+    func carried(sent: Int, received: Int) {
+        state.withLock { state in
+            state.metrics.messagesSent += sent > 0 ? 1 : 0
+            state.metrics.bytesSent += Int64(sent)
+            state.metrics.messagesReceived += received > 0 ? 1 : 0
+            state.metrics.bytesReceived += Int64(received)
+        }
+    }
+
     /// The engine is in another phase.
     func entered(_ phase: SyncPhase, now: Milliseconds) {
         if let event = state.withLock({ $0.rounds.on(phase, now: now) }) { note(event) }

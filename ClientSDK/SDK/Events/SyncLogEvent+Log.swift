@@ -23,6 +23,9 @@ extension SyncLogEvent {
         case .evicted: "evicted"
         case .trimFailed: "trim_failed"
         case .overdue: "overdue"
+        case .adopted: "adopted"
+        case .spoolSetAside: "spool_set_aside"
+        case .sharingFailed: "sharing_failed"
         case .corrupted: "corrupted"
         case .recovered: "recovered"
         }
@@ -37,7 +40,7 @@ extension SyncLogEvent {
             ["code": reason.code.rawValue, "reason": reason.detail].merging(retry.map { ["retry": "\($0)"] } ?? [:]) {
                 first, _ in first
             }
-        case .committed(let count), .recovered(let count): ["transactions": "\(count)"]
+        case .committed(let count), .recovered(let count), .adopted(let count): ["transactions": "\(count)"]
         case .merged(let decision): decision.details
         case .conflict(let note):
             ["record": "\(note.key)", "fields": note.fields.joined(separator: ","), "outcome": note.outcome.rawValue]
@@ -67,7 +70,8 @@ extension SyncLogEvent {
         case .evicted(let records), .compared(let records): ["records": "\(records)"]
         case .overdue(let transactions, let age):
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
-        case .corrupted(let reason), .trimFailed(let reason): ["reason": reason]
+        case .spoolSetAside(let file, let reason): ["file": file, "reason": reason]
+        case .corrupted(let reason), .trimFailed(let reason), .sharingFailed(let reason): ["reason": reason]
         }
     }
 
@@ -99,6 +103,9 @@ extension SyncLogEvent {
         case .evicted: "records were evicted"
         case .trimFailed: "no records could be evicted"
         case .overdue: "what was written waits for too long"
+        case .adopted: "writes of extensions were adopted"
+        case .spoolSetAside: "a file among the writes of extensions was set aside"
+        case .sharingFailed: "the folder that is shared with extensions cannot be used"
         case .corrupted: "the local database is damaged"
         case .recovered: "the local database was replaced"
         }
@@ -107,9 +114,9 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted: true
+        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside: true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
-            .evicted, .trimFailed, .recovered:
+            .evicted, .trimFailed, .recovered, .adopted, .sharingFailed:
             false
         }
     }
@@ -121,7 +128,8 @@ extension SyncLogEvent {
         case .corrupted: .error
         case .overdue, .diverged: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
-            .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered:
+            .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolSetAside,
+            .sharingFailed:
             .info
         }
     }

@@ -46,6 +46,12 @@ public enum SyncLogEvent: Hashable, Sendable {
     case trimFailed(reason: String)
     /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; told once until it is over.
     case overdue(transactions: Int, age: Duration)
+    /// Writes of extensions were adopted, and wait to be sent.
+    case adopted(transactions: Int)
+    /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and why.
+    case spoolSetAside(file: String, reason: String)
+    /// The folder that is shared with extensions cannot be used now; told once for each reason, and tried again.
+    case sharingFailed(reason: String)
     /// The database cannot be read as it is.
     case corrupted(reason: String)
     /// A damaged database was replaced; so many transactions of its outbox were saved.

@@ -39,6 +39,14 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
     public var rewinds = 0
     /// Own transactions that were lost by that and offered again.
     public var reoffered = 0
+    /// Messages that were sent over the connection, pings of the transport not counted.
+    public var messagesSent = 0
+    /// Their bytes, without what TLS and the frames add.
+    public var bytesSent: Int64 = 0
+    /// Messages that came.
+    public var messagesReceived = 0
+    /// Their bytes. Connecting again when nothing has changed takes less than 1,500, both ways together, however much is here.
+    public var bytesReceived: Int64 = 0
 
     public init() {}
 
@@ -78,7 +86,9 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
         case .rewound(_, _, let counts):
             rewinds += 1
             reoffered += counts.reoffered
-        case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered: break
+        case .stopped, .forked, .compared, .undecodable, .trimFailed, .overdue, .corrupted, .recovered, .adopted,
+            .spoolSetAside, .sharingFailed:
+            break
         }
     }
 }

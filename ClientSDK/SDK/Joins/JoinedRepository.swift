@@ -46,10 +46,12 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named.
     public func observe(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
-        limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false
+        limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false,
+        file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[Joined<Model, Other>]> {
         LiveValues(
-            store.database, when: { db in try !whenFilled || !ScopeTable(db: db).isFilling(anyOr: scope) },
+            store.database, of: ObservationOrigin("\(Model.collection) with \(Other.collection)", file, line),
+            when: { db in try !whenFilled || !ScopeTable(db: db).isFilling(anyOr: scope) },
             fetch: { [self] db in try JoinedQuery(self, filter, joined, order, limit, after: nil, in: scope).page(db) },
             map: { [reference] page in page.rows(by: reference) })
     }

@@ -137,6 +137,13 @@ enum LocalTables {
             is_listed INTEGER NOT NULL,
             PRIMARY KEY (scope, collection, high)
         ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_spooled (
+            id TEXT PRIMARY KEY NOT NULL
+        ) WITHOUT ROWID;
+        CREATE TABLE IF NOT EXISTS tidemark_keeping (
+            scope TEXT PRIMARY KEY NOT NULL,
+            rows INTEGER
+        ) WITHOUT ROWID;
         """
 
     /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is

@@ -8,6 +8,7 @@ import Synchronization
 /// `PULL.md` says why observations read by themselves.
 final class ChangeBoard: TransactionObserver, Sendable {
     private struct Watch {
+        let origin: ObservationOrigin
         /// What the last reading looked at.
         var region = DatabaseRegion()
         /// The transaction that is under way, if there is one, changes the region, or may do so.
@@ -28,16 +29,19 @@ final class ChangeBoard: TransactionObserver, Sendable {
     private let state = Mutex(State())
 
     /// A new observation, which has read nothing yet.
-    func watch() -> ChangeWatch {
+    func watch(_ origin: ObservationOrigin = ObservationOrigin("")) -> ChangeWatch {
         state.withLock { state in
             state.nextID += 1
-            state.watches[state.nextID] = Watch()
+            state.watches[state.nextID] = Watch(origin: origin)
             return ChangeWatch(board: self, id: state.nextID)
         }
     }
 
     /// How many observations wait for a change.
     var waiting: Int { state.withLock { $0.watches.values.count { $0.waiter != nil } } }
+
+    /// Of each observation, what it reads and where it began.
+    var origins: [ObservationOrigin] { state.withLock { $0.watches.values.map(\.origin) } }
 
     // MARK: The observation's side
 

@@ -8,29 +8,31 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
     private let start: @Sendable () -> Iterator
 
     /// - Parameters:
+    ///   - origin: for the diagnostics, as long as it runs.
     ///   - isReady: false while there is no value to be had; `fetch` is then not asked.
     ///   - fetch: reads what belongs together at one moment, on a thread of the database's.
     init<Fetched: Equatable & Sendable>(
-        _ database: LocalDatabase, when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
+        _ database: LocalDatabase, of origin: ObservationOrigin,
+        when isReady: @escaping @Sendable (Database) throws -> Bool = { _ in true },
         fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
-        self.init(database, read: { body in try await database.readIndexed(body) }, fetch, map, when: isReady)
+        self.init(database, origin, read: { body in try await database.readIndexed(body) }, fetch, map, when: isReady)
     }
 
     /// - Parameters:
     ///   - records: how many are read at most; a few are read on the consumer's thread.
     ///   - fetch: one query.
     init<Fetched: Equatable & Sendable>(
-        _ database: LocalDatabase, atMost records: Int?,
+        _ database: LocalDatabase, of origin: ObservationOrigin, atMost records: Int?,
         fetch: @escaping @Sendable (Database) throws -> Fetched, map: @escaping @Sendable (Fetched) throws -> Element
     ) {
         self.init(
-            database, read: { body in try await database.select(atMost: records, body) }, fetch, map,
+            database, origin, read: { body in try await database.select(atMost: records, body) }, fetch, map,
             when: { _ in true })
     }
 
     private init<Fetched: Equatable & Sendable>(
-        _ database: LocalDatabase, read: @escaping ObservedValues<Fetched, Element>.Read,
+        _ database: LocalDatabase, _ origin: ObservationOrigin, read: @escaping ObservedValues<Fetched, Element>.Read,
         _ fetch: @escaping @Sendable (Database) throws -> Fetched,
         _ map: @escaping @Sendable (Fetched) throws -> Element,
         when isReady: @escaping @Sendable (Database) throws -> Bool
@@ -38,7 +40,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
         start = {
             Iterator(
                 ObservedValues(
-                    watch: database.changes.watch(), read: read,
+                    watch: database.changes.watch(origin), read: read,
                     fetch: { db in try isReady(db) ? .some(try fetch(db)) : .none }, map: map))
         }
     }

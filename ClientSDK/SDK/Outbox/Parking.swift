@@ -7,13 +7,22 @@ struct Parking {
 
     /// Parks an entry that is to be judged; answers the records that must be shown anew.
     func park(_ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds) throws -> [RecordKey] {
+        try keep(entry.id, entry.body, rejection, at: now)
+        return try OutboxTable(db: db).unlink(entry.transaction(), number: entry.number).map(\.key)
+    }
+
+    /// Parks what never was in the outbox.
+    func park(_ transaction: Transaction, _ rejection: Rejection, at now: Milliseconds) throws {
+        try keep(transaction.id, OutboxEntry.text(transaction), rejection, at: now)
+    }
+
+    private func keep(_ id: TransactionID, _ body: String, _ rejection: Rejection, at now: Milliseconds) throws {
         try db.run(
             """
             INSERT OR REPLACE INTO tidemark_parked (id, body, code, message, parked)
             VALUES (?, ?, ?, ?, ?)
-            """, [entry.id.description, entry.body, rejection.code.rawValue, rejection.message, now])
-        try ReceiptTable(db: db).park(entry.id, rejection)
-        return try OutboxTable(db: db).unlink(entry.transaction(), number: entry.number).map(\.key)
+            """, [id.description, body, rejection.code.rawValue, rejection.message, now])
+        try ReceiptTable(db: db).park(id, rejection)
     }
 
     func parked() throws -> [StoredParked] {

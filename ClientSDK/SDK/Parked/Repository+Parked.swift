@@ -12,7 +12,8 @@ extension Repository {
     /// The same, now and after each change of it or of the records as they are.
     public func observeParked() -> LiveValues<[ParkedEdit<Model>]> {
         LiveValues(
-            store.database, fetch: { [database = store.database] db in try database.parkedEdits(of: Model.self, db) },
+            store.database, of: ObservationOrigin("parked \(Model.collection)"),
+            fetch: { [database = store.database] db in try database.parkedEdits(of: Model.self, db) },
             map: { [store] edits in edits.map { ParkedEdit($0, store) } })
     }
 }

@@ -42,16 +42,21 @@ struct ModelCoding<Model: SyncModel> {
     }
 
     /// The fields that the model sets.
-    func fields(_ model: Model) throws -> Fields {
+    func fields(_ model: Model) throws -> Fields { collection.fields(set: try encoded(model)) }
+
+    func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
+}
+
+extension CollectionSchema {
+    /// Of what a model encodes, the fields that it sets, as they are stored.
+    func fields(set encoded: Fields) -> Fields {
         var fields = Fields()
-        for entry in try encoded(model).entries where entry.value != .null {
-            if collection.field(entry.name) == nil, EnvelopeColumn(rawValue: entry.name) != nil { continue }
-            fields[entry.name] = collection.field(entry.name)?.type.canonical(entry.value) ?? entry.value
+        for entry in encoded.entries where entry.value != .null {
+            if field(entry.name) == nil, EnvelopeColumn(rawValue: entry.name) != nil { continue }
+            fields[entry.name] = field(entry.name)?.type.canonical(entry.value) ?? entry.value
         }
         return fields
     }
-
-    func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
 }
 
 extension StoreError {

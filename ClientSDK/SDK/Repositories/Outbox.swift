@@ -8,7 +8,9 @@ public struct Outbox: Sendable {
 
     /// Transactions that are written and not settled, now and after each change.
     public var pendingCount: LiveValues<Int> {
-        LiveValues(store.database, fetch: { try OutboxTable(db: $0).pendingCount() }, map: { $0 })
+        LiveValues(
+            store.database, of: ObservationOrigin("pending"), fetch: { try OutboxTable(db: $0).pendingCount() },
+            map: { $0 })
     }
 
     /// Transactions that got no answer too often, and those behind them in the same scopes, oldest first.

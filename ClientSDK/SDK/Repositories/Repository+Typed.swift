@@ -50,16 +50,22 @@ extension Repository {
     ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
     public func observe(
         where filter: ModelFilter<Model>, order: [ModelOrder<Model>] = [], limit: Int? = nil,
-        in scope: ScopeID? = nil, whenFilled: Bool = false
+        in scope: ScopeID? = nil, whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[Model]> {
-        observe(where: filter.filter, orderBy: RecordOrder(order), limit: limit, in: scope, whenFilled: whenFilled)
+        observe(
+            where: filter.filter, orderBy: RecordOrder(order), limit: limit, in: scope, whenFilled: whenFilled,
+            file: file, line: line)
     }
 
     /// How many records fit, now and after each change of that number.
-    public func observeCount(where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil) -> LiveValues<Int> {
+    public func observeCount(
+        where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil, file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> LiveValues<Int> {
         let database = store.database
         return LiveValues(
-            database, fetch: { db in try RecordCount(Model.self, database, filter, scope).read(db) }, map: { $0 })
+            database, of: ObservationOrigin("count of \(Model.collection)", file, line),
+            fetch: { db in try RecordCount(Model.self, database, filter, scope).read(db) }, map: { $0 })
     }
 }
 

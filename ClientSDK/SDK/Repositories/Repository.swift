@@ -47,12 +47,14 @@ public struct Repository<Model: SyncModel>: Sendable {
     // MARK: Observing
 
     /// All records, oldest first, now and after each change.
-    public func observe() -> LiveValues<[Model]> { observe(where: nil) }
+    public func observe(file: StaticString = #fileID, line: UInt = #line) -> LiveValues<[Model]> {
+        observe(where: nil, file: file, line: line)
+    }
 
     /// The record of that id, now and after each change; `nil` while there is none that the model can hold.
-    public func observe(id: UUID) -> LiveValues<Model?> {
+    public func observe(id: UUID, file: StaticString = #fileID, line: UInt = #line) -> LiveValues<Model?> {
         LiveValues(
-            store.database, atMost: 1,
+            store.database, of: ObservationOrigin("one of \(Model.collection)", file, line), atMost: 1,
             fetch: { [database = store.database] db in
                 try ModelReader<Model>(database).page(RecordQuery(UniqueID(id)), db)
             }, map: { $0.models.first })
@@ -69,14 +71,17 @@ public struct Repository<Model: SyncModel>: Sendable {
     ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
-        whenFilled: Bool = false
+        whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[Model]> {
+        let origin = ObservationOrigin(Model.collection, file, line)
         let fetch = { @Sendable [self] (db: Database) in
             try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
         }
-        guard whenFilled else { return LiveValues(store.database, atMost: limit, fetch: fetch, map: { $0.models }) }
+        guard whenFilled else {
+            return LiveValues(store.database, of: origin, atMost: limit, fetch: fetch, map: { $0.models })
+        }
         let isReady = { @Sendable (db: Database) in try !ScopeTable(db: db).isFilling(anyOr: scope) }
-        return LiveValues(store.database, when: isReady, fetch: fetch, map: { $0.models })
+        return LiveValues(store.database, of: origin, when: isReady, fetch: fetch, map: { $0.models })
     }
 
     // MARK: Writing

@@ -175,9 +175,12 @@ extension SyncStore {
     ///
     /// - Parameter body: runs after each write that may matter, on a thread of the database's; keep it short.
     public func observe<Value: Equatable & Sendable>(
+        file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
     ) -> LiveValues<Value> {
-        LiveValues(database, fetch: { [self] db in try body(StoreSnapshot(db, self)) }, map: { $0 })
+        LiveValues(
+            database, of: ObservationOrigin("snapshot", file, line),
+            fetch: { [self] db in try body(StoreSnapshot(db, self)) }, map: { $0 })
     }
 }
 

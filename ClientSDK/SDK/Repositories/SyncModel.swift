@@ -1,4 +1,4 @@
-public import Foundation
+public import TidemarkExtension
 public import TidemarkModel
 
 /// A record as an app's struct: its stored properties are the fields of a collection.
@@ -18,10 +18,7 @@ public import TidemarkModel
 ///
 /// Properties named `serverID: Int64?`, `serverTime: Date?`, `createdTime: Date?`, `author: String?` and
 /// `syncState: RecordState?` show what the store knows of the record, unless the schema has fields of these names.
-public protocol SyncModel: Codable, Sendable, Identifiable where ID == UUID {
-    /// The collection's name in the schema.
-    static var collection: String { get }
-
+public protocol SyncModel: SpoolModel {
     /// What properties that are not optional read where a record has no value: one that another app wrote, a backend, or
     /// an earlier version of this app.
     ///

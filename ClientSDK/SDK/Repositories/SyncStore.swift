@@ -1,6 +1,7 @@
 public import Foundation
 public import GRDB
 public import Logging
+public import TidemarkExtension
 public import TidemarkModel
 
 /// One account's records on this device: reads and writes go to the local database and never wait for the network.
@@ -20,15 +21,18 @@ public final class SyncStore: Sendable {
     package let journal: SyncJournal
     let presence = PresenceBoard()
     let couriers = CurrentCourier()
+    /// `nil` without extensions.
+    let sharing: StoreSharing?
 
     /// What happened to the file when it was opened; `nil` when nothing did.
     public let notice: StoreNotice?
 
     package init(
         database: LocalDatabase, environment: StoreEnvironment, notice: StoreNotice? = nil,
-        logger: Logger = .silent
+        logger: Logger = .silent, shared: SharedFolder? = nil
     ) {
         self.notice = notice
+        sharing = shared.map { StoreSharing($0, account: database.account, schema: database.schema.name) }
         self.database = database
         self.environment = environment
         uptime = Uptime(environment.clock)
@@ -59,6 +63,8 @@ public final class SyncStore: Sendable {
     ///   - schema: of this version of the app.
     ///   - models: the app's models, to be checked against the schema before the file is touched: see `check(_:)`.
     ///   - cache: how much is kept on the device.
+    ///   - shared: the folder that the app's extensions write to and read from; what they wrote is adopted before this
+    ///     returns. That the folder cannot be used is told as `SyncLogEvent.sharingFailed`, and the store opens all the same.
     ///   - environment: clock and chance: `.system` outside of tests.
     ///   - logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
@@ -66,7 +72,8 @@ public final class SyncStore: Sendable {
     ///   file cannot be read.
     @concurrent public static func open(
         account: UserID, at folder: URL, schema: Schema, models: [any SyncModel.Type] = [],
-        cache: CachePolicy = CachePolicy(), environment: StoreEnvironment = .system, logger: Logger? = nil
+        cache: CachePolicy = CachePolicy(), shared: SharedFolder? = nil, environment: StoreEnvironment = .system,
+        logger: Logger? = nil
     ) async throws -> SyncStore {
         for model in models { try ModelCheck.check(model, schema) }
         var limits = LocalLimits()
@@ -74,7 +81,10 @@ public final class SyncStore: Sendable {
         let opening = DatabaseOpening(
             folder: folder, account: account, schema: schema, environment: environment, limits: limits)
         let (database, notice) = try opening.open()
-        return SyncStore(database: database, environment: environment, notice: notice, logger: logger ?? .silent)
+        let store = SyncStore(
+            database: database, environment: environment, notice: notice, logger: logger ?? .silent, shared: shared)
+        await store.beginSharing()
+        return store
     }
 
     /// The same for a file of any name: for tools.

@@ -20,7 +20,8 @@ public struct WriteReceipt: Sendable, Identifiable {
         become = {
             WriteSteps(
                 values: LiveValues(
-                    database, atMost: parts.count, fetch: { try ReceiptTable(db: $0).step(parts) }, map: { $0 }))
+                    database, of: ObservationOrigin("receipt"), atMost: parts.count,
+                    fetch: { try ReceiptTable(db: $0).step(parts) }, map: { $0 }))
         }
     }
 

@@ -29,11 +29,12 @@ extension Repository {
     /// What `search` finds, now and after each change.
     public func observeSearch(
         _ text: String, where filter: Filter? = nil, orderBy order: SearchOrder = .relevance, limit: Int = 50,
-        in scope: ScopeID? = nil
+        in scope: ScopeID? = nil, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[SearchHit<Model>]> {
         let database = store.database
         return LiveValues(
-            database, fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
+            database, of: ObservationOrigin("search in \(Model.collection)", file, line),
+            fetch: { [self] db in try query(text, filter, order, limit, scope).fetch(db) },
             map: { found in try database.coding(Model.self).hits(found, database) })
     }
 

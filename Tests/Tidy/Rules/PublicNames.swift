@@ -43,7 +43,7 @@ private let takenNames: KeyValuePairs<String, Set<String>> = [
 /// What apps import: the SDK with the nouns that it gives on, the domains, the kit.
 private let importedFolders = [
     "Shared/Model/", "ClientSDK/SDK/", "ClientSDK/Chat/", "ClientSDK/RepairShop/", "ClientSDK/TestKit/",
-    "ClientSDK/NIOTransport/",
+    "ClientSDK/NIOTransport/", "ClientSDK/Extension/",
 ]
 
 /// Guides are copied into apps: what is a model there must not hide a type of Swift's either.

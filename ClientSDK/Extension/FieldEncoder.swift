@@ -1,12 +1,17 @@
-import TidemarkModel
+package import TidemarkModel
 
 /// Encodes a Swift value as a field value.
-struct FieldEncoder: Encoder {
+package struct FieldEncoder: Encoder {
     private let slot: Slot
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
+    /// Where in the value it stands.
+    package let codingPath: [any CodingKey]
+    /// Nothing: see `Encoder`.
+    package var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    static func encode(_ value: some Encodable) throws -> FieldValue {
+    /// The value of a field, a string or an object for a struct.
+    ///
+    /// - Throws: `EncodingError` for what no field can hold.
+    package static func encode(_ value: some Encodable) throws -> FieldValue {
         let slot = Slot()
         try FieldEncoder(slot: slot, codingPath: []).encode(value)
         return slot.value
@@ -17,23 +22,26 @@ struct FieldEncoder: Encoder {
         self.codingPath = codingPath
     }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+    /// An object: see `Encoder`.
+    package func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
         slot.becomeObject()
         return KeyedEncodingContainer(FieldEncodingMembers(slot: slot, codingPath: codingPath))
     }
 
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+    /// An array: see `Encoder`.
+    package func unkeyedContainer() -> any UnkeyedEncodingContainer {
         slot.becomeArray()
         return FieldEncodingElements(slot: slot, codingPath: codingPath)
     }
 
-    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    /// A plain value: see `Encoder`.
+    package func singleValueContainer() -> any SingleValueEncodingContainer { self }
 }
 
 extension FieldEncoder: SingleValueEncodingContainer {
-    func encodeNil() throws { slot.become(.null) }
+    package func encodeNil() throws { slot.become(.null) }
 
-    func encode<Value: Encodable>(_ value: Value) throws {
+    package func encode<Value: Encodable>(_ value: Value) throws {
         guard let convertible = value as? any FieldConvertible else { return try value.encode(to: self) }
         guard let encoded = convertible.fieldValue else {
             throw EncodingError.invalidValue(

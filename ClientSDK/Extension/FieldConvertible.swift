@@ -1,8 +1,8 @@
-import Foundation
-import TidemarkModel
+package import Foundation
+package import TidemarkModel
 
 /// Swift types that stand for one field value by themselves; everything else is coded member by member.
-protocol FieldConvertible {
+package protocol FieldConvertible {
     /// `nil` for a value that no field can hold, such as an infinite number.
     var fieldValue: FieldValue? { get }
     /// `nil` for a value of another kind or out of range.
@@ -10,18 +10,20 @@ protocol FieldConvertible {
 }
 
 extension String: FieldConvertible {
-    var fieldValue: FieldValue? { .string(self) }
-    static func from(_ value: FieldValue) -> String? { if case .string(let text) = value { text } else { nil } }
+    package var fieldValue: FieldValue? { .string(self) }
+    package static func from(_ value: FieldValue) -> String? { if case .string(let text) = value { text } else { nil } }
 }
 
 extension Bool: FieldConvertible {
-    var fieldValue: FieldValue? { .boolean(self) }
-    static func from(_ value: FieldValue) -> Bool? { if case .boolean(let flag) = value { flag } else { nil } }
+    package var fieldValue: FieldValue? { .boolean(self) }
+    package static func from(_ value: FieldValue) -> Bool? { if case .boolean(let flag) = value { flag } else { nil } }
 }
 
 extension FieldConvertible where Self: FixedWidthInteger {
-    var fieldValue: FieldValue? { Int64(exactly: self).map { .integer($0) } }
-    static func from(_ value: FieldValue) -> Self? {
+    /// `nil` above what an integer field holds.
+    package var fieldValue: FieldValue? { Int64(exactly: self).map { .integer($0) } }
+    /// `nil` for another kind, or out of the type's range.
+    package static func from(_ value: FieldValue) -> Self? {
         if case .integer(let number) = value { Self(exactly: number) } else { nil }
     }
 }
@@ -38,8 +40,8 @@ extension UInt32: FieldConvertible {}
 extension UInt64: FieldConvertible {}
 
 extension Double: FieldConvertible {
-    var fieldValue: FieldValue? { isFinite ? .double(self) : nil }
-    static func from(_ value: FieldValue) -> Double? {
+    package var fieldValue: FieldValue? { isFinite ? .double(self) : nil }
+    package static func from(_ value: FieldValue) -> Double? {
         switch value {
         case .double(let number): number
         case .integer(let number): Double(number)
@@ -49,34 +51,34 @@ extension Double: FieldConvertible {
 }
 
 extension Float: FieldConvertible {
-    var fieldValue: FieldValue? { Double(self).fieldValue }
-    static func from(_ value: FieldValue) -> Float? { Double.from(value).map { Float($0) } }
+    package var fieldValue: FieldValue? { Double(self).fieldValue }
+    package static func from(_ value: FieldValue) -> Float? { Double.from(value).map { Float($0) } }
 }
 
 /// Whole milliseconds; what is finer is lost.
 extension Date: FieldConvertible {
-    var fieldValue: FieldValue? {
+    package var fieldValue: FieldValue? {
         Int64(exactly: (timeIntervalSince1970 * 1_000).rounded()).map { .integer($0) }
     }
-    static func from(_ value: FieldValue) -> Date? {
+    package static func from(_ value: FieldValue) -> Date? {
         Int64.from(value).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
 }
 
 extension UUID: FieldConvertible {
-    var fieldValue: FieldValue? { .id(self) }
-    static func from(_ value: FieldValue) -> UUID? {
+    package var fieldValue: FieldValue? { .id(self) }
+    package static func from(_ value: FieldValue) -> UUID? {
         String.from(value).flatMap { UniqueID($0) }.map { UUID($0) }
     }
 }
 
 extension URL: FieldConvertible {
-    var fieldValue: FieldValue? { .string(absoluteString) }
-    static func from(_ value: FieldValue) -> URL? { String.from(value).flatMap { URL(string: $0) } }
+    package var fieldValue: FieldValue? { .string(absoluteString) }
+    package static func from(_ value: FieldValue) -> URL? { String.from(value).flatMap { URL(string: $0) } }
 }
 
 /// Base64.
 extension Data: FieldConvertible {
-    var fieldValue: FieldValue? { .string(base64EncodedString()) }
-    static func from(_ value: FieldValue) -> Data? { String.from(value).flatMap { Data(base64Encoded: $0) } }
+    package var fieldValue: FieldValue? { .string(base64EncodedString()) }
+    package static func from(_ value: FieldValue) -> Data? { String.from(value).flatMap { Data(base64Encoded: $0) } }
 }

@@ -1,0 +1,102 @@
+package import Foundation
+import TidemarkModel
+
+/// A small file that says what it is, of which version, and how many bytes it has: whoever reads it knows that it is whole.
+///
+///     tidemark spool 1 412 9f86d081884c7d65…
+///     {"account":"ann", …
+package enum SealedFile {
+    /// What a file is for.
+    package enum Kind: String {
+        /// A write of an extension.
+        case spool
+        /// A value that the app published.
+        case published
+        /// Who is signed in.
+        case account
+    }
+
+    /// Why a file is not read.
+    package enum Fault: Error, Hashable, Sendable {
+        /// No file of this SDK, or of another kind.
+        case foreign
+        /// Of a newer version of this SDK.
+        case newer
+        /// Bytes are missing or are others than were written.
+        case cut
+        /// More bytes than such a file may have.
+        case tooLarge(Int)
+        /// The system does not give it now, as while the phone is locked.
+        case unreadable(String)
+    }
+
+    /// Raised when an older SDK could not read what this one writes.
+    static let version: Int64 = 1
+    /// Bytes of the first line, at most.
+    package static let headBytesMax = 160
+
+    /// The file's bytes.
+    package static func seal(_ payload: Data, as kind: Kind) -> Data {
+        let sum = BlobDigest(of: payload)
+        return Data("tidemark \(kind.rawValue) \(version) \(payload.count) \(sum)\n".utf8) + payload
+    }
+
+    /// What was sealed.
+    package static func open(_ bytes: Data, as kind: Kind) throws(Fault) -> Data {
+        guard let end = bytes.prefix(headBytesMax).firstIndex(of: UInt8(ascii: "\n")) else {
+            // A first line that is not whole may be that of a file that is cut.
+            throw bytes.count < headBytesMax && bytes.starts(with: "tidemark ".utf8) ? .cut : .foreign
+        }
+        let words = String(decoding: bytes[bytes.startIndex..<end], as: UTF8.self).split(separator: " ")
+        guard words.count >= 3, words[0] == "tidemark", words[1] == kind.rawValue, let its = Int64(words[2]) else {
+            throw .foreign
+        }
+        guard its <= version else { throw .newer }
+        guard its == version, words.count == 5, let count = Int(words[3]) else { throw .foreign }
+        let payload = Data(bytes[bytes.index(after: end)...])
+        guard payload.count == count, BlobDigest(of: payload).text == words[4] else { throw .cut }
+        return payload
+    }
+
+    /// What was sealed in a file; `nil` where there is none.
+    package static func read(_ file: URL, as kind: Kind, bytesMax: Int) throws(Fault) -> Data? {
+        var found = stat()
+        guard lstat(file.path, &found) == 0 else {
+            if errno == ENOENT { return nil }
+            throw .unreadable(String(cString: strerror(errno)))
+        }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw .foreign }
+        guard Int(found.st_size) <= bytesMax + headBytesMax else { throw .tooLarge(Int(found.st_size)) }
+        let bytes: Data
+        do { bytes = try Data(contentsOf: file) } catch {
+            // The other side may have taken it away since.
+            guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+            throw .unreadable("\(error)")
+        }
+        return try open(bytes, as: kind)
+    }
+}
+
+extension SealedFile.Fault {
+    /// The rest of a sentence about a file.
+    package var reason: String {
+        switch self {
+        case .foreign: "is no file of this SDK for this place"
+        case .newer: "is of a newer version of this SDK"
+        case .cut: "is not as it was written"
+        case .tooLarge(let bytes): "has \(bytes) bytes, more than such a file may have"
+        case .unreadable(let why): "cannot be read now: \(why)"
+        }
+    }
+
+    /// For a file that a call rests on.
+    func named(_ file: URL) -> SharingError {
+        let code: SharingError.Code =
+            switch self {
+            case .newer: .newer
+            case .unreadable: .unusable
+            case .foreign, .cut, .tooLarge: .damaged
+            }
+        return SharingError(code, "\(file.path) \(reason)")
+    }
+}

@@ -1,0 +1,64 @@
+public import Foundation
+public import TidemarkModel
+
+/// The steps of one write of an extension, noted in order. The app carries all of them out in one transaction, or none.
+public struct SpoolBatch: Sendable {
+    private(set) var steps: [SpoolStep] = []
+    /// The first step that does not encode.
+    private(set) var failure: SharingError?
+
+    init() {}
+
+    /// Creates the record under the model's id.
+    public mutating func create<Model: SpoolModel>(_ model: Model) {
+        guard let fields = fields(of: model) else { return }
+        steps.append(.create(key(Model.self, model.id), fields))
+    }
+
+    /// Changes what differs between two states of a model, as one that was published and what became of it here. The app
+    /// merges it as the schema says: a counter by the difference, a set by its elements.
+    public mutating func update<Model: SpoolModel>(_ model: Model, from original: Model) {
+        guard let from = fields(of: original), let to = fields(of: model) else { return }
+        steps.append(.change(key(Model.self, model.id), from: from, to: to))
+    }
+
+    /// Gives one field of a record a value, without knowing the rest: for an action of a notification.
+    ///
+    ///     try shared.write { $0.set("isDone", true, of: Task.self, id) }
+    ///
+    /// - Parameters:
+    ///   - field: its name in the schema; one whose rule is `lww`, `manual` or `max`.
+    ///   - value: `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make those that have no literal.
+    public mutating func set<Model: SpoolModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
+    {
+        steps.append(.set(key(model, id), field: field, value))
+    }
+
+    /// Deletes the record of that id.
+    public mutating func delete<Model: SpoolModel>(_ model: Model.Type, _ id: UUID) {
+        steps.append(.delete(key(model, id)))
+    }
+
+    /// Keeps bytes to be sent, with the records of this write; one of them names the bytes by their digest.
+    ///
+    /// - Parameter scope: that of the record: who may read it may fetch the bytes.
+    @discardableResult
+    public mutating func keep(_ bytes: Data, in scope: ScopeID) -> BlobDigest {
+        steps.append(.keep(scope, bytes))
+        return BlobDigest(of: bytes)
+    }
+
+    private func key<Model: SpoolModel>(_ type: Model.Type, _ id: UUID) -> RecordKey {
+        RecordKey(collection: Model.collection, id: UniqueID(id))
+    }
+
+    private mutating func fields<Model: SpoolModel>(of model: Model) -> Fields? {
+        do {
+            if case .object(let fields) = try FieldEncoder.encode(model) { return fields }
+            failure = failure ?? SharingError(.coding, "\(Model.collection): the model does not encode as an object")
+        } catch {
+            failure = failure ?? SharingError(.coding, "\(Model.collection): \(error)")
+        }
+        return nil
+    }
+}

@@ -1,0 +1,19 @@
+public import Foundation
+
+/// A record as a struct that an extension can write and a published value can hold: what the app's `SyncModel` is without
+/// reading from the store.
+///
+///     struct Message: SpoolModel {                    // in a file of both targets
+///         static let collection = "messages"
+///         var id = UUID()
+///         var conversationId: UUID
+///         var text: String
+///     }
+///     extension Message: SyncModel {}                 // in the app alone
+///
+/// Stored properties are the fields of the collection, by their names or their coding keys. `Date` is a timestamp in
+/// milliseconds, `UUID` a reference, `Set<String>` a set, a nested struct a map or JSON. What is `nil` is not set.
+public protocol SpoolModel: Codable, Sendable, Identifiable where ID == UUID {
+    /// The collection's name in the schema.
+    static var collection: String { get }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import TidemarkExtension
+import TidemarkModel
+
+/// What an extension's steps mean under the schema that the app has now; its names may have changed since they were written.
+struct SpoolTranslation {
+    /// As the rule of each field wants it; or why there is no such patch.
+    let mutations: Result<[Mutation], StoreError>
+    /// The same where a rule objects: what is kept among the parked writes.
+    let asWritten: [Mutation]
+    let blobs: [(key: BlobKey, bytes: Data)]
+
+    /// - Throws: `fault` for a collection that the schema does not have.
+    init(_ write: SpooledWrite, _ database: LocalDatabase) throws(SpoolRefusal) {
+        var (mutations, asWritten): ([Mutation], [Mutation]) = ([], [])
+        var failure: StoreError?
+        var blobs: [(key: BlobKey, bytes: Data)] = []
+        for step in write.steps {
+            if case .keep(let scope, let bytes) = step {
+                blobs.append((BlobKey(scope: scope, digest: BlobDigest(of: bytes)), bytes))
+                continue
+            }
+            guard let key = step.key.map({ database.names.local($0) }),
+                let collection = database.tables[key.collection]?.collection
+            else {
+                throw .fault(.unknownCollection, "the schema has no collection \(step.key?.collection ?? "")")
+            }
+            let plain = step.mutations(key, collection)
+            asWritten += plain
+            do { mutations += try step.merged(key, collection) ?? plain } catch let error as StoreError {
+                failure = failure ?? error
+            } catch { throw .other(error) }
+        }
+        (self.asWritten, self.blobs) = (asWritten, blobs)
+        self.mutations = failure.map { .failure($0) } ?? .success(mutations)
+    }
+}
+
+extension SpoolStep {
+    fileprivate var key: RecordKey? {
+        switch self {
+        case .create(let key, _), .change(let key, _, _), .set(let key, _, _), .delete(let key): key
+        case .keep: nil
+        }
+    }
+
+    /// By the rules of the fields; `nil` where they have no say.
+    fileprivate func merged(_ key: RecordKey, _ collection: CollectionSchema) throws -> [Mutation]? {
+        guard case .change(_, let from, let to) = self else { return nil }
+        return try ModelChange(collection: collection, key: key).mutations(
+            from: Self.stored(from, collection), to: Self.stored(to, collection))
+    }
+
+    /// Each field replaced.
+    fileprivate func mutations(_ key: RecordKey, _ collection: CollectionSchema) -> [Mutation] {
+        switch self {
+        case .create(_, let fields): return [Mutation(key: key, action: .create(Self.stored(fields, collection)))]
+        case .change(_, let from, let to):
+            let (from, to) = (Self.stored(from, collection), Self.stored(to, collection))
+            let names = Set(from.entries.map(\.name)).union(to.entries.map(\.name)).sorted()
+            let patches = names.filter { from[$0] != to[$0] }.map { name in
+                NamedPatch(name, to[name].map { .set($0) } ?? .unset)
+            }
+            return patches.isEmpty ? [] : [Mutation(key: key, action: .update(patches))]
+        case .set(_, let field, let value):
+            var fields = Fields()
+            fields[field] = value
+            let name = fields.renamed(collection.renames).entries.first?.name ?? field
+            let stored = collection.field(name)?.type.canonical(value) ?? value
+            let isMax = collection.field(name)?.merge == .max
+            let patch: FieldPatch = stored == .null ? .unset : isMax ? .max(stored) : .set(stored)
+            return [Mutation(key: key, action: .update([NamedPatch(name, patch)]))]
+        case .delete: return [Mutation(key: key, action: .delete)]
+        case .keep: return []
+        }
+    }
+
+    private static func stored(_ fields: Fields, _ collection: CollectionSchema) -> Fields {
+        collection.fields(set: fields.renamed(collection.renames))
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import GRDB
+import TidemarkExtension
+import TidemarkModel
+
+extension SyncStore {
+    /// Takes what the app's extensions wrote into the outbox, in its order, each write once: also when the process is killed
+    /// in the middle. Happens by itself when the store opens, with `connect`, in `resume()` while connected, and before each `syncNow()` and
+    /// `runOnce(deadline:)`; call it when the app comes to the foreground without them.
+    ///
+    ///     let adoption = try await store.adoptSpool()
+    ///     for fault in adoption.setAside { log("\(fault)") }
+    ///
+    /// A write that is refused is parked, as if it had been made here. A file that cannot be adopted is set aside and told,
+    /// here and as `SyncLogEvent.spoolSetAside`; the others go on. What another user of the app spooled stays where it is.
+    ///
+    /// - Returns: what was found; nothing for a store that was opened without a shared folder.
+    /// - Throws: `SharingError` when the folder cannot be used, `StoreError` as a write does. What was adopted before is.
+    @discardableResult
+    @concurrent public func adoptSpool() async throws -> SpoolAdoption {
+        guard let sharing else { return SpoolAdoption() }
+        try sharing.announce(part: environment.newID())
+        var adoption = SpoolAdoption()
+        let names = try sharing.spool.names()
+        adoption.ofOthers = try sharing.folder.writesOfOthers(than: database.account)
+        adoption.unfinished = try removeUnfinished(sharing.spool)
+        guard !names.isEmpty else { return adoption }
+        var past: Set<String> = []
+        var isCut = true
+        while isCut {
+            try Task.checkCancellation()
+            let round = try adoptRound(sharing, past: past)
+            past.formUnion(round.seen)
+            isCut = round.isCut
+            adoption.adopted += round.adopted.map { UUID($0) }
+            adoption.parked += round.parked.map { UUID($0) }
+            for fault in round.faults { adoption.setAside.append(try setAside(fault, sharing.spool)) }
+        }
+        if !adoption.adopted.isEmpty { journal.note(.adopted(transactions: adoption.adopted.count)) }
+        return adoption
+    }
+
+    private func adoptRound(_ sharing: StoreSharing, past: Set<String>) throws -> SpoolRound {
+        let round: SpoolRound
+        do {
+            round = try database.adopt(
+                sharing.spool, past: past, limits: sharing.folder.limits, now: environment.now())
+        } catch let error as StoreError where error.code == .unconfirmed {
+            // It is in the outbox, and noted: the files go with the next adoption.
+            localWrites.send()
+            throw error
+        }
+        sharing.spool.remove(round.done)
+        if !round.adopted.isEmpty { localWrites.send() }
+        if round.hasBlobs { couriers.wrote() }
+        for id in round.parked {
+            journal.note(
+                .parked(
+                    transaction: UUID(id),
+                    rejection: try database.writer.read { db in
+                        try Parking(db: db).parked(id).rejection
+                    }))
+        }
+        return round
+    }
+
+    private func setAside(
+        _ fault: (name: String, reason: SpoolFault.Reason, message: String), _ spool: SpoolFolder
+    ) throws -> SpoolFault {
+        // It may be readable the next time.
+        guard fault.reason != .unreadable else {
+            return SpoolFault(
+                file: spool.url.appending(path: fault.name), reason: fault.reason, message: fault.message)
+        }
+        let file = try spool.setAside(fault.name)
+        journal.note(.spoolSetAside(file: fault.name, reason: fault.reason.rawValue))
+        return SpoolFault(file: file, reason: fault.reason, message: fault.message)
+    }
+
+    /// Milliseconds after which a file that is being written is not any more.
+    private static let unfinishedAge: Milliseconds = 3_600_000
+
+    private func removeUnfinished(_ spool: SpoolFolder) throws -> Int {
+        let old = try spool.parts().filter { name in
+            try spool.changed(name).map { environment.now() - $0 > Self.unfinishedAge } ?? false
+        }
+        spool.remove(old)
+        return old.count
+    }
+
+    /// The same for who has nobody to tell but the journal.
+    func adoptQuietly() async {
+        guard let sharing else { return }
+        do {
+            try await adoptSpool()
+            _ = sharing.isNews(nil)
+        } catch is CancellationError {
+            return
+        } catch {
+            if sharing.isNews("\(error)") { journal.note(.sharingFailed(reason: "\(error)")) }
+        }
+    }
+
+    /// When the store opens: what an older version of the app could not adopt is tried again.
+    func beginSharing() async {
+        guard let sharing else { return }
+        do { try sharing.spool.bringBack(sharing.folder.limits) } catch {
+            if sharing.isNews("\(error)") { journal.note(.sharingFailed(reason: "\(error)")) }
+        }
+        await adoptQuietly()
+    }
+}

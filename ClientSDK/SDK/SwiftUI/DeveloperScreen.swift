@@ -1,0 +1,108 @@
+import Foundation
+public import Observation
+import TidemarkModel
+
+/// What a developer sees of a store while an app is being built, with two buttons: sync now, and clear the cache.
+///
+///     @State private var screen = DeveloperScreen(store)
+///     …
+///     .task { await screen.run() }
+///
+/// `DeveloperView` shows it in SwiftUI; the lines fit any list.
+@MainActor @Observable
+public final class DeveloperScreen {
+    /// One line: what it is of, and how it stands.
+    public struct Line: Hashable, Sendable, Identifiable {
+        /// `Pending`, `Cache`, ….
+        public var title: String
+        /// `3 writes`, `1.2 MB of 1.4 MB`, ….
+        public var value: String
+        /// A person should look.
+        public var isAlarming: Bool
+
+        public var id: String { title }
+    }
+
+    /// The lines, always the same ones in the same order.
+    public private(set) var lines: [Line] = []
+    /// A button was pressed, and what it does is under way.
+    public private(set) var isBusy = false
+    /// What the last button, or the last look, met; `nil` when nothing is the matter.
+    public private(set) var error: (any Error)?
+
+    @ObservationIgnored private let store: SyncStore
+
+    /// Shows nothing until `run()`.
+    public init(_ store: SyncStore) { self.store = store }
+
+    /// Follows the store's status for as long as the calling task lives. Rows are counted with each change: for a screen
+    /// that is looked at.
+    public func run() async {
+        for await status in store.status { await look(status) }
+    }
+
+    /// The first button: `SyncStore.syncNow()`. A second press while the first is under way does nothing.
+    public func syncNow() async { await press { [store] in _ = try await store.syncNow() } }
+
+    /// The second one: `SyncStore.clearCache()`. What is not sent stays.
+    public func clearCache() async { await press { [store] in try await store.clearCache() } }
+
+    private func press(_ work: @Sendable () async throws -> Void) async {
+        guard !isBusy else { return }
+        isBusy = true
+        do {
+            try await work()
+            error = nil
+        } catch { self.error = error }
+        isBusy = false
+        await look(store.currentStatus)
+    }
+
+    private func look(_ status: SyncStatus) async {
+        do {
+            let (statistics, diagnostics) = (try await store.statistics(), try await store.diagnostics())
+            lines = Self.lines(status, statistics, store.metrics, diagnostics.activeObservations ?? [])
+        } catch { self.error = error }
+    }
+
+    nonisolated static func lines(
+        _ status: SyncStatus, _ statistics: StoreStatistics, _ metrics: SyncMetrics,
+        _ observations: [Diagnostics.ActiveObservation]
+    ) -> [Line] {
+        let records = statistics.collections.sorted { ($1.value.all, $0.key) < ($0.value.all, $1.key) }
+        let success = metrics.successRate.map { "\(Int($0 * 100)) % of \(metrics.started)" } ?? "not tried yet"
+        return [
+            Line(title: "Sync", value: activity(status), isAlarming: status.failure.map { !$0.isOffline } ?? false),
+            Line(title: "Last sync", value: status.lastSync?.formatted(.iso8601) ?? "never", isAlarming: false),
+            Line(title: "Pending", value: "\(status.pending)", isAlarming: false),
+            Line(title: "Failed", value: "\(status.failed)", isAlarming: status.failed > 0),
+            Line(title: "Refused", value: "\(status.parked)", isAlarming: status.parked > 0),
+            Line(
+                title: "Files to send", value: "\(status.unsentBlobs), \(status.failedBlobs) refused",
+                isAlarming: status.failedBlobs > 0),
+            Line(
+                title: "Cached", value: records.map { "\($0.value.all) \($0.key)" }.joined(separator: ", "),
+                isAlarming: false),
+            Line(
+                title: "Cache size",
+                value: "\(statistics.usedBytes) of \(statistics.fileBytes) bytes, \(statistics.evicted) evicted",
+                isAlarming: status.isDiskFull),
+            Line(title: "Success", value: success, isAlarming: false),
+            Line(
+                title: "Traffic", value: "\(metrics.bytesSent) bytes sent, \(metrics.bytesReceived) received",
+                isAlarming: false),
+            Line(title: "Observations", value: "\(observations.reduce(0) { $0 + $1.count })", isAlarming: false),
+        ]
+    }
+
+    private nonisolated static func activity(_ status: SyncStatus) -> String {
+        switch status.activity {
+        case .idle: "not connected"
+        case .syncing(let progress): "syncing, \(Int(progress.fraction * 100)) %"
+        case .completed: "up to date"
+        case .updateRequired(let minimum): "needs app \(minimum)"
+        case .error(let reason): "\(reason)"
+        case .offline: "offline"
+        }
+    }
+}

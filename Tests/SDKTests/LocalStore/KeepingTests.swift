@@ -1,0 +1,145 @@
+import Foundation
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What is said of single scopes: pinned, with a budget, evicted alone.
+@Suite(.timeLimit(.minutes(5))) struct KeepingTests {
+    private let rooms = [RecordKey.room(1).scope, RecordKey.room(2).scope]
+
+    /// Two rooms with ten notes each, of which everything is here, a second apart.
+    private func bench(_ change: (inout LocalLimits) -> Void = { $0.cache.bytesMax = nil }) throws -> Bench {
+        var limits = LocalLimits()
+        change(&limits)
+        let bench = Bench(
+            database: try .inMemory(
+                account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client, limits: limits))
+        try bench.join(rooms[0], rooms[1])
+        for (index, room) in rooms.enumerated() {
+            for collection in ["rooms", "people"] { try bench.page(room, collection) }
+            let first = UInt64(index) * 10
+            let notes = (first + 1...first + 10).reversed().map { number in
+                var change = Change.note(
+                    number, in: UInt64(index) + 1, seq: Int64(number) * 10,
+                    ["text": .string(.init(repeating: "n", count: 90))])
+                change.created = Int64(number) * 1_000
+                return change
+            }
+            try bench.database.apply(
+                PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: notes, next: nil))
+        }
+        return bench
+    }
+
+    private func store(_ bench: Bench) -> SyncStore { SyncStore(database: bench.database, environment: .counting()) }
+
+    private func notes(_ bench: Bench) throws -> [Int] {
+        try rooms.map { try bench.count("notes WHERE scope = '\($0.text)'") }
+    }
+
+    private func policy(_ change: (inout CachePolicy) -> Void) -> CachePolicy {
+        var policy = CachePolicy()
+        policy.bytesMax = nil
+        change(&policy)
+        return policy
+    }
+
+    @Test func `a pinned scope loses nothing, by count, age, size or its name`() async throws {
+        let bench = try bench()
+        let store = store(bench)
+        try await store.keep(.pinned, of: rooms[0])
+        #expect(try await store.evict(scope: rooms[0], keepingLast: 0) == 0)
+        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try notes(bench) == [10, 4])
+        #expect(try bench.database.evict(policy { $0.age = .seconds(1) }, now: 1_000_000) == 4)
+        #expect(try notes(bench) == [10, 0])
+        #expect(
+            try bench.database.evict(
+                policy {
+                    $0.bytesMax = 1
+                    $0.newestKept = 1
+                }, now: 0) == 0)
+        #expect(try await store.keeping(of: rooms[0]) == .pinned)
+        try await store.keep(.policy, of: rooms[0])
+        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        #expect(try notes(bench) == [4, 0])
+    }
+
+    @Test func `a scope has a budget of its own, above or below the others'`() async throws {
+        let bench = try bench()
+        let store = store(bench)
+        try await store.keep(.newest(2), of: rooms[0])
+        try await store.keep(.newest(8), of: rooms[1])
+        #expect(try bench.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 10)
+        #expect(try notes(bench) == [2, 8])
+        #expect(try bench.database.evict(now: 0) == 0)
+    }
+
+    @Test func `one scope is evicted alone, what waits in it stays, and nothing is asked for again`() async throws {
+        let bench = try bench()
+        let store = store(bench)
+        try bench.write(1, .set(.note(1), "text", "pending"))
+        #expect(try await store.evict(scope: rooms[0], keepingLast: 3) == 6)
+        #expect(try notes(bench) == [4, 10])
+        #expect(try bench.row(.note(1)) != nil && bench.row(.note(10)) != nil && bench.row(.note(7)) == nil)
+        #expect(try bench.database.nextPages(limit: 9).isEmpty)
+        #expect(try await store.evict(scope: rooms[0], keepingLast: 0) == 3)
+        #expect(try notes(bench) == [1, 10])
+        #expect(try bench.database.nextPages(limit: 9).isEmpty)
+        let history = try await store.repository(Note.self).history(of: rooms[0]).first { _ in true }
+        #expect(history == History(hasOlder: true, isLoading: false))
+        #expect(try await store.repository(Note.self).loadOlder(in: rooms[0]))
+        #expect(try bench.database.nextPages(limit: 9).map(\.scope) == [rooms[0]])
+    }
+
+    @Test func `usage is told by scope, the largest first, with what was said of each`() async throws {
+        let bench = try bench()
+        let store = store(bench)
+        try await store.keep(.newest(3), of: rooms[0])
+        #expect(try bench.database.evict(now: 0) == 7)
+        let usage = try await store.usage()
+        #expect(usage.map(\.scope) == [rooms[1], rooms[0]])
+        #expect(usage.map { $0.records["notes"] } == [10, 3])
+        #expect(usage.map(\.keeping) == [.policy, .newest(3)])
+        #expect(try #require(usage.first).bytes > 900 && usage[1].bytes < usage[0].bytes / 2)
+    }
+
+    @Test func `what was said of a scope outlives a restart`() async throws {
+        let folder = try TemporaryFolder()
+        let open = { try await SyncStore.open(account: Bench.user, at: folder.url, schema: try TestSchema.schema()) }
+        let store = try await open()
+        try await store.keep(.newest(0), of: rooms[0])
+        try await store.close()
+        let again = try await open()
+        #expect(try await again.keeping(of: rooms[0]) == .newest(1))
+        #expect(try await again.keeping(of: rooms[1]) == .policy)
+        try await again.close()
+    }
+
+    @Test func `whoever connects has evicted by itself what the policy does not keep`() async throws {
+        let bench = try bench { $0.cache.rowsMax = 4 }
+        let store = SyncStore(database: bench.database, environment: .system)
+        let events = store.events
+        try store.connect(to: "http://127.0.0.1:1", transport: NobodyThere()) { "token" }
+        for await event in events {
+            guard case .evicted(let records) = event else { continue }
+            #expect(records == 12)
+            break
+        }
+        #expect(try notes(bench) == [4, 4])
+        #expect(store.metrics.evicted == 12)
+        #expect(try await store.statistics().evicted == 12)
+        await store.disconnect()
+    }
+}
+
+/// Nobody is reached.
+struct NobodyThere: Transport {
+    struct Unreachable: Error {}
+
+    func connect(to url: String) async throws -> any TransportConnection { throw Unreachable() }
+
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer { throw Unreachable() }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Observation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+@Suite(.timeLimit(.minutes(5))) @MainActor struct DeveloperScreenTests {
+    private func value(_ title: String, _ screen: DeveloperScreen) -> String? {
+        screen.lines.first { $0.title == title }?.value
+    }
+
+    /// Waits until what the screen says fits.
+    private func wait(until fits: () -> Bool) async {
+        while !fits() {
+            await withCheckedContinuation { told in
+                // Told before the change: whoever waits here goes on after it.
+                withObservationTracking {
+                    _ = fits()
+                } onChange: {
+                    told.resume()
+                }
+            }
+        }
+    }
+
+    @Test func `it follows what waits and what is here, and names what a person should look at`() async throws {
+        let store = try SyncStore.test()
+        let screen = DeveloperScreen(store)
+        let running = Task { await screen.run() }
+        await wait { value("Pending", screen) == "0" }
+        let (red, blue) = (UUID(), UUID())
+        for room in [red, blue] { try await store.repository(Note.self).create(Note(room: room, text: "x")) }
+        await wait { value("Pending", screen) == "2" && value("Cached", screen)?.hasPrefix("2 notes") == true }
+        #expect(value("Sync", screen) == "not connected" && value("Last sync", screen) == "never")
+        #expect(screen.lines.filter(\.isAlarming).isEmpty && screen.error == nil)
+        running.cancel()
+    }
+
+    @Test func `its buttons sync and clear, and say what they met`() async throws {
+        let bench = try Bench()
+        let store = SyncStore(database: bench.database, environment: .counting())
+        let room = RecordKey.room(1).scope
+        try bench.join(room)
+        for collection in ["rooms", "people"] { try bench.page(room, collection) }
+        try bench.page(room, "notes", .note(1, seq: 10), .note(2, seq: 20))
+        try bench.write(1, .set(.note(2), "text", "pending"))
+        let screen = DeveloperScreen(store)
+        await screen.syncNow()
+        #expect(value("Cached", screen)?.hasPrefix("2 notes") == true && screen.error == nil && !screen.isBusy)
+        await screen.clearCache()
+        #expect(value("Cached", screen)?.hasPrefix("1 notes") == true && value("Pending", screen) == "1")
+        try bench.database.close()
+        await screen.clearCache()
+        #expect(screen.error != nil && !screen.isBusy)
+    }
+
+    @Test func `what was refused, got no answer or has no room is alarming`() {
+        var status = SyncStatus(phase: .live, lastSync: Date(timeIntervalSince1970: 0))
+        (status.failed, status.parked, status.failedBlobs, status.isDiskFull) = (1, 2, 3, true)
+        let lines = DeveloperScreen.lines(status, StoreStatistics(), SyncMetrics(), [])
+        #expect(
+            lines.filter(\.isAlarming).map(\.title) == ["Sync", "Failed", "Refused", "Files to send", "Cache size"])
+        #expect(lines.first { $0.title == "Last sync" }?.value == "1970-01-01T00:00:00Z")
+    }
+}
