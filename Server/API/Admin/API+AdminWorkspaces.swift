@@ -20,6 +20,12 @@ extension API {
             try await store.workspaces(after: place, limit: limit)
         }
         let now = node.now()
+        var files: [WorkspaceID: BlobUsage] = [:]
+        for workspace in found.map(\.workspace) {
+            files[workspace] = try await node.readGate.pass { () async throws(StoreError) -> BlobUsage in
+                try await node.blobs.store.usage(of: workspace)
+            }
+        }
         var answer = Fields()
         answer.put("now", now)
         answer.put(
@@ -31,6 +37,10 @@ extension API {
                     "horizon": .integer(figures.horizon), "members": .integer(Int64(figures.members)),
                     "per_minute": .double((figures.perMinute(now: now) * 10).rounded() / 10),
                 ]
+                if let files = files[figures.workspace] {
+                    fields.put("files", Int64(files.blobs))
+                    fields.put("file_bytes", Int64(files.bytes))
+                }
                 // Only of one that this node follows.
                 if let followed = node.followed(figures.workspace) {
                     fields.put("lag", max(0, figures.head.seq - followed))

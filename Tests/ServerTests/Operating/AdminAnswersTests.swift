@@ -195,6 +195,13 @@ import TidemarkWire
             let row = try #require(found.list("workspaces").first)
             #expect(row.text("workspace") == "w" && row.number("head") == 1 && row.number("members") == 2)
             #expect(row.number("lag") == 0 && found["more"] == false)
+            #expect(row.number("files") == 0 && row.number("file_bytes") == 0)
+            let picture = Blob(
+                digest: BlobDigest(sha256: Array(repeating: 7, count: 32)), bytes: Array("a picture".utf8))
+            _ = try await server.node.blobs.store.put(
+                picture, in: ScopeID(record: Sample.id(30)), of: WorkspaceID("w"), by: UserID("ann"), now: 1)
+            let after = try #require(try await server.admin("workspaces").list("workspaces").first)
+            #expect(after.number("files") == 1 && after.number("file_bytes") == 9)
             #expect(try await server.admin("workspaces?after=w").list("workspaces").isEmpty)
             let backups = try await server.admin("backups?workspace=w")
             #expect(backups["known"] == false, "a store in memory has no backups")
