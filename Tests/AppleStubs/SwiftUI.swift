@@ -17,12 +17,11 @@ public struct ViewBuilder {
     public static func buildBlock<each Content: View>(_ content: repeat each Content) -> TupleView<
         (repeat each Content)
     > {
-        TupleView(value: (repeat each content))
+        TupleView()
     }
 }
 
 public struct TupleView<Value>: View {
-    public var value: Value
     public typealias Body = Never
     public var body: Never { preconditionFailure() }
 }
