@@ -44,7 +44,7 @@ import TidemarkModel
                     try snapshot.models(Note.self, "ORDER BY text").compactMap(\.text)
                 }
             }
-            for number in 1...20 {
+            for number in 1...5 {
                 try await store.repository(Note.self).create(Note(room: bench.room.id, text: "\(number + 100)"))
                 var seen = 0
                 while seen < number {
