@@ -72,6 +72,10 @@ extension LocalDatabase {
     private func durably<Value>(
         _ db: Database, _ isConfirmed: Bool, _ body: (Database) throws -> Value
     ) throws -> Value {
+        // A closed connection has no counts to ask for.
+        guard db.sqliteConnection != nil else {
+            throw DatabaseError(resultCode: .SQLITE_MISUSE, message: "the store is closed")
+        }
         let (logged, changes) = (checkpointer?.commits, db.totalChangesCount)
         // Until the body has run.
         var result = Result<Value, any Error>.failure(CancellationError())

@@ -21,6 +21,12 @@ import TidemarkModel
 
     deinit { disk.leave() }
 
+    @Test func `a write after the end of the store is refused`() throws {
+        try bench.database.close()
+        #expect(throws: DatabaseError.self) { try bench.write(1, .note(1)) }
+        #expect(throws: DatabaseError.self) { try bench.database.evict(now: 0) }
+    }
+
     /// What is left when the power is cut after the last flush.
     private func afterPowerCut() throws -> Bench { try Bench(path: folder.path("cut.sqlite")) }
 

@@ -38,7 +38,8 @@ import TidemarkModel
     }
 
     @Test func `its buttons sync and clear, and say what they met`() async throws {
-        let bench = try Bench()
+        let folder = try TemporaryFolder()
+        let bench = try Bench(path: folder.path("x.sqlite"))
         let store = SyncStore(database: bench.database, environment: .counting())
         let room = RecordKey.room(1).scope
         try bench.join(room)
