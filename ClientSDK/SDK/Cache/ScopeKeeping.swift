@@ -65,7 +65,9 @@ extension SyncStore {
     ///
     ///     try await store.evict(scope: ScopeID(record: conversation.id), keepingLast: 50)
     ///
-    /// - Parameter count: of each collection of the scope, by creation; none when it is 0.
+    /// - Parameters:
+    ///   - scope: whose records.
+    ///   - count: of each collection of the scope, by creation; none when it is 0.
     /// - Returns: how many records went.
     @discardableResult
     @concurrent public func evict(scope: ScopeID, keepingLast count: Int) async throws -> Int {

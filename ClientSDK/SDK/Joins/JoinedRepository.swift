@@ -44,6 +44,8 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
     ///   - limit: the most that are answered; `nil` for all.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named.
+    ///   - file: where the observation begins, as diagnostics name it; leave it out.
+    ///   - line: the same.
     public func observe(
         where filter: ModelFilter<Model> = .all, joined: ModelFilter<Other>? = nil, order: [ModelOrder<Model>] = [],
         limit: Int? = nil, in scope: ScopeID? = nil, whenFilled: Bool = false,

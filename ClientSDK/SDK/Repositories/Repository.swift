@@ -69,6 +69,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
     ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
+    ///   - file: where the observation begins, as diagnostics name it; leave it out.
+    ///   - line: the same.
     public func observe(
         where filter: Filter?, orderBy order: RecordOrder = .oldestFirst, limit: Int? = nil, in scope: ScopeID? = nil,
         whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line

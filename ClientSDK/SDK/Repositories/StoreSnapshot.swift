@@ -173,7 +173,10 @@ extension SyncStore {
 
     /// What `body` reads, now and after each change of what it read.
     ///
-    /// - Parameter body: runs after each write that may matter, on a thread of the database's; keep it short.
+    /// - Parameters:
+    ///   - file: where the observation begins, as diagnostics name it; leave it out.
+    ///   - line: the same.
+    ///   - body: runs after each write that may matter, on a thread of the database's; keep it short.
     public func observe<Value: Equatable & Sendable>(
         file: StaticString = #fileID, line: UInt = #line,
         _ body: @escaping @Sendable (StoreSnapshot) throws -> Value

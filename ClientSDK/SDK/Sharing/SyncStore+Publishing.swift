@@ -26,8 +26,11 @@ extension SyncStore {
     ///
     ///     .task { try? await store.keepPublished("unread") { try $0.count(Message.self, where: \.isRead == false) } }
     ///
-    /// - Parameter pause: between two files; what changes meanwhile is in the next one. Before the app is suspended call
-    ///   `publish(_:_:)` for what must not be old.
+    /// - Parameters:
+    ///   - name: as for `publish(_:_:)`.
+    ///   - pause: between two files; what changes meanwhile is in the next one. Before the app is suspended call
+    ///     `publish(_:_:)` for what must not be old.
+    ///   - body: reads what extensions are to show.
     /// - Throws: as `publish(_:_:)`, and what `body` throws; `CancellationError` never, it returns then.
     @concurrent public func keepPublished<Value: Encodable & Equatable & Sendable>(
         _ name: String, pause: Duration = .seconds(1), _ body: @escaping @Sendable (StoreSnapshot) throws -> Value
