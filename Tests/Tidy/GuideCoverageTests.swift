@@ -1,6 +1,6 @@
 import Testing
 
-/// Every public call of the SDK stands in a guide: in a block of code, or in the text as code.
+/// Every public call of the SDK, and of what extensions link, stands in a guide: in a block of code, or in the text as code.
 @Suite struct GuideCoverageTests {
     /// Calls that nobody writes, with who does.
     private static let exceptions = [
@@ -15,7 +15,9 @@ import Testing
     }
 
     private static var calls: [(name: String, path: String)] {
-        Repository.swiftFiles.filter { $0.path.hasPrefix("ClientSDK/SDK/") }.flatMap { file in
+        Repository.swiftFiles.filter { file in
+            ["ClientSDK/SDK/", "ClientSDK/Extension/"].contains { file.path.hasPrefix($0) }
+        }.flatMap { file in
             DeclarationScan(file).declarations
                 .filter { $0.keyword == "func" && $0.access == "public" && $0.name.first?.isLetter == true }
                 .map { ($0.name, file.path) }
