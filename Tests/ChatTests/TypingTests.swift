@@ -110,7 +110,7 @@ import TidemarkWire
         let time = Timeline(now: 0)
         let date = Mutex<Milliseconds>(1_000_000_000)
         var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
-        device.clock = VirtualClock(time)
+        device.clock = SetClock(time)
         let environment = device
         try await TestServer.running { server in
             let ann = Messenger(
@@ -144,5 +144,20 @@ import TidemarkWire
             #expect(kinds == ["typing", "between", "typing", "last"])
             for device in [ann, desk] { await device.disconnect() }
         }
+    }
+}
+
+/// Shows a time that the test sets. Waits are real ones, so that a connection that a busy machine loses comes again.
+private struct SetClock: Clock {
+    private let time: Timeline
+    private let beginning = ContinuousClock.now
+
+    init(_ time: Timeline) { self.time = time }
+
+    var now: ContinuousClock.Instant { beginning.advanced(by: .milliseconds(time.now)) }
+    var minimumResolution: Duration { .milliseconds(1) }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
+        try await Task.sleep(for: now.duration(to: deadline), tolerance: tolerance)
     }
 }
