@@ -158,6 +158,6 @@ private struct SetClock: Clock {
     var minimumResolution: Duration { .milliseconds(1) }
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {
-        try await Task.sleep(for: now.duration(to: deadline), tolerance: tolerance)
+        try await ContinuousClock().sleep(for: now.duration(to: deadline), tolerance: tolerance)
     }
 }
