@@ -64,11 +64,13 @@ run_tests() {
 # One after the other: the tests of one run begin all at once, and those that wait for real sockets and files with a deadline
 # would wait for the cores instead.
 run_all_tests() {
-    local client='^(ChatTests|GuideTests|NIOTransportTests|RepairShopTests|SDKTests|TestKitTests)\.'
-    say "testing the client's suites"
+    local client='^(ChatTests|GuideTests|NIOTransportTests|RepairShopTests|TestKitTests)\.'
+    say "testing the SDK"
+    run_tests --filter '^SDKTests\.'
+    say "testing the client's other suites"
     run_tests --filter "$client"
     say "testing all suites but the next two"
-    run_tests --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
+    run_tests --skip '^SDKTests\.' --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
     say "testing end to end, with real processes"
     run_tests --filter '^EndToEndTests\.'
     say "simulating (ROUNDS=$ROUNDS)"
