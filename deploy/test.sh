@@ -5,7 +5,7 @@
 #   deploy/test.sh --help
 #
 # Installs what is missing (Debian, Ubuntu), starts a private PostgreSQL in a temporary folder, and stops it at the end.
-#   ROUNDS   seeded rounds of the simulator, about half a second each (default 1000)
+#   ROUNDS   seeded rounds of the simulator, about half a second each (default 700)
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -78,7 +78,7 @@ run_all_tests() {
 }
 
 cd "$top"
-export ROUNDS="${ROUNDS:-1000}"
+export ROUNDS="${ROUNDS:-700}"
 trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
