@@ -16,7 +16,7 @@ extension Device {
     /// The server says that this device is signed out: a person sees it, and signs in.
     func signInAgain() {
         later(signInRandom.within(500...8_000)) {
-            guard !self.isInBackground else { return }
+            guard !self.isInBackground else { return self.signInAgain() }
             self.feed(.start)
         }
     }
