@@ -26,6 +26,8 @@ package struct Issuer: Sendable {
     package var operators: ClaimTest?
     /// What must hold besides.
     package var required: [ClaimTest] = []
+    /// Claims that are times and must not lie in the future, where they are there.
+    package var pastTimes: [String] = []
     package var lifetimeMax = Issuer.usualLifetimeMax
     /// How far the issuer's clock may be off: so much longer than its `exp` a token is accepted, in handshakes, in calls over
     /// HTTP and on open sockets alike.

@@ -48,7 +48,7 @@ struct IssuerDraft: Sendable {
             user: try members.nameRule("user", isShort: true) ?? .claim(ClaimPath("sub")),
             workspace: try members.nameRule("workspace", isShort: false) ?? .fixed("default"),
             service: try members.test("service"), operators: try members.test("operator"),
-            required: try members.tests("require") ?? preset?.required ?? [],
+            required: try members.tests("require") ?? preset?.required ?? [], pastTimes: preset?.pastTimes ?? [],
             lifetimeMax: try members.seconds("lifetime_seconds_max", in: 60...2_592_000) ?? Issuer.usualLifetimeMax,
             leeway: try members.seconds("leeway_seconds", in: 0...300) ?? .seconds(60))
         guard !base.algorithms.isEmpty else {

@@ -10,6 +10,7 @@ struct IssuerPreset {
     var algorithms: Set<TokenAlgorithm> = [.rs256]
     var keysURL: String
     var required: [ClaimTest] = []
+    var pastTimes: [String] = []
 
     static let names = ["auth0", "clerk", "cognito", "firebase", "keycloak", "supabase"]
 
@@ -21,7 +22,8 @@ struct IssuerPreset {
             // Google signs for every project with the same keys: the audience is all that tells yours from anybody's.
             self.init(
                 issuer: "https://securetoken.google.com/\(project)", audience: [project],
-                keysURL: "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com")
+                keysURL: "https://www.googleapis.com/service_accounts/v1/jwk/securetoken@system.gserviceaccount.com",
+                pastTimes: ["auth_time"])
         case "supabase":
             let project = try members.part("project", "the reference of the project: what stands before .supabase.co")
             let issuer = "https://\(project).supabase.co/auth/v1"
@@ -69,7 +71,8 @@ struct IssuerPreset {
 
     private init(
         issuer: String, audience: [String], audienceClaim: String = "aud",
-        algorithms: Set<TokenAlgorithm> = [.rs256], keysURL: String, required: [ClaimTest] = []
+        algorithms: Set<TokenAlgorithm> = [.rs256], keysURL: String, required: [ClaimTest] = [],
+        pastTimes: [String] = []
     ) {
         self.issuer = issuer
         self.audience = audience
@@ -77,6 +80,7 @@ struct IssuerPreset {
         self.algorithms = algorithms
         self.keysURL = keysURL
         self.required = required
+        self.pastTimes = pastTimes
     }
 }
 

@@ -4,7 +4,7 @@ package import TidemarkModel
 /// meanwhile. Somebody else fetches, and knows the time.
 ///
 /// A token is refused for its key alone when keys that were fetched since do not fit it. Until then nothing is known about it, and
-/// nobody may be told to sign in again: an endpoint that is down, or was asked a moment ago, is no reason.
+/// nobody may be told to sign in again: it waits for the next fetch, and an endpoint that is down is no reason.
 package struct KeyCache: Sendable {
     /// Bounds of time and number; times in milliseconds.
     package struct Limits: Hashable, Sendable {
@@ -22,7 +22,7 @@ package struct KeyCache: Sendable {
         /// Unknown keys that are remembered, and how long one is known to be none.
         package var unknownMax = 256
         package var unknownFor: Int64 = 60_000
-        /// Tokens that wait for one fetch.
+        /// Tokens that wait for a fetch.
         package var waitersMax = 4_096
 
         package init() {}
@@ -40,8 +40,8 @@ package struct KeyCache: Sendable {
 
     /// What becomes of a token whose key is not among those that are known.
     package enum Answer: Hashable, Sendable {
-        /// Look again once the fetch is over; `starts` says to begin it.
-        case wait(starts: Bool)
+        /// Look again once a fetch is over, with `since`: how many had begun when the token came. `starts` says to begin it.
+        case wait(since: Int, starts: Bool)
         /// The keys are as fresh as can be: it is the token.
         case refuse
         /// It cannot be known now; again in so many milliseconds.
@@ -57,7 +57,8 @@ package struct KeyCache: Sendable {
     /// Fetches that have begun: what tells whether one began after a token came, however little time lies between.
     private var count = 0
     package private(set) var isFetching = false
-    private var waiters = 0
+    private var isOver = false
+    private(set) var waiters = 0
     private var refreshAt: Milliseconds = 0
     private var failures = 0
     /// Keys that were asked for and not there, each since when, and after how many fetches.
@@ -78,32 +79,36 @@ package struct KeyCache: Sendable {
     var unknownCount: Int { unknown.count }
 
     /// The keys do not do for a token: what to do with it.
-    package mutating func ask(_ lack: Lack, now: Milliseconds) -> Answer {
+    ///
+    /// - Parameter asked: what ``Answer/wait(since:starts:)`` said, of a token that has waited.
+    package mutating func ask(_ lack: Lack, since asked: Int? = nil, now: Milliseconds) -> Answer {
         follow(now)
-        if isKnownToLack(lack, now: now) { return .refuse }
-        if isFetching {
-            guard waiters < limits.waitersMax else { return .unavailable(limits.spacing) }
-            waiters += 1
-            return .wait(starts: false)
-        }
+        let since = asked ?? count
+        if isKnownToLack(lack, since: since, now: now) { return .refuse }
         let wait = begun.map { limits.spacing - (now - $0) } ?? 0
-        guard wait <= 0 else { return .unavailable(wait) }
+        guard !isOver, waiters < limits.waitersMax else { return .unavailable(limits.spacing) }
+        if !isFetching {
+            // A fetch that failed is not waited for twice.
+            if failures > 0, asked != nil || wait > 0 { return .unavailable(max(1, wait)) }
+            refreshAt = min(refreshAt, now + wait)
+        }
+        waiters += 1
+        guard !isFetching, wait <= 0 else { return .wait(since: since, starts: false) }
         begin(now)
-        waiters = 1
-        return .wait(starts: true)
+        return .wait(since: since, starts: true)
     }
 
-    /// The same for a token that has waited for a fetch: it waits for no other.
-    package mutating func askAgain(_ lack: Lack, now: Milliseconds) -> Answer {
-        follow(now)
-        if isKnownToLack(lack, now: now) { return .refuse }
-        return .unavailable(begun.map { max(1, limits.spacing - (now - $0)) } ?? 1)
+    /// Nobody fetches any more.
+    package mutating func end(now: Milliseconds) {
+        isOver = true
+        finished(nil, freshFor: nil, now: now)
+        waiters = 0
     }
 
     /// Time passed: true when a fetch is to begin although no token asks.
     package mutating func tick(now: Milliseconds) -> Bool {
         follow(now)
-        guard !isFetching, now >= refreshAt, begun.map({ now - $0 >= limits.spacing }) ?? true else { return false }
+        guard !isFetching, !isOver, now >= refreshAt, begun.map({ now - $0 >= limits.spacing }) ?? true else { return false }
         begin(now)
         return true
     }
@@ -140,17 +145,18 @@ package struct KeyCache: Sendable {
     }
 
     /// Whether keys that were fetched since are without it as well.
-    private mutating func isKnownToLack(_ lack: Lack, now: Milliseconds) -> Bool {
+    private mutating func isKnownToLack(_ lack: Lack, since: Int, now: Milliseconds) -> Bool {
         switch lack {
         case .noKeys: return false
         case .badSignature:
             // A key that is replaced under its name is replaced once, and these keys are fresh.
-            return fetched.map { now - $0.done < limits.spacing } ?? false
+            return fetched.map { now - $0.done < limits.spacing || $0.number > since } ?? false
         case .unknownKey(let id):
             // A kid is never empty: that is the token without one.
             let id = id ?? ""
-            let first =
-                unknown[id].flatMap { now - $0.since < limits.unknownFor ? $0 : nil } ?? (since: now, count: count)
+            var first =
+                unknown[id].flatMap { now - $0.since < limits.unknownFor ? $0 : nil } ?? (since: now, count: since)
+            first.count = min(first.count, since)
             note(id, first)
             return fetched.map { $0.number > first.count } ?? false
         }

@@ -23,9 +23,15 @@ package final class KeyService: Service {
     /// Gets the keys of a source; throws what kept it from that.
     package typealias Fetch = @Sendable (KeySource) async throws(KeyFetchError) -> Fetched
 
+    private struct Waiter {
+        let continuation: CheckedContinuation<KeyCache.Answer, Never>
+        /// What it is answered when a fetch is over.
+        let answer: KeyCache.Answer
+    }
+
     private struct Desk {
         var cache: KeyCache
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Waiter] = []
         var lastError: KeyFetchError?
     }
 
@@ -69,7 +75,10 @@ package final class KeyService: Service {
         }
         order.finish()
         // Who waits is not left behind.
-        for index in sources.keys { finish(index, nil) }
+        for index in sources.keys {
+            desks.withLock { desks in desks[index]?.cache.end(now: now()) }
+            resume(index)
+        }
     }
 
     /// The keys of an issuer as they are known now; `nil` when there are none.
@@ -85,26 +94,25 @@ package final class KeyService: Service {
         desks.withLock { desks in (desks[index]?.cache.lastFetch, desks[index]?.lastError) }
     }
 
-    /// The keys do not do for a token. Returns when that is decided, after the one fetch that it may take: `nil` to look
-    /// again.
-    func ask(_ lack: KeyCache.Lack, of index: Int, hasWaited: Bool) async -> KeyCache.Answer? {
-        if hasWaited {
-            return desks.withLock { desks in desks[index]?.cache.askAgain(lack, now: now()) }
-        }
-        let answer = desks.withLock { desks in desks[index]?.cache.ask(lack, now: now()) }
-        guard case .wait(let starts)? = answer else { return answer }
-        await withCheckedContinuation { waiter in
-            let isLate = desks.withLock { desks in
-                // The fetch that was under way may be over between the two locks.
-                guard starts || desks[index]?.cache.isFetching == true else { return true }
-                desks[index]?.waiting.append(waiter)
-                return false
+    /// The keys do not do for a token. Returns when that is decided, or when a fetch is over after which to look again.
+    ///
+    /// - Parameter since: of a token that has waited, what ``KeyCache/Answer/wait(since:starts:)`` said.
+    func ask(_ lack: KeyCache.Lack, of index: Int, since: Int?) async -> KeyCache.Answer {
+        await withCheckedContinuation { continuation in
+            let answer = desks.withLock { desks in
+                let answer = desks[index]?.cache.ask(lack, since: since, now: now()) ?? .refuse
+                if case .wait = answer {
+                    desks[index]?.waiting.append(Waiter(continuation: continuation, answer: answer))
+                }
+                return answer
             }
-            if isLate { return waiter.resume() }
-            if starts, case .terminated = order.yield(index) { finish(index, nil) }
+            guard case .wait(_, let starts) = answer else { return continuation.resume(returning: answer) }
+            if starts { order.yield(index) }
         }
-        return nil
     }
+
+    /// Tokens that wait for a fetch.
+    func waiters(for index: Int) -> Int { desks.withLock { desks in desks[index]?.waiting.count ?? 0 } }
 
     private func keepFresh() async {
         while true {
@@ -133,12 +141,18 @@ package final class KeyService: Service {
     }
 
     private func finish(_ index: Int, _ fetched: Fetched?, _ error: KeyFetchError? = nil) {
-        let waiting = desks.withLock { desks -> [CheckedContinuation<Void, Never>] in
+        desks.withLock { desks in
             desks[index]?.cache.finished(fetched?.keys, freshFor: fetched?.freshFor, now: now())
             desks[index]?.lastError = error
+        }
+        resume(index)
+    }
+
+    private func resume(_ index: Int) {
+        let waiting = desks.withLock { desks in
             defer { desks[index]?.waiting = [] }
             return desks[index]?.waiting ?? []
         }
-        for waiter in waiting { waiter.resume() }
+        for waiter in waiting { waiter.continuation.resume(returning: waiter.answer) }
     }
 }

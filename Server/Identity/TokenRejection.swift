@@ -17,7 +17,7 @@ package enum TokenRejection: String, Error, Sendable, CaseIterable, CustomString
     case signature = "bad_signature"
     /// `exp` or `iat` is absent, or a time is no number or out of range.
     case times = "bad_times"
-    /// `iat` or `nbf` lies in the future.
+    /// `iat` or `nbf`, or Firebase's `auth_time`, lies in the future.
     case notYetValid = "not_yet_valid"
     /// `exp` has passed.
     case expired = "token_expired"

@@ -26,7 +26,7 @@ package enum TokenOutcome: Sendable, Hashable {
     case unavailable(Int64)
 }
 
-/// Checks tokens of the issuers that are configured. From any thread; may wait for one fetch of keys.
+/// Checks tokens of the issuers that are configured. From any thread; may wait for a fetch of keys that began after the token came.
 ///
 /// In this order, so that each step costs no more than what it is for: form, issuer, algorithm, times, key, signature, then all
 /// that the claims must say. Whoever made a token up learns nothing from the first ones that he did not write himself.
@@ -105,15 +105,15 @@ package struct TokenVerifier: Sendable {
         let given = issuer.keys.candidates(for: token, algorithm)
         if given.contains(where: { $0.accepts(token) }) { return nil }
         guard issuer.keySource != nil else { throw given.isEmpty ? .key : .signature }
-        var hasWaited = false
+        var since: Int?
         while true {
             let found = keys.keys(of: index)
             let candidates = found?.candidates(for: token, algorithm) ?? []
             if candidates.contains(where: { $0.accepts(token) }) { return nil }
             let lack: KeyCache.Lack =
                 found == nil ? .noKeys : candidates.isEmpty ? .unknownKey(token.keyID) : .badSignature
-            switch await keys.ask(lack, of: index, hasWaited: hasWaited) {
-            case nil, .wait: hasWaited = true
+            switch await keys.ask(lack, of: index, since: since) {
+            case .wait(let asked, _): since = asked
             case .refuse: throw candidates.isEmpty ? .key : .signature
             case .unavailable(let delay): return delay
             }
@@ -135,7 +135,10 @@ extension Issuer {
             throw .times
         }
         let (now, skew) = (Double(now) / 1_000, leeway / .seconds(1))
-        guard issued <= now + skew, try Self.time("nbf", in: claims) ?? 0 <= now + skew else { throw .notYetValid }
+        guard issued <= now + skew else { throw .notYetValid }
+        for name in ["nbf"] + pastTimes {
+            guard try Self.time(name, in: claims) ?? 0 <= now + skew else { throw .notYetValid }
+        }
         guard expires > now - skew else { throw .expired }
         let lifetime = expires - issued
         guard lifetime > 0, lifetime <= lifetimeMax / .seconds(1) else { throw .lifetime }

@@ -30,7 +30,8 @@ import TidemarkModel
                 "aud": #""my-app""#, "sub": #""ann""#, "user_id": #""ann""#, "auth_time": "\(start - 60)",
                 "email": #""ann@example.com""#, "email_verified": "false",
                 "firebase": #"{"identities":{"email":["ann@example.com"]},"sign_in_provider":"password"}"#,
-            ], foreign: ("aud", #""their-app""#)),
+            ], foreign: ("aud", #""their-app""#),
+            wrong: [("auth_time", "\(start + 61)", "not_yet_valid"), ("auth_time", #""now""#, "bad_times")]),
         Preset(
             name: "supabase", members: #""project": "abcdefgh""#, issuer: "https://abcdefgh.supabase.co/auth/v1",
             url: "https://abcdefgh.supabase.co:443/auth/v1/.well-known/jwks.json",

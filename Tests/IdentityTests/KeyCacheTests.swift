@@ -18,30 +18,52 @@ import TidemarkModel
 
     @Test func `an unknown key is fetched for once, and all who ask meanwhile wait for that`() {
         var cache = filled()
-        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
-        #expect(cache.ask(.unknownKey("b"), now: 20_001) == .wait(starts: false))
-        #expect(cache.ask(.badSignature, now: 20_002) == .wait(starts: false))
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(since: 1, starts: true))
+        #expect(cache.ask(.unknownKey("b"), now: 20_001) == .wait(since: 2, starts: false))
+        #expect(cache.ask(.badSignature, now: 20_002) == .wait(since: 2, starts: false))
         #expect(cache.tick(now: 20_003) == false)
         cache.finished(set, freshFor: nil, now: 20_100)
         #expect(!cache.isFetching)
-        #expect(cache.askAgain(.unknownKey("b"), now: 20_100) == .refuse)
+        #expect(cache.ask(.unknownKey("b"), since: 1, now: 20_100) == .refuse)
     }
 
-    @Test func `fetches begin ten seconds apart at least, and within those nobody is refused for his key`() {
+    @Test func `fetches begin ten seconds apart at least, and an unknown key waits for the next`() {
         var cache = filled()
-        #expect(cache.ask(.unknownKey("b"), now: 4_000) == .unavailable(6_000))
-        #expect(cache.ask(.unknownKey("b"), now: 9_999) == .unavailable(1))
+        #expect(cache.ask(.unknownKey("b"), now: 4_000) == .wait(since: 1, starts: false))
+        #expect(cache.ask(.unknownKey("c"), now: 9_999) == .wait(since: 1, starts: false))
         #expect(cache.tick(now: 9_999) == false)
-        #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))
+        #expect(cache.tick(now: 10_000) == true)
+        cache.finished(set, freshFor: nil, now: 10_100)
+        #expect(cache.ask(.unknownKey("b"), since: 1, now: 10_100) == .refuse)
+        #expect(cache.ask(.unknownKey("c"), since: 1, now: 10_100) == .refuse)
+        #expect(cache.tick(now: 249_999) == false, "once")
+    }
+
+    @Test func `a token that waited is judged by keys that were fetched since, whatever it lacked before`() {
+        var cache = KeyCache()
+        #expect(cache.ask(.noKeys, now: 0) == .wait(since: 0, starts: true))
+        cache.finished(set, freshFor: nil, now: 50)
+        #expect(cache.ask(.unknownKey("b"), since: 0, now: 50) == .refuse)
+        #expect(cache.ask(.badSignature, since: 0, now: 15_000) == .refuse)
+    }
+
+    @Test func `after the end nobody waits`() {
+        var cache = filled()
+        #expect(cache.ask(.unknownKey("b"), now: 4_000) == .wait(since: 1, starts: false))
+        cache.end(now: 5_000)
+        #expect(cache.waiters == 0 && cache.keys(now: 5_000) != nil)
+        #expect(cache.ask(.unknownKey("b"), since: 1, now: 5_000) == .unavailable(10_000))
+        #expect(cache.tick(now: 900_000) == false)
+        #expect(cache.ask(.noKeys, now: 900_000) == .unavailable(10_000))
     }
 
     @Test func `a key that a fetch has not brought is known to be none for a minute`() {
         var cache = filled()
-        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(since: 1, starts: true))
         cache.finished(set, freshFor: nil, now: 20_100)
         #expect(cache.ask(.unknownKey("b"), now: 20_200) == .refuse)
         #expect(cache.ask(.unknownKey("b"), now: 79_999) == .refuse)
-        #expect(cache.ask(.unknownKey("b"), now: 80_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("b"), now: 80_000) == .wait(since: 2, starts: true))
     }
 
     @Test
@@ -49,21 +71,21 @@ import TidemarkModel
         `who asks while a fetch is under way learns nothing of it: it may have been answered before the key was there`()
     {
         var cache = filled()
-        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(starts: true))
-        #expect(cache.ask(.unknownKey("c"), now: 20_050) == .wait(starts: false))
+        #expect(cache.ask(.unknownKey("b"), now: 20_000) == .wait(since: 1, starts: true))
+        #expect(cache.ask(.unknownKey("c"), now: 20_050) == .wait(since: 2, starts: false))
         cache.finished(set, freshFor: nil, now: 20_100)
-        #expect(cache.askAgain(.unknownKey("c"), now: 20_100) == .unavailable(9_900))
-        #expect(cache.ask(.unknownKey("c"), now: 30_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("c"), since: 2, now: 20_100) == .wait(since: 2, starts: false))
+        #expect(cache.tick(now: 30_000) == true)
         cache.finished(set, freshFor: nil, now: 30_100)
-        #expect(cache.askAgain(.unknownKey("c"), now: 30_100) == .refuse)
+        #expect(cache.ask(.unknownKey("c"), since: 2, now: 30_100) == .refuse)
     }
 
     @Test func `a bad signature is fetched for as well, since a key may be replaced under its name`() {
         var cache = filled()
         #expect(cache.ask(.badSignature, now: 9_999) == .refuse)
-        #expect(cache.ask(.badSignature, now: 10_000) == .wait(starts: true))
+        #expect(cache.ask(.badSignature, now: 10_000) == .wait(since: 1, starts: true))
         cache.finished(set, freshFor: nil, now: 10_100)
-        #expect(cache.askAgain(.badSignature, now: 10_100) == .refuse)
+        #expect(cache.ask(.badSignature, since: 1, now: 10_100) == .refuse)
     }
 
     @Test func `without any keys nobody is refused`() {
@@ -71,9 +93,9 @@ import TidemarkModel
         #expect(cache.keys(now: 0) == nil)
         for round in 0..<20 as Range<Int64> {
             let now = round * 10_000
-            #expect(cache.ask(.noKeys, now: now) == .wait(starts: true))
+            #expect(cache.ask(.noKeys, now: now) == .wait(since: Int(round), starts: true))
             cache.finished(nil, freshFor: nil, now: now + 50)
-            #expect(cache.askAgain(.noKeys, now: now + 50) == .unavailable(9_950))
+            #expect(cache.ask(.noKeys, since: Int(round), now: now + 50) == .unavailable(9_950))
             #expect(cache.ask(.noKeys, now: now + 60) == .unavailable(9_940))
         }
     }
@@ -86,10 +108,14 @@ import TidemarkModel
             #expect(cache.keys(now: now) != nil)
             now += 60_000
         }
-        #expect(cache.ask(.unknownKey("b"), now: 24 * hour - 20_000) != .refuse)
+        guard case .wait(let since, true) = cache.ask(.unknownKey("b"), now: 24 * hour - 20_000) else {
+            Issue.record("it is not fetched for")
+            return
+        }
         cache.finished(nil, freshFor: nil, now: 24 * hour - 19_900)
-        #expect(cache.askAgain(.unknownKey("b"), now: 24 * hour - 19_900) != .refuse)
-        #expect(cache.askAgain(.badSignature, now: 24 * hour - 19_900) != .refuse)
+        #expect(cache.ask(.unknownKey("b"), since: since, now: 24 * hour - 19_900) == .unavailable(9_900))
+        #expect(cache.ask(.badSignature, since: since, now: 24 * hour - 19_900) == .unavailable(9_900))
+        #expect(cache.ask(.unknownKey("c"), now: 24 * hour - 19_900) == .unavailable(9_900), "nor waits in vain")
         #expect(cache.keys(now: 24 * hour - 1) != nil)
         #expect(cache.keys(now: 24 * hour) == nil)
     }
@@ -117,7 +143,8 @@ import TidemarkModel
         var (cache, fetches) = (filled(), 0)
         for number in 0..<12_000 as Range<Int64> {
             let now = 20_000 + number
-            if case .wait(starts: true) = cache.ask(.unknownKey("k\(number)"), now: now) { fetches += 1 }
+            if case .wait(_, starts: true) = cache.ask(.unknownKey("k\(number)"), now: now) { fetches += 1 }
+            if cache.tick(now: now) { fetches += 1 }
             if cache.isFetching { cache.finished(set, freshFor: nil, now: now) }
         }
         #expect(fetches == 2)
@@ -127,8 +154,8 @@ import TidemarkModel
 
     @Test func `so many wait for a fetch and no more`() {
         var cache = KeyCache()
-        #expect(cache.ask(.noKeys, now: 0) == .wait(starts: true))
-        for _ in 1..<4_096 { #expect(cache.ask(.noKeys, now: 1) == .wait(starts: false)) }
+        #expect(cache.ask(.noKeys, now: 0) == .wait(since: 0, starts: true))
+        for _ in 1..<4_096 { #expect(cache.ask(.noKeys, now: 1) == .wait(since: 1, starts: false)) }
         #expect(cache.ask(.noKeys, now: 1) == .unavailable(10_000))
     }
 
@@ -136,8 +163,9 @@ import TidemarkModel
         var cache = KeyCache()
         #expect(cache.tick(now: 1_000 * hour) == true)
         cache.finished(set, freshFor: nil, now: 1_000 * hour)
-        #expect(cache.ask(.unknownKey("b"), now: 0) == .unavailable(10_000))
-        #expect(cache.ask(.unknownKey("b"), now: 10_000) == .wait(starts: true))
+        #expect(cache.ask(.unknownKey("b"), now: 0) == .wait(since: 1, starts: false))
+        #expect(cache.tick(now: 9_999) == false)
+        #expect(cache.tick(now: 10_000) == true)
         cache.finished(set, freshFor: nil, now: 10_100)
         #expect(cache.keys(now: 10_100) != nil)
         #expect(cache.keys(now: 10_100 + 24 * hour) == nil)

@@ -26,10 +26,11 @@ import TidemarkModel
         try await Endpoint.running(serving: TestKey.set(old)) { endpoint, verifier async throws in
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
             endpoint.serve(TestKey.set(old, new))
-            // The keys were fetched a moment ago: not known, and not refused.
-            #expect(try await verifier.label(new.sign(claims())) == "unavailable")
+            // The keys were fetched a moment ago: it waits for the next ones.
+            async let label = verifier.label(try new.sign(claims()))
+            await endpoint.waiting(1)
             endpoint.pass(seconds: 10)
-            #expect(try await verifier.label(new.sign(claims())) == "accepted")
+            #expect(try await label == "accepted")
             #expect(try await verifier.label(old.sign(claims())) == "accepted")
             #expect(endpoint.fetches == 2)
             endpoint.serve(TestKey.set(new))
@@ -96,14 +97,33 @@ import TidemarkModel
         try await Endpoint.running(serving: TestKey.set(key)) { endpoint, verifier async throws in
             let good = try key.sign(claims())
             #expect(await verifier.label(good) == "accepted")
-            for number in 0..<500 {
-                let label = await verifier.label(
-                    try key.sign(claims(), header: #"{"alg":"ES256","kid":"k\#(number)"}"#))
-                #expect(label == "unavailable")
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<500 {
+                    let token = try key.sign(claims(), header: #"{"alg":"ES256","kid":"k\#(number)"}"#)
+                    group.addTask { await verifier.label(token) }
+                }
+                await endpoint.waiting(500)
+                #expect(await verifier.label(good) == "accepted")
+                #expect(endpoint.fetches == 1)
+                endpoint.pass(seconds: 10)
+                for try await label in group { #expect(label == "unknown_key") }
             }
-            #expect(await verifier.label(good) == "accepted")
-            #expect(endpoint.fetches == 1)
+            #expect(endpoint.fetches == 2)
         }
+    }
+
+    @Test func `who waits for the next fetch is told at the end that keys are unavailable`() async throws {
+        let key = try TestKey.es256("a")
+        let endpoint = Endpoint(serving: TestKey.set(key))
+        let (service, verifier) = try await endpoint.verifier()
+        let running = Task { await service.run() }
+        #expect(try await verifier.label(key.sign(claims())) == "accepted")
+        async let label = verifier.label(try TestKey.es256("b").sign(claims()))
+        await endpoint.waiting(1)
+        running.cancel()
+        await running.value
+        #expect(try await label == "unavailable")
+        #expect(try await verifier.label(key.sign(claims())) == "accepted", "known keys need nobody")
     }
 
     @Test func `who asks after the end is told that keys are unavailable`() async throws {
@@ -126,9 +146,11 @@ private final class Endpoint: Sendable {
         var isHeld: Bool
         var held: [CheckedContinuation<Void, Never>] = []
         var askers: [CheckedContinuation<Void, Never>] = []
+        var service: KeyService?
     }
 
     private let state: Mutex<State>
+    private let clock = PushedClock()
 
     init(serving document: String?, held: Bool = false) {
         state = Mutex(State(document: document, isHeld: held))
@@ -155,17 +177,26 @@ private final class Endpoint: Sendable {
         let text = document(#"{"url": "https://id.example/keys"}"#, #""ES256", "RS256""#)
         let issuers = try await IssuerFile(Array(text.utf8)) { _ in nil }.issuers()
         let now: @Sendable () -> Milliseconds = { self.state.withLock { $0.milliseconds } }
-        // Nothing is fetched ahead: the clock of the service stands.
         let service = KeyService(
-            for: issuers, now: now, clock: StandingClock(),
+            for: issuers, now: now, clock: clock,
             logger: .quiet
         ) { _ throws(KeyFetchError) in try await self.fetch() }
+        state.withLock { $0.service = service }
         return (service, TokenVerifier(issuers, keys: service, now: now))
     }
 
     var fetches: Int { state.withLock { $0.fetches } }
     var seconds: Int64 { state.withLock { $0.milliseconds / 1_000 } }
-    func pass(seconds: Int64) { state.withLock { $0.milliseconds += seconds * 1_000 } }
+    func pass(seconds: Int64) {
+        state.withLock { $0.milliseconds += seconds * 1_000 }
+        clock.push()
+    }
+
+    /// Returns when so many tokens wait for keys.
+    func waiting(_ count: Int) async {
+        while state.withLock({ $0.service?.waiters(for: 0) ?? 0 }) < count { await Task.yield() }
+    }
+
     func serve(_ document: String?) { state.withLock { $0.document = document } }
 
     /// Returns when a fetch has begun.
@@ -208,16 +239,17 @@ private final class Endpoint: Sendable {
     }
 }
 
-/// Its sleepers sleep until they are cancelled.
-private struct StandingClock: Clock {
+/// Whoever sleeps by it sleeps until it is pushed.
+private final class PushedClock: Clock {
     typealias Instant = ContinuousClock.Instant
+    private let (pushes, pushed) = AsyncStream<Void>.makeStream()
     var now: Instant { ContinuousClock().now }
     var minimumResolution: Duration { .nanoseconds(1) }
 
+    func push() { pushed.yield() }
+
     func sleep(until deadline: Instant, tolerance: Duration?) async throws {
-        let (stream, end) = AsyncStream<Void>.makeStream()
-        for await _ in stream {}
-        _ = end
+        for await _ in pushes { return }
         throw CancellationError()
     }
 }

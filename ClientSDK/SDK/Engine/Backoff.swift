@@ -1,10 +1,10 @@
 import TidemarkModel
 
-/// Waits between attempts: a second at first, then a quarter of what was waited so far, bounded, with jitter from a seeded
+/// Waits between attempts: a second at first, then an eighth of what was waited so far, bounded, with jitter from a seeded
 /// generator.
 ///
-/// So whoever has waited for a while waits at most a quarter of that longer than he must: after a restart of eight seconds everybody
-/// is back two seconds later, and an hour's outage costs two attempts a minute. How long a connection lasted is taken off what was
+/// So whoever has waited for a while waits at most an eighth of that longer than he must: after a restart of eight seconds everybody
+/// is back a second later, and an hour's outage costs two or three attempts a minute. How long a connection lasted is taken off what was
 /// waited: a server that ends each connection at once is asked ever less often, one that served for a while is not.
 struct Backoff: Sendable {
     private let timing: EngineTiming
@@ -24,7 +24,7 @@ struct Backoff: Sendable {
 
     /// The next wait: between half of the step and all of it.
     mutating func next() -> Int64 {
-        let wait = spread(min(timing.backoffMax, max(timing.backoffFirst, waited / 4)))
+        let wait = spread(min(timing.backoffMax, max(timing.backoffFirst, waited / 8)))
         waited += wait
         return wait
     }

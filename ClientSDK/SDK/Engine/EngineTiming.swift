@@ -1,6 +1,6 @@
 /// Times of the client engine, in milliseconds.
 package struct EngineTiming: Hashable, Sendable {
-    /// The first waits after a failure are at most so long; later ones a quarter of what was waited, up to `backoffMax`.
+    /// The first waits after a failure are at most so long; later ones an eighth of what was waited, up to `backoffMax`.
     package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
     /// At most so long until a server is asked again that has ended this version of the app, and half of it at least: it may

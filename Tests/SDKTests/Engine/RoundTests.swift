@@ -95,26 +95,26 @@ import TidemarkWire
         #expect(bench.openings.count == 4, "asked for by hand, a refusal is asked again")
     }
 
-    @Test func `an absent server is tried for ever with waits of a quarter of what was waited, up to half a minute`() {
+    @Test func `an absent server is tried for ever with waits of an eighth of what was waited, up to half a minute`() {
         var bench = MachineBench()
         bench.on(.start)
-        for _ in 0..<40 {
+        for _ in 0..<80 {
             bench.on(.openFailed(SyncFailure(.unreachable, "no route")))
             bench.pass(30_000)
         }
         let openings = bench.openings
-        #expect(openings.count == 41)
+        #expect(openings.count == 81)
         var machine = MachineBench()
         machine.on(.start)
-        for _ in 0..<40 {
+        for _ in 0..<80 {
             machine.on(.openFailed(SyncFailure(.unreachable, "no route")))
             if let wake = machine.wake { machine.pass(wake - machine.now) }
         }
         let waits = zip(machine.openings.dropFirst(), machine.openings).map { $0 - $1 }
-        #expect(waits.count == 40)
+        #expect(waits.count == 80)
         var waited: Int64 = 0
         for wait in waits {
-            let step = min(30_000, max(1_000, waited / 4))
+            let step = min(30_000, max(1_000, waited / 8))
             #expect(wait >= step / 2 && wait <= step)
             waited += wait
         }
@@ -144,7 +144,7 @@ import TidemarkWire
     @Test func `a server that ends each connection at once is asked less and less often`() {
         var bench = MachineBench()
         bench.on(.start)
-        for _ in 0..<40 {
+        for _ in 0..<80 {
             bench.connect()
             bench.pass(10)
             bench.on(.closed(code: 1006, reason: "falls over"))
