@@ -17,7 +17,7 @@ package struct API: Sendable {
     let polls: PollCount
     let readinessChecks: SharedAnswer<StoreError.Fault?>
     /// `nil` where the server has none of its own.
-    let accounts: AccountDesk?
+    let accounts: AccountService?
     /// Web origins whose pages may call.
     let origins: Set<String>
     let peer: @Sendable (any Channel) -> SocketAddress?
@@ -29,7 +29,7 @@ package struct API: Sendable {
     ///   - peer: who is at the other end of a connection.
     ///   - markAuthenticated: told of each connection that proved its token.
     package init(
-        node: Node, accounts: AccountDesk? = nil, origins: Set<String> = [],
+        node: Node, accounts: AccountService? = nil, origins: Set<String> = [],
         peer: @escaping @Sendable (any Channel) -> SocketAddress? = { $0.remoteAddress },
         markAuthenticated: @escaping @Sendable (any Channel) -> Void
     ) {

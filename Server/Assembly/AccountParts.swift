@@ -8,7 +8,7 @@ import TidemarkStore
 
 /// What a server needs so that people can sign in, put together.
 struct AccountParts {
-    let desk: AccountDesk
+    let desk: AccountService
     /// What has to run.
     let services: [any Service]
 
@@ -26,7 +26,7 @@ struct AccountParts {
             throw ConfigurationError(.accounts, "this store keeps no accounts")
         }
         let limits = configuration.limits.accounts
-        let bench = PasswordBench(
+        let bench = PasswordHasher(
             PasswordJudge(cost: limits.cost), atOnce: limits.hashesAtOnce, waitingMax: limits.hashesWaitingMax,
             random: surroundings.nonce)
         var resets: ResetDesk?
@@ -43,9 +43,9 @@ struct AccountParts {
                     tell: { try await hook.tell($0, id: surroundings.nonce(), now: $1) }, now: surroundings.now,
                     random: surroundings.nonce, logger: logger))
         }
-        desk = AccountDesk(
+        desk = AccountService(
             store: store,
-            rules: AccountDesk.Rules(workspaces: accounts.workspaces, isOpen: accounts.isOpen, limits: limits),
+            rules: AccountService.Rules(workspaces: accounts.workspaces, isOpen: accounts.isOpen, limits: limits),
             keys: keys, bench: bench, resets: resets, random: surroundings.nonce)
         let sweep = SignInSweep(desk, now: surroundings.now, clock: surroundings.clock, logger: logger)
         services = [bench, sweep] + (resets.map { [$0] } ?? [])

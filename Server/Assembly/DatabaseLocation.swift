@@ -38,7 +38,7 @@ package enum DatabaseLocation: Hashable, Sendable {
     /// What a command works on: its option counts more than the environment, and that more than the file of settings which the
     /// environment names; ``usual`` where none says anything.
     package init(given option: String?, _ environment: [String: String]) throws(ConfigurationError) {
-        let values = try Values(environment: environment, overrides: option.map { [.database: $0] } ?? [:])
+        let values = try SettingValues(environment: environment, overrides: option.map { [.database: $0] } ?? [:])
         do throws(ConfigurationError) {
             try self.init(values[.database] ?? Self.usual)
         } catch {

@@ -25,7 +25,7 @@ extension DurableRule {
     }
 }
 
-extension Values {
+extension SettingValues {
     /// `nil` where nothing is said.
     func durable(on database: DatabaseLocation) throws(ConfigurationError) -> DurableRule? {
         guard let text = self[.durable] else { return nil }

@@ -46,11 +46,11 @@ package struct ServerConfiguration: Sendable {
     package init(
         environment: [String: String], overrides: [Setting: String] = [:]
     ) throws(ConfigurationError) {
-        let values = try Values(environment: environment, overrides: overrides)
+        let values = try SettingValues(environment: environment, overrides: overrides)
         do throws(ConfigurationError) { try self.init(values) } catch { throw values.placed(error) }
     }
 
-    private init(_ values: Values) throws(ConfigurationError) {
+    private init(_ values: SettingValues) throws(ConfigurationError) {
         isDevelopment = try values.flag(.development)
         database = try DatabaseLocation(values[.database] ?? DatabaseLocation.usual)
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")

@@ -59,7 +59,7 @@ extension ServerConfiguration {
     package static func acceptedIssuers(
         environment: [String: String], overrides: [Setting: String]
     ) async throws(ConfigurationError) -> [Issuer] {
-        let values = try Values(environment: environment, overrides: overrides)
+        let values = try SettingValues(environment: environment, overrides: overrides)
         let secret = try values.secret(isDevelopment: try values.flag(.development))
         let lifetime = Duration.seconds(AccountLimits().tokenSeconds)
         return try await accepted(

@@ -152,3 +152,117 @@ struct FrameParser {
         }
     }
 }
+
+/// What a peer did against RFC 6455, or against our limits: the close code it gets and the reason it is told.
+struct FrameViolation: Error, Equatable {
+    let code: UInt16
+    let reason: String
+
+    private init(_ code: UInt16, _ reason: String) {
+        self.code = code
+        self.reason = reason
+    }
+
+    static let reservedBits = FrameViolation(EdgeCloseCode.protocolError, "reserved bits are set")
+    static let reservedOpcode = FrameViolation(EdgeCloseCode.protocolError, "reserved opcode")
+    static let notMasked = FrameViolation(EdgeCloseCode.protocolError, "client frames must be masked")
+    static let lengthNotMinimal = FrameViolation(EdgeCloseCode.protocolError, "length is not in its shortest form")
+    static let fragmentedControl = FrameViolation(EdgeCloseCode.protocolError, "control frames cannot be fragmented")
+    static let longControl = FrameViolation(EdgeCloseCode.protocolError, "control frames carry at most 125 bytes")
+    static let nothingToContinue = FrameViolation(EdgeCloseCode.protocolError, "continuation of no message")
+    static let messageUnfinished = FrameViolation(EdgeCloseCode.protocolError, "the previous message is not finished")
+    static let closePayload = FrameViolation(EdgeCloseCode.protocolError, "close frame without a valid code")
+    static let binary = FrameViolation(EdgeCloseCode.unacceptable, "only text messages are spoken here")
+    static let notUTF8 = FrameViolation(EdgeCloseCode.notUTF8, "text is not UTF-8")
+    static let tooBig = FrameViolation(EdgeCloseCode.tooBig, "message too big")
+    static let tooManyFragments = FrameViolation(EdgeCloseCode.tooBig, "message in too many fragments")
+    static let noRoom = FrameViolation(
+        EdgeCloseCode.unavailable, "no room for so long a message before hello was read; try again")
+    static let tooManyControls = FrameViolation(EdgeCloseCode.policyViolation, "too many pings and pongs")
+}
+
+extension UInt32 {
+    /// The masking key as it applies `count` bytes further on.
+    func rotated(byBytes count: Int) -> UInt32 {
+        let bits = UInt32((count & 3) &* 8)
+        return bits == 0 ? self : self << bits | self >> (32 &- bits)
+    }
+}
+
+extension [UInt8] {
+    /// Moves `count` readable bytes of `source` to the end and takes the mask off them (RFC 6455 §5.3).
+    ///
+    /// `key` is the masking key as a big-endian number. At most the readable bytes are moved.
+    mutating func appendUnmasked(_ count: Int, of source: inout ByteBuffer, key: UInt32) {
+        let start = self.count
+        source.readWithUnsafeReadableBytes { masked in
+            let moved = Swift.min(count, masked.count)
+            append(contentsOf: UnsafeRawBufferPointer(rebasing: masked[..<moved]))
+            return moved
+        }
+        let word = (UInt64(key) << 32 | UInt64(key)).bigEndian
+        withUnsafeMutableBytes { bytes in
+            var offset = start
+            while offset &+ 8 <= bytes.count {
+                let masked = bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+                bytes.storeBytes(of: masked ^ word, toByteOffset: offset, as: UInt64.self)
+                offset &+= 8
+            }
+            while offset < bytes.count {
+                let shift = UInt32(24 &- ((offset &- start) & 3) &* 8)
+                bytes[offset] ^= UInt8(truncatingIfNeeded: key >> shift)
+                offset &+= 1
+            }
+        }
+    }
+}
+
+/// Whether the bytes are well-formed UTF-8.
+func isValidUTF8(_ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes(isValidUTF8(_:)) }
+
+/// Whether the bytes are well-formed UTF-8 (Unicode 15, table 3-7): no surrogates, no overlong forms, none cut short.
+func isValidUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    let count = bytes.count
+    var index = 0
+    while index < count {
+        // Most of JSON is ASCII: eight bytes a step while no top bit is set.
+        if index &+ 8 <= count, bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self) & asciiMask == 0 {
+            index &+= 8
+            continue
+        }
+        if bytes[index] < 0x80 {
+            index &+= 1
+            continue
+        }
+        guard let sequence = UTF8Sequence(lead: bytes[index]), index &+ sequence.length <= count,
+            sequence.second.contains(bytes[index &+ 1])
+        else { return false }
+        for offset in 2..<max(2, sequence.length) where bytes[index &+ offset] & 0xC0 != 0x80 {
+            return false
+        }
+        index &+= sequence.length
+    }
+    return true
+}
+
+private let asciiMask: UInt64 = 0x8080_8080_8080_8080
+
+/// What a lead byte promises: the sequence's length, and the second byte's range, which rules out the rest of the
+/// ill-formed sequences.
+private struct UTF8Sequence {
+    let length: Int
+    let second: ClosedRange<UInt8>
+
+    init?(lead: UInt8) {
+        switch lead {
+        case 0xC2...0xDF: (length, second) = (2, 0x80...0xBF)
+        case 0xE0: (length, second) = (3, 0xA0...0xBF)
+        case 0xE1...0xEC, 0xEE...0xEF: (length, second) = (3, 0x80...0xBF)
+        case 0xED: (length, second) = (3, 0x80...0x9F)
+        case 0xF0: (length, second) = (4, 0x90...0xBF)
+        case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
+        case 0xF4: (length, second) = (4, 0x80...0x8F)
+        default: return nil
+        }
+    }
+}

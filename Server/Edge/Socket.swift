@@ -98,3 +98,87 @@ package final class Socket {
         session = nil
     }
 }
+
+/// Decides about the sockets of one event loop; made once a loop and called only on that loop.
+///
+/// Calls for one socket come in this order: ``opened(_:)``, then any of the middle ones, then ``closed(_:)``. An owner
+/// may write to, or close, any socket of its loop from inside any call.
+package protocol SocketOwner: AnyObject {
+    /// A peer finished the handshake. The socket is not yet authenticated.
+    func opened(_ socket: Socket)
+    /// One whole text message, valid UTF-8, no longer than ``EdgeLimits/messageBytesMax``. Not called after
+    /// ``Socket/close(code:reason:)``.
+    func received(_ socket: Socket, text: [UInt8])
+    /// The unsent bytes crossed a water mark of ``EdgeLimits``.
+    func writabilityChanged(_ socket: Socket, isWritable: Bool)
+    /// The server shuts down gracefully. Whoever does not close the socket within ``EdgeLimits/drainDeadline`` has it
+    /// closed with 1001. The default closes with 1001 at once.
+    func draining(_ socket: Socket)
+    /// The connection is gone, for whatever reason. Exactly once for each socket; the socket ignores writes from here on.
+    func closed(_ socket: Socket)
+}
+
+extension SocketOwner {
+    /// Without a word of the owner the connection is closed as going away.
+    package func draining(_ socket: Socket) {
+        socket.close(code: EdgeCloseCode.goingAway, reason: "the server is going away")
+    }
+}
+
+/// The sockets of one event loop, their owner, and the one timer that looks after all of them. Stays on its loop.
+final class LoopSockets {
+    let owner: any SocketOwner
+    let limits: EdgeLimits
+    private let eventLoop: any EventLoop
+    private var handlers: [UInt64: SocketHandler] = [:]
+    private var sweep: RepeatedTask?
+
+    init(owner: any SocketOwner, limits: EdgeLimits, eventLoop: any EventLoop) {
+        self.owner = owner
+        self.limits = limits
+        self.eventLoop = eventLoop
+    }
+
+    func insert(_ handler: SocketHandler) {
+        handlers[handler.socket.id] = handler
+        guard sweep == nil else { return }
+        let period = TimeAmount(limits.sweepEvery)
+        let bound = NIOLoopBound(self, eventLoop: eventLoop)
+        sweep = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.sweepAll() }
+    }
+
+    func remove(_ handler: SocketHandler) {
+        handlers[handler.socket.id] = nil
+        guard handlers.isEmpty else { return }
+        sweep?.cancel()
+        sweep = nil
+    }
+
+    private func sweepAll() {
+        let now = eventLoop.now
+        for handler in handlers.values { handler.sweep(at: now) }
+    }
+}
+
+/// Finds, or makes, what belongs to an event loop.
+final class LoopDirectory: Sendable {
+    private let limits: EdgeLimits
+    private let makeOwner: @Sendable (any EventLoop) -> any SocketOwner
+    private let loops = Mutex<[ObjectIdentifier: NIOLoopBound<LoopSockets>]>([:])
+
+    init(limits: EdgeLimits, makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner) {
+        self.limits = limits
+        self.makeOwner = makeOwner
+    }
+
+    /// Call on `eventLoop`: only that thread asks for its entry, so nobody else can make it between the two locks.
+    func sockets(on eventLoop: any EventLoop) -> LoopSockets {
+        eventLoop.preconditionInEventLoop()
+        let key = ObjectIdentifier(eventLoop)
+        if let known = loops.withLock({ $0[key] }) { return known.value }
+        let made = LoopSockets(owner: makeOwner(eventLoop), limits: limits, eventLoop: eventLoop)
+        let bound = NIOLoopBound(made, eventLoop: eventLoop)
+        loops.withLock { $0[key] = bound }
+        return made
+    }
+}

@@ -108,7 +108,8 @@ package struct KeyCache: Sendable {
     /// Time passed: true when a fetch is to begin although no token asks.
     package mutating func tick(now: Milliseconds) -> Bool {
         follow(now)
-        guard !isFetching, !isOver, now >= refreshAt, begun.map({ now - $0 >= limits.spacing }) ?? true else { return false }
+        let isSpaced = begun.map { now - $0 >= limits.spacing } ?? true
+        guard !isFetching, !isOver, now >= refreshAt, isSpaced else { return false }
         begin(now)
         return true
     }

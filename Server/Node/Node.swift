@@ -1,4 +1,4 @@
-import Logging
+package import Logging
 package import NIOCore
 package import ServiceLifecycle
 import Synchronization
@@ -8,7 +8,7 @@ package import TidemarkModel
 package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkTelemetry
-import TidemarkWire
+package import TidemarkWire
 
 /// One server process: binds store, sequencer and hubs to the event loops that serve the sockets.
 ///
@@ -96,8 +96,8 @@ package final class Node: Sendable {
     package let revocations = Revocations()
     let registrationRates: RateBook<Caller>
     /// The last connections that ended, and the last writes that were refused, of this process.
-    package let closedConnections = RecentOnes<ClosedConnection>(countMax: Node.recentMax)
-    package let refusedWrites = RecentOnes<RefusedWrite>(countMax: Node.recentMax)
+    package let closedConnections = RecentList<ClosedConnection>(countMax: Node.recentMax)
+    package let refusedWrites = RecentList<RefusedWrite>(countMax: Node.recentMax)
     /// One listing of all connections at a time.
     let listingGate = ReadGate(permits: 1)
     package let loadGate: ReadGate
@@ -216,5 +216,125 @@ extension TailReader {
         self.init(
             store: parts.store, commits: commits, epochs: epochs, node: parts.id, now: parts.environment.now,
             batchesMax: parts.limits.tailBatchesMax, logger: parts.environment.logger)
+    }
+}
+
+extension Node {
+    /// The line that a push leaves at the level `debug`, to be called once it is answered; `nil` where the level is higher, so that
+    /// it costs nothing then.
+    package func pushLine(
+        of client: ClientID, _ trace: TraceParent?
+    ) -> (@Sendable (PushOutcome, Duration) -> Void)? {
+        guard logger.logLevel <= .debug else { return nil }
+        return { [logger] outcome, took in
+            var metadata = trace.logged
+            metadata["client"] = "\(client)"
+            metadata["outcome"] = "\(outcome.label)"
+            metadata["ms"] = "\(Int64(took / .milliseconds(1)))"
+            logger.debug("Answered a push", metadata: metadata)
+        }
+    }
+}
+
+extension TraceParent {
+    /// Where it stands in a line.
+    package static var logKey: String { "trace_id" }
+}
+
+extension TraceParent? {
+    /// For a line of the log.
+    package var logged: Logger.Metadata { map { [TraceParent.logKey: "\($0.traceID)"] } ?? [:] }
+}
+
+extension PushOutcome {
+    /// One of a few words.
+    fileprivate var label: String {
+        switch self {
+        case .settled(_, let results): results.allSatisfy { $0.rejection == nil } ? "accepted" : "rejected"
+        case .gap: "gap"
+        case .stale: "stale"
+        case .forked: "forked"
+        case .unknownClient: "unknown_client"
+        case .unavailable: "unavailable"
+        case .overloaded: "overloaded"
+        }
+    }
+}
+
+/// What a node tells of this moment.
+package struct NodeFigures: Sendable {
+    /// Connections that said who they are.
+    package var synced = 0
+    /// Calls over HTTP in progress.
+    package var calls = 0
+    /// Sockets that do not take what they are sent.
+    package var slow = 0
+    /// Workspaces that it follows.
+    package var workspaces = 0
+    package var tailAge: Milliseconds = 0
+    /// Milliseconds, see ``Node/figures``.
+    package var unservedAge: Milliseconds = 0
+}
+
+extension Node {
+    /// The figures of now. What ages is computed from when it was last known to be well, so that it grows while nothing moves.
+    ///
+    /// Unserved is a batch from its time to where the last event loop has taken it over; where other nodes commit, also what may
+    /// have been committed since this one last looked.
+    package var figures: NodeFigures {
+        var figures = NodeFigures()
+        figures.synced = connectionCounts.count
+        figures.calls = connectionCounts.calls
+        figures.slow = inboxes.values.reduce(0) { $0 + $1.slow.load(ordering: .relaxed) }
+        figures.workspaces = feeds.all.count
+        figures.tailAge = tailAge
+        let oldest = inboxes.values.compactMap(\.oldest).min()
+        figures.unservedAge = max(tailAge, oldest.map { now() - $0 } ?? 0)
+        return figures
+    }
+
+    /// A connection is told that something was not done.
+    func note(_ refusal: ErrorCode, to socket: Socket, _ trace: TraceParent?) {
+        metrics.refusals.count(refusal.rawValue)
+        guard refusal == .rateLimited else { return }
+        parts.telemetry.security.note(
+            .rate, refusal.rawValue, peer: socket.remoteAddress?.ipAddress,
+            trace.logged)
+    }
+
+    /// A device compared its copy, and says that so many records were wrong.
+    func note(divergence records: Int, of client: ClientID, _ identity: Identity, on socket: Socket?) {
+        metrics.divergence.count(records)
+        parts.telemetry.security.note(
+            .divergence, "compared", peer: socket?.remoteAddress?.ipAddress,
+            [
+                "workspace": "\(identity.workspace)", "user": "\(identity.principal.user)", "client": "\(client)",
+                "records": "\(records)",
+            ])
+    }
+}
+
+extension Node.Parts {
+    /// The environment of its lanes, whose batches are counted.
+    var observed: GroupCommit.Environment {
+        var observed = environment
+        let metrics = telemetry.metrics
+        observed.observer.written = { metrics.batchSeconds.record($0) }
+        observed.observer.answered = { outcomes, hasBatch in
+            var (accepted, all) = (0, 0)
+            for case .settled(_, let results) in outcomes {
+                all += results.count
+                for result in results {
+                    guard let rejection = result.rejection else {
+                        accepted += 1
+                        continue
+                    }
+                    metrics.transactions.count(rejection.code.rawValue)
+                }
+            }
+            if accepted > 0 { metrics.transactions.count(Metric.accepted, by: accepted) }
+            if hasBatch { metrics.batchTransactions.record(all) }
+        }
+        return observed
     }
 }

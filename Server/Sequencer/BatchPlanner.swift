@@ -1,5 +1,5 @@
 import TidemarkModel
-import TidemarkStore
+package import TidemarkStore
 
 /// Builds one batch: admits submissions one after the other over what was read plus what the batch already holds.
 struct BatchPlanner {
@@ -136,5 +136,91 @@ struct BatchPlanner {
             number: number, transaction: entry.id,
             seq: rejection == nil ? staged.lastEffect(since: mark) : staged.last, time: staged.time,
             rejection: rejection)
+    }
+}
+
+/// What becomes of a group of submissions.
+package struct Plan: Sendable {
+    /// What is to be written; `nil` when nothing changes.
+    package var batch: CommittedBatch?
+    /// One for each submission.
+    package var outcomes: [PushOutcome]
+    /// The rest of submissions for which the batch had no room, by their index: to be planned again on top of it, before
+    /// anything that follows it from the same client. Their outcome says how far they came.
+    package var left: [Int: Submission]
+    /// Something was refused because a record, or a seat, was not in the base: true only of a base with everything that was
+    /// asked for. Memory takes records for absent that the group creates, and a create may come to nothing: it is repeated,
+    /// or refused.
+    package var hasMissed: Bool
+}
+
+/// Bounds of what planning takes into one batch.
+///
+/// Planning holds up whoever else waits for the same writer. What it takes depends on what is stored, not on the bytes that
+/// were sent: so **work** is counted in bytes that are read and written, as values of the fields that a patch touches, or
+/// as whole bodies that are parsed, created or encoded; a membership that changes counts as ``membershipWork``. The count is
+/// the same on every machine.
+package struct PlanLimits: Hashable, Sendable {
+    /// Bytes of outcomes that are kept of a client until it acknowledges them; then its pushes are `overloaded`.
+    package var outcomeBytesMax = 512 * 1024
+    /// Work of one batch: with what exceeds it the next one begins. Some tens of milliseconds.
+    package var batchWorkMax = 4 * 1_048_576
+    /// Work of one transaction, which cannot be divided; beyond it is refused as `too_large`.
+    package var transactionWorkMax = 64 * 1_048_576
+    /// Work of a mutation beside what it reads and writes.
+    package var stepWork = 64
+    /// Work of one membership that begins, ends or changes its role.
+    package var membershipWork = 1_024
+
+    package init() {}
+}
+
+/// What is already in a read set while it grows, so that nothing is asked for twice.
+struct AskedKeys {
+    private var known: Set<RecordKey> = []
+    /// Who creates each record that begins in this group; that pair is not among `pairs`.
+    private var births: [RecordKey: UserID] = [:]
+    private var pairs: Set<ReadSet.RecordSeat> = []
+    private var seats: Set<Seat> = []
+
+    /// - Parameter transactions: about how many there will be; with one record each nothing is hashed twice.
+    init(expecting transactions: Int) {
+        births.reserveCapacity(transactions)
+        pairs.reserveCapacity(transactions)
+        seats.reserveCapacity(transactions)
+    }
+
+    /// Adds what one step looks at. A key whose first use is a create is a birth: what comes after it sees what the
+    /// batch made of it.
+    mutating func note(_ step: Step, by user: UserID, in reads: inout ReadSet) {
+        let pair = ReadSet.RecordSeat(user: user, record: step.key)
+        switch step.action {
+        case .create(_, _, let scope):
+            noteSeat(step, user, scope, in: &reads)
+            guard !known.contains(step.key) else { return notePair(pair, in: &reads) }
+            guard let first = births.updateValue(user, forKey: step.key) else { return reads.births.append(pair) }
+            // Who comes later does not take its place.
+            births[step.key] = first
+            notePair(pair, in: &reads)
+        case .undelete(_, _, let scope):
+            noteSeat(step, user, scope, in: &reads)
+            notePair(pair, in: &reads)
+        case .update, .delete:
+            notePair(pair, in: &reads)
+        }
+    }
+
+    private mutating func notePair(_ pair: ReadSet.RecordSeat, in reads: inout ReadSet) {
+        let creator = births[pair.record]
+        guard creator != pair.user, pairs.insert(pair).inserted else { return }
+        guard creator == nil else { return reads.births.append(pair) }
+        if known.insert(pair.record).inserted { reads.records.append(pair.record) }
+        reads.recordSeats.append(pair)
+    }
+
+    private mutating func noteSeat(_ step: Step, _ user: UserID, _ scope: ScopeID, in reads: inout ReadSet) {
+        guard case .field = step.collection.scope else { return }
+        let seat = Seat(user: user, scope: scope)
+        if seats.insert(seat).inserted { reads.seats.append(seat) }
     }
 }

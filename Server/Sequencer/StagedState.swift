@@ -185,3 +185,228 @@ struct StagedState {
         memberships.append(change)
     }
 }
+
+extension StagedState {
+    /// Applies one step under the access rules as of this place in the order (R-60).
+    ///
+    /// What a user may not see and what does not exist are answered alike.
+    mutating func apply(
+        _ step: Step, ifSeq: SequenceNumber?, of submission: Submission, limits: ModelLimits
+    ) throws(Rejection) {
+        try spend(bounds.stepWork)
+        let principal = submission.principal
+        switch step.action {
+        case .create(let fields, let body, let scope):
+            try create(step, fields, body, scope, principal, limits)
+        case .undelete(let fields, let body, let scope):
+            try undelete(step, fields, body, scope, ifSeq, principal, limits)
+        case .update(let patches):
+            let record = try living(step.key, ifSeq, principal)
+            let standing = standing(principal, step.collection, record.scope, author: record.author)
+            guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
+            let (before, after) = try patch(step, record, patches, principal, limits)
+            for value in RecordMerge.overwritten(by: patches, from: before, to: after, in: step.collection) {
+                note(value, of: record, by: submission)
+            }
+        case .delete:
+            let record = try living(step.key, ifSeq, principal)
+            let standing = standing(principal, step.collection, record.scope, author: record.author)
+            guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
+            let before = step.collection.memberField == nil ? nil : try fields(of: step.key, in: step.collection)
+            try write(step, record, isDeleted: true, after: Fields(), body: [])
+            try changeMembers(step, record, from: before, to: nil, limits)
+        }
+    }
+
+    private mutating func create(
+        _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ principal: Principal,
+        _ limits: ModelLimits
+    ) throws(Rejection) {
+        // The right to create is judged before anything is said of the id: a refusal tells nothing of what exists.
+        let standing = standing(principal, step.collection, scope, author: principal.user)
+        var admitted = standing
+        if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
+        guard admitted.satisfies(step.collection.creatorsInScope) else { throw Self.refused(step, "create") }
+        if step.collection.scope == .ownRecord, !principal.isService {
+            let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
+            guard members.role(of: principal.user) != nil else {
+                throw Rejection(
+                    .invalid,
+                    "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members"
+                )
+            }
+        }
+        if let existing = record(step.key) {
+            // R-36: only the author's own repetition is a success; to everyone else the id is merely taken.
+            let isOwn = existing.author == principal.user && existing.scope == scope
+            guard isOwn, standing.role != nil || principal.isService || step.collection.scope == .ownRecord else {
+                throw Rejection(.idConflict, "\(step.collection.name): the id is taken")
+            }
+            if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
+            return noteRepetition(of: existing.seq)
+        }
+        let record = StoredRecord(
+            key: step.key, scope: scope, seq: 0, born: 0, isDeleted: false, author: principal.user, created: time,
+            updated: time, body: body)
+        try write(step, record, isDeleted: false, after: fields, body: body)
+        try changeMembers(step, record, from: nil, to: fields, limits)
+    }
+
+    private mutating func undelete(
+        _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ ifSeq: SequenceNumber?,
+        _ principal: Principal, _ limits: ModelLimits
+    ) throws(Rejection) {
+        guard let record = record(step.key), record.scope == scope else { throw missing(step.key) }
+        var standing = standing(principal, step.collection, scope, author: record.author)
+        if step.collection.scope == .ownRecord, record.author == principal.user { standing.role = .owner }
+        guard standing.role != nil || principal.isService else { throw missing(step.key) }
+        guard record.isDeleted else { throw Rejection(.conflict, "\(step.collection.name): the record is not deleted") }
+        try Self.check(ifSeq, record)
+        guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
+        try checkIdentity(step, nil, fields, record, principal)
+        try write(step, record, isDeleted: false, after: fields, body: body)
+        try changeMembers(step, record, from: nil, to: fields, limits)
+    }
+
+    /// What an id is made of cannot change. One that was never made of it, from before the schema said so, is none.
+    func checkIdentity(
+        _ step: Step, _ before: Fields?, _ after: Fields, _ record: StoredRecord, _ principal: Principal
+    ) throws(Rejection) {
+        guard let identity = step.collection.identity, step.key.id.isDerived, !principal.isService else { return }
+        if let before {
+            guard identity.parts.contains(where: { before[$0] != after[$0] }),
+                step.collection.admits(step.key.id, fields: before, author: record.author)
+            else { return }
+        }
+        guard step.collection.admits(step.key.id, fields: after, author: record.author) else {
+            throw step.collection.otherIdentity
+        }
+    }
+
+    /// Stages a state that comes as a whole.
+    private mutating func write(
+        _ step: Step, _ record: StoredRecord, isDeleted: Bool, after: Fields, body: [UInt8]
+    ) throws(Rejection) {
+        try spend(body.count)
+        var record = record
+        record.isDeleted = isDeleted
+        record.updated = time
+        record.body = body
+        _ = write(record, fields: after, bytes: body.count, isEncoded: true)
+    }
+
+    /// Stages the memberships that follow from the record's last write.
+    mutating func changeMembers(
+        _ step: Step, _ record: StoredRecord, from before: Fields?, to after: Fields?, _ limits: ModelLimits
+    ) throws(Rejection) {
+        guard step.collection.memberField != nil else { return }
+        let old = MemberList(fields: before, author: record.author, collection: step.collection)
+        let new = MemberList(fields: after, author: record.author, collection: step.collection)
+        guard new.count <= limits.membersMax else {
+            throw Rejection(
+                .tooLarge, "\(step.collection.name): \(new.count) members; the limit is \(limits.membersMax)")
+        }
+        for change in old.changes(to: new) {
+            try spend(bounds.membershipWork)
+            let since = change.before == nil ? last : nil
+            setGrant(
+                MembershipChange(user: change.user, scope: record.scope, role: change.after, seq: last, since: since))
+        }
+    }
+
+    private mutating func living(
+        _ key: RecordKey, _ ifSeq: SequenceNumber?, _ principal: Principal
+    ) throws(Rejection) -> StoredRecord {
+        guard let record = record(key) else { throw missing(key) }
+        let isShared = grant(Seat(user: principal.user, scope: record.scope)) != nil || principal.isService
+        guard isShared || isSharedScope(record.scope) else { throw missing(key) }
+        if record.isDeleted { throw Rejection(.gone, "\(key.collection): the record was deleted") }
+        try Self.check(ifSeq, record)
+        return record
+    }
+
+    private func standing(
+        _ principal: Principal, _ collection: CollectionSchema, _ scope: ScopeID, author: UserID
+    ) -> Standing {
+        let role: Role?
+        if case .shared = collection.scope {
+            role = .member
+        } else {
+            role = grant(Seat(user: principal.user, scope: scope))?.role
+        }
+        return Standing(role: role, isAuthor: author == principal.user, isService: principal.isService)
+    }
+
+    private static func check(_ ifSeq: SequenceNumber?, _ record: StoredRecord) throws(Rejection) {
+        if let ifSeq, record.seq > ifSeq {
+            throw Rejection(.conflict, "\(record.key.collection): changed at \(record.seq), after \(ifSeq)")
+        }
+    }
+
+    private static func refused(_ step: Step, _ verb: String) -> Rejection {
+        Rejection(.forbidden, "\(step.collection.name): you may not \(verb) this record")
+    }
+}
+
+extension StagedState {
+    /// Stages what patches make of a record, looking only at the fields that they are for: the body is not encoded, its
+    /// size is kept along, and members are compared only where the patches list them.
+    ///
+    /// - Returns: the fields before and after.
+    mutating func patch(
+        _ step: Step, _ record: StoredRecord, _ patches: [NamedPatch], _ principal: Principal, _ limits: ModelLimits
+    ) throws(Rejection) -> (before: Fields, after: Fields) {
+        let before = try fields(of: step.key, in: step.collection)
+        var size = BodySize(bytes: bytes(of: step.key))
+        let patched = Self.fields(of: patches, in: step.collection)
+        for name in patched {
+            let old = before.jsonSize(of: name)
+            try spend(old)
+            size.remove(old)
+        }
+        let after = try RecordMerge.updated(before, patches, in: step.collection, isService: principal.isService)
+        for name in patched {
+            let new = after.jsonSize(of: name)
+            try spend(new)
+            size.add(new)
+        }
+        if case .field(let name) = step.collection.scope, before[name] != after[name] {
+            throw Rejection(.invalid, "\(step.collection.name).\(name): a record cannot move to another scope")
+        }
+        try checkIdentity(step, before, after, record, principal)
+        try checkSize(size.bytes, step.collection, limits)
+        var record = record
+        record.updated = time
+        _ = write(record, fields: after, bytes: size.bytes, isEncoded: false)
+        let lists = [step.collection.memberField, step.collection.adminField]
+        if patched.contains(where: { lists.contains($0) }) {
+            try changeMembers(step, record, from: before, to: after, limits)
+        }
+        return (before, after)
+    }
+
+    /// The fields that the patches are for, each once; what the schema does not know is refused by the merge.
+    private static func fields(of patches: [NamedPatch], in collection: CollectionSchema) -> [String] {
+        var names: [String] = []
+        for patch in patches {
+            if let name = collection.field(patch.field)?.name, !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+}
+
+/// Bytes of a record's body while its fields change.
+private struct BodySize {
+    /// Its members, each with the comma or the brace behind it.
+    private var members: Int
+
+    init(bytes: Int) { members = bytes > 2 ? bytes - 1 : 0 }
+
+    var bytes: Int { members + (members == 0 ? 2 : 1) }
+
+    /// - Parameter bytes: of a member; 0 is none.
+    mutating func remove(_ bytes: Int) { members -= bytes == 0 ? 0 : bytes + 1 }
+
+    /// - Parameter bytes: of a member; 0 is none.
+    mutating func add(_ bytes: Int) { members += bytes == 0 ? 0 : bytes + 1 }
+}

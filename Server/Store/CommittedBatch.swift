@@ -70,3 +70,181 @@ package struct Settlement: Hashable, Sendable {
         self.results = results
     }
 }
+
+extension CommittedBatch {
+    /// Checks everything that can be judged without the stored rows: tiling, numbers within the batch, order.
+    ///
+    /// What remains for the store itself: scope and born of an existing record, the client's stored row.
+    /// - Throws: `StoreError` of kind `invariant`; nothing may be written then.
+    package func check(after previous: Head) throws(StoreError) {
+        guard low > 0, low - 1 == previous.seq, head.seq >= low else {
+            throw StoreError(.invariant, "a batch must begin right after the head and hold at least one number")
+        }
+        var last = previous.seq
+        var keys = Set<RecordKey>(minimumCapacity: records.count)
+        for record in records {
+            guard record.seq > last, record.seq <= head.seq else {
+                throw StoreError(.invariant, "records must have rising numbers inside their batch")
+            }
+            guard record.born > 0, record.born <= record.seq else {
+                throw StoreError(.invariant, "a record must be born at or before its number")
+            }
+            guard keys.insert(record.key).inserted else {
+                throw StoreError(.invariant, "a batch must name each record once")
+            }
+            last = record.seq
+        }
+        for change in memberships where !(low...head.seq).contains(change.seq) || change.begins > change.seq {
+            throw StoreError(.invariant, "a membership must change inside its batch")
+        }
+        for entry in ledger where !(low...head.seq).contains(entry.seq) {
+            throw StoreError(.invariant, "a ledger entry must belong to a write of its batch")
+        }
+        try checkSettlements()
+    }
+
+    private func checkSettlements() throws(StoreError) {
+        var clients = Set<ClientID>(minimumCapacity: settlements.count)
+        for client in removals where !clients.insert(client).inserted {
+            throw StoreError(.invariant, "a batch must remove each client once")
+        }
+        for settlement in settlements {
+            guard clients.insert(settlement.client.id).inserted else {
+                throw StoreError(.invariant, "a batch must settle each client once")
+            }
+            var last: Int64 = 0
+            for result in settlement.results {
+                guard result.number > last else {
+                    throw StoreError(.invariant, "results must rise in number")
+                }
+                last = result.number
+            }
+            guard last <= settlement.client.settledThrough else {
+                throw StoreError(.invariant, "a result must not lie beyond its client's settled number")
+            }
+        }
+    }
+}
+
+extension MembershipChange {
+    /// When a membership begins that this change finds missing.
+    package var begins: SequenceNumber { since ?? seq }
+}
+
+extension Settlement {
+    /// The highest stored `settledThrough` that this settlement may follow: numbers are settled once.
+    package var settledBeforeMax: Int64 {
+        guard let first = results.first else { return client.settledThrough }
+        return min(client.settledThrough, first.number - 1)
+    }
+}
+
+extension StoreLimits {
+    /// The rows of a page asked for with `limit`: at least one, at most `pageRowsMax`.
+    package func pageRows(_ limit: Int) -> Int { min(max(limit, 1), max(pageRowsMax, 1)) }
+
+    /// The number that a window of at least `span` numbers after `seq` must reach.
+    package static func target(after seq: SequenceNumber, span: Int64) -> SequenceNumber {
+        let (sum, overflows) = seq.addingReportingOverflow(max(span, 1))
+        return overflows ? .max : sum
+    }
+
+    /// Whether a batch is stored with its body.
+    package func keepsBody(isHeard: Bool) -> Bool { isHeard || logLifetime > 0 }
+
+    /// Bodies of batches that end at or before this number are no longer kept.
+    package func bodiesGoneThrough(head: SequenceNumber) -> SequenceNumber { max(0, head - max(tailSpan, 0)) }
+}
+
+/// A batch with what it was planned on: a store writes it if that is still what is stored.
+package struct PlannedBatch: Sendable {
+    package var batch: CommittedBatch
+    /// The end of the order that it was planned on.
+    package var base: Head
+    /// When another node last said that it listens, as of `base`.
+    package var heard: Milliseconds?
+    /// The settled clients as the batch leaves them.
+    package var clients: [StoredClient]
+    /// Records of the batch that were read and are there; the others must be new.
+    package var existing: Set<RecordKey>
+    /// The lock under which `base` was read; `nil` when it comes from memory.
+    package var turn: (any Turn)?
+    /// The batch before it was handed to the store and may not be written yet.
+    package var isAhead: Bool
+
+    /// - Parameter base: with all clients that the batch settles, and the records that it changes.
+    /// - Throws: kind `invariant` when the batch does not continue the base, or settles a client that is not in it or whose
+    ///   numbers would go back.
+    package init(
+        _ batch: CommittedBatch, on base: OrderState, heard: Milliseconds? = nil, turn: (any Turn)? = nil,
+        isAhead: Bool = false
+    ) throws(StoreError) {
+        try batch.check(after: base.head)
+        self.batch = batch
+        self.base = base.head
+        self.heard = heard
+        clients = try batch.settledClients(base.clients)
+        existing = Set(base.records.keys)
+        self.turn = turn
+        self.isAhead = isAhead
+    }
+}
+
+/// What became of a planned batch.
+package enum Commitment: Hashable, Sendable {
+    /// It is on disk.
+    ///
+    /// - Parameter isHeard: another node follows the workspace.
+    case written(isHeard: Bool)
+    /// Nothing was written, since what is stored is not what it was planned on: the order ends elsewhere, or a record that
+    /// was taken for new is there. To be planned again on what is read.
+    case moved
+}
+
+/// A workspace's lock, which this node holds from a reading to the commit.
+package protocol Turn: AnyObject, Sendable {
+    /// Gives the lock back when nothing is to be written.
+    func end() async
+}
+
+extension CommittedBatch {
+    /// The clients that it settles as it leaves them.
+    fileprivate func settledClients(
+        _ stored: [ClientID: StoredClient]
+    ) throws(StoreError) -> [StoredClient] {
+        var settled: [StoredClient] = []
+        settled.reserveCapacity(settlements.count)
+        for settlement in settlements {
+            guard let client = stored[settlement.client.id] else {
+                throw StoreError(.invariant, "only a registered client can be settled")
+            }
+            settled.append(try client.settled(by: settlement))
+        }
+        return settled
+    }
+}
+
+/// The end of a batch in a workspace's order, with the nonce that proves which history it belongs to.
+package struct Head: Hashable, Sendable {
+    package var seq: SequenceNumber
+    /// Random; chosen when the batch was sequenced. 0 for the empty history.
+    package var nonce: UInt64
+    /// Server time of the batch; never decreases along the order.
+    package var time: Milliseconds
+    package var epoch: Epoch
+
+    package init(seq: SequenceNumber, nonce: UInt64, time: Milliseconds, epoch: Epoch) {
+        self.seq = seq
+        self.nonce = nonce
+        self.time = time
+        self.epoch = epoch
+    }
+
+    /// Before the first batch.
+    package static let start = Head(seq: 0, nonce: 0, time: 0, epoch: 1)
+
+    /// True if this place is of the same history as the batch that holds its number there, or before all batches.
+    ///
+    /// The place may lie inside the batch: a window is cut there when the batch is larger than a read.
+    package func isOfHistory(holding batch: Head?) -> Bool { seq == 0 || batch?.nonce == nonce }
+}

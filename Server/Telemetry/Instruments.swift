@@ -1,4 +1,5 @@
 import CoreMetrics
+import Synchronization
 
 /// One series that only grows. Any thread; one atomic addition.
 package struct Tally: Sendable {
@@ -62,5 +63,67 @@ extension Metric {
     func dimensions(_ value: String?) -> [(String, String)] {
         guard let label, let value else { return [] }
         return [(label.name, value)]
+    }
+}
+
+/// A counter of the registry. Any thread; one atomic addition.
+final class CounterCell: CounterHandler {
+    private let count = Atomic<Int64>(0)
+
+    var value: Int64 { count.load(ordering: .relaxed) }
+
+    /// Lets it be at least so much.
+    func raise(to value: Int64) { count.max(value, ordering: .relaxed) }
+
+    func increment(by amount: Int64) { count.wrappingAdd(amount, ordering: .relaxed) }
+    func reset() { count.store(0, ordering: .relaxed) }
+}
+
+/// A figure of this moment. Any thread.
+final class GaugeCell: MeterHandler {
+    private let bits = Atomic<UInt64>(0)
+
+    var value: Double { Double(bitPattern: bits.load(ordering: .relaxed)) }
+
+    func set(_ value: Int64) { set(Double(value)) }
+    func set(_ value: Double) { bits.store(value.bitPattern, ordering: .relaxed) }
+    func increment(by amount: Double) { add(amount) }
+    func decrement(by amount: Double) { add(-amount) }
+
+    private func add(_ amount: Double) {
+        var (isDone, seen) = (false, bits.load(ordering: .relaxed))
+        while !isDone {
+            let more = (Double(bitPattern: seen) + amount).bitPattern
+            (isDone, seen) = bits.weakCompareExchange(expected: seen, desired: more, ordering: .relaxed)
+        }
+    }
+}
+
+/// Values sorted into buckets. Any thread; two atomic additions a value. A scrape between the two sees one without the other.
+final class HistogramCell: TimerHandler, RecorderHandler {
+    /// Upper bounds, inclusive, ascending; what is larger than the last goes into a bucket of its own.
+    let bounds: [Int64]
+    private let buckets: [CounterCell]
+    private let total = CounterCell()
+
+    init(bounds: [Int64]) {
+        self.bounds = bounds
+        buckets = (0...bounds.count).map { _ in CounterCell() }
+    }
+
+    /// How many values each bucket has; one more than there are bounds.
+    var counts: [Int64] { buckets.map(\.value) }
+    /// All values together.
+    var sum: Int64 { total.value }
+
+    func recordNanoseconds(_ duration: Int64) { record(duration) }
+    func record(_ value: Double) { record(Int64(exactly: value.rounded()) ?? .max) }
+
+    func record(_ value: Int64) {
+        // A clock that was set back is no reason for a sum that falls.
+        let value = max(0, value)
+        let place = bounds.firstIndex { value <= $0 } ?? bounds.count
+        buckets[place].increment(by: 1)
+        total.increment(by: value)
     }
 }

@@ -67,10 +67,10 @@ import Testing
     }
 
     private func withBench(
-        atOnce: Int, waitingMax: Int, _ body: @escaping @Sendable (PasswordBench, Hold) async throws -> Void
+        atOnce: Int, waitingMax: Int, _ body: @escaping @Sendable (PasswordHasher, Hold) async throws -> Void
     ) async throws {
         let hold = Hold()
-        let bench = PasswordBench(
+        let bench = PasswordHasher(
             PasswordJudge(cost: cost) { _ in hold.wait() }, atOnce: atOnce, waitingMax: waitingMax, random: { 7 })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await bench.run() }
@@ -85,7 +85,7 @@ import Testing
             try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<3 { group.addTask { try await bench.hash(password) } }
                 while bench.load < 3 || hold.begun.load(ordering: .sequentiallyConsistent) < 2 { await Task.yield() }
-                await #expect(throws: PasswordBench.Busy.self) { try await bench.hash(password) }
+                await #expect(throws: PasswordHasher.Busy.self) { try await bench.hash(password) }
                 #expect(hold.begun.load(ordering: .sequentiallyConsistent) == 2)
                 hold.release(3)
                 let made = try await group.reduce(into: 0) { count, _ in count += 1 }
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func `once it has ended nothing is computed`() async throws {
-        let hold = Mutex<PasswordBench?>(nil)
+        let hold = Mutex<PasswordHasher?>(nil)
         try await withBench(atOnce: 1, waitingMax: 0) { bench, _ in hold.withLock { $0 = bench } }
         let bench = try #require(hold.withLock { $0 })
         await #expect(throws: CancellationError.self) { try await bench.hash(Password("some word")) }

@@ -30,7 +30,7 @@ extension API {
     }
 
     private func visit(
-        _ bytes: [UInt8], _ context: APIContext, _ desk: AccountDesk
+        _ bytes: [UInt8], _ context: APIContext, _ desk: AccountService
     ) throws(APIError) -> AccountVisit {
         let call: AccountCall
         do {
@@ -116,7 +116,7 @@ extension API {
     ) async throws -> Value {
         do {
             return try await body()
-        } catch is PasswordBench.Busy {
+        } catch is PasswordHasher.Busy {
             throw refused(.busy, visit)
         } catch is CancellationError {
             throw APIError.busy(

@@ -41,5 +41,5 @@ struct AccountVisit: Sendable {
     /// The address of who calls.
     let peer: String?
     let workspace: WorkspaceID
-    let desk: AccountDesk
+    let desk: AccountService
 }

@@ -8,13 +8,13 @@ import TidemarkStore
 package struct SignInSweep: Service {
     private static let limit = 500
     private static let pause = Duration.milliseconds(50)
-    private let desk: AccountDesk
+    private let desk: AccountService
     private let now: @Sendable () -> Milliseconds
     private let clock: any Clock<Duration>
     private let logger: Logger
 
     package init(
-        _ desk: AccountDesk, now: @escaping @Sendable () -> Milliseconds, clock: any Clock<Duration>, logger: Logger
+        _ desk: AccountService, now: @escaping @Sendable () -> Milliseconds, clock: any Clock<Duration>, logger: Logger
     ) {
         self.desk = desk
         self.now = now

@@ -31,7 +31,7 @@ extension API {
     }
 
     /// `GET /admin/v1/accounts?workspace=&after=&limit=`, in the order of their names.
-    private func adminAccounts(_ query: AdminQuery, _ desk: AccountDesk) async throws -> Fields {
+    private func adminAccounts(_ query: AdminQuery, _ desk: AccountService) async throws -> Fields {
         let workspace = try query.required("workspace", try query.workspace())
         let limit = try query.limit(100, max: 500)
         let found = try await desk.store.accounts(in: workspace, after: query.text("after"), limit: limit)
@@ -58,7 +58,7 @@ extension API {
     }
 
     /// `POST /admin/v1/accounts`.
-    private func changeAccount(_ act: AccountAct, by name: String, _ desk: AccountDesk) async throws -> Fields {
+    private func changeAccount(_ act: AccountAct, by name: String, _ desk: AccountService) async throws -> Fields {
         var line = OperatorAct(
             .account, by: name, at: node.now(), in: act.workspace, user: act.user, argument: act.kind.rawValue,
             reason: act.reason)
@@ -70,7 +70,7 @@ extension API {
         return try await keeping(line) { try await carryOut(act, on: account, desk) }
     }
 
-    private func add(_ act: AccountAct, _ desk: AccountDesk) async throws -> Fields {
+    private func add(_ act: AccountAct, _ desk: AccountService) async throws -> Fields {
         guard desk.rules.workspaces.contains(act.workspace) else {
             throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
         }
@@ -83,7 +83,7 @@ extension API {
     }
 
     /// - Returns: whom it was done to, and a token for another password where there is to be one.
-    private func carryOut(_ act: AccountAct, on found: Account, _ desk: AccountDesk) async throws -> Fields {
+    private func carryOut(_ act: AccountAct, on found: Account, _ desk: AccountService) async throws -> Fields {
         var account: Account? = found
         for _ in 0..<Self.triesMax {
             guard let stored = account else { break }
@@ -115,7 +115,7 @@ extension API {
     }
 
     /// `POST /admin/v1/accounts/import`: adds those whose name and user are free.
-    private func importAccounts(_ bytes: [UInt8], by name: String, _ desk: AccountDesk) async throws -> Fields {
+    private func importAccounts(_ bytes: [UInt8], by name: String, _ desk: AccountService) async throws -> Fields {
         let call: AccountImport
         do {
             call = try AccountImport(decoding: bytes, max: Self.importMax, newUser: desk.newUser, now: node.now())

@@ -92,7 +92,7 @@ extension Doctor {
     }
 
     /// Files that are read at the start.
-    func files(_ configuration: ServerConfiguration, _ values: Values) -> [DoctorFinding] {
+    func files(_ configuration: ServerConfiguration, _ values: SettingValues) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         for setting in [Setting.secretFile, .cursorKeyFile, .tlsKey, .adminTokenFile] {
             guard let path = values[setting], let mode = Self.mode(of: path), mode & 0o077 != 0 else { continue }

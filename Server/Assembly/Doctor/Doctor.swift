@@ -37,9 +37,9 @@ package struct Doctor: Sendable {
         var found: [DoctorFinding] = []
         var environment = environment
         let configuration: ServerConfiguration
-        let values: Values
+        let values: SettingValues
         do throws(ConfigurationError) {
-            values = try Values(environment: environment, overrides: overrides)
+            values = try SettingValues(environment: environment, overrides: overrides)
             let hasProof = [Setting.secret, .secretFile, .issuers].contains { values[$0] != nil }
             let isDevelopment = try values.flag(.development)
             if !hasProof, !isDevelopment {

@@ -1,7 +1,7 @@
 /// Judges passwords, at a price that does not depend on the answer: each judgement makes one hash of the server's own cost, be
 /// there an account or none, be the password right or wrong.
 ///
-/// Blocks for as long as a hash takes: ``PasswordBench`` is where it is called.
+/// Blocks for as long as a hash takes: ``PasswordHasher`` is where it is called.
 package struct PasswordJudge: Sendable {
     /// What a password was found to be.
     package enum Verdict: Hashable, Sendable {

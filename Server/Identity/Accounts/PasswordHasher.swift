@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Run it as a service: it ends the threads, and nothing is computed afterwards. What a cancelled task has asked for does not
 /// begin.
-package final class PasswordBench: Service {
+package final class PasswordHasher: Service {
     private enum State {
         case idle, running, ended
     }

@@ -8,7 +8,7 @@ package struct CertificatePaths: Hashable, Sendable {
 }
 
 /// Settings about how clients reach the server.
-extension Values {
+extension SettingValues {
     func tls() throws(ConfigurationError) -> CertificatePaths? {
         switch (self[.tlsCertificate], self[.tlsKey]) {
         case (let certificate?, let key?): return CertificatePaths(certificate: certificate, key: key)

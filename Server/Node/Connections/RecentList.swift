@@ -4,7 +4,7 @@ package import TidemarkModel
 package import TidemarkSequencer
 
 /// The last things of a kind that happened in this process, numbered, the oldest forgotten first. Any thread.
-package final class RecentOnes<One: Sendable>: Sendable {
+package final class RecentList<One: Sendable>: Sendable {
     private struct State {
         var ones = CircularBuffer<One>()
         var number: Int64 = 0

@@ -8,7 +8,7 @@ import TidemarkModel
 
 /// The settings as text: what a command line says counts more than the environment, and that more than a file. An empty value
 /// counts as none.
-struct Values {
+struct SettingValues {
     /// Limits by variable, of the environment and of the file.
     let limits: [String: String]
     let file: SettingsFile?
@@ -160,7 +160,7 @@ extension Setting {
     ///
     /// - Throws: for a file of settings that cannot be read.
     package func given(_ option: String?, _ environment: [String: String]) throws(ConfigurationError) -> String? {
-        try Values(environment: environment, overrides: option.map { [self: $0] } ?? [:])[self]
+        try SettingValues(environment: environment, overrides: option.map { [self: $0] } ?? [:])[self]
     }
 
     /// `tidemark.admin.listen`, which the environment writes TIDEMARK_ADMIN_LISTEN.

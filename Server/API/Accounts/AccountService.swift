@@ -4,7 +4,7 @@ package import TidemarkModel
 package import TidemarkStore
 
 /// What the calls of accounts work with (`Identity/ACCOUNTS.md`).
-package final class AccountDesk: Sendable {
+package final class AccountService: Sendable {
     /// What an operator has decided.
     package struct Rules: Sendable {
         /// Those that have accounts; at least one.
@@ -23,7 +23,7 @@ package final class AccountDesk: Sendable {
     let store: any AccountStore
     let rules: Rules
     let keys: AccountKeys
-    let bench: PasswordBench
+    let bench: PasswordHasher
     /// Tells the operator's program of tokens that set another password; `nil` where there is none.
     let resets: ResetDesk?
     let random: @Sendable () -> UInt64
@@ -31,7 +31,7 @@ package final class AccountDesk: Sendable {
 
     /// - Parameter random: as secret as a password has to be.
     package init(
-        store: any AccountStore, rules: Rules, keys: AccountKeys, bench: PasswordBench, resets: ResetDesk?,
+        store: any AccountStore, rules: Rules, keys: AccountKeys, bench: PasswordHasher, resets: ResetDesk?,
         random: @escaping @Sendable () -> UInt64
     ) {
         self.store = store

@@ -23,7 +23,7 @@ package struct AccountConfiguration: Sendable {
     }
 }
 
-extension Values {
+extension SettingValues {
     private static let workspacesMax = 1_000
 
     /// `nil` where nobody signs in here.
