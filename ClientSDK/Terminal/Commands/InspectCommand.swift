@@ -107,7 +107,7 @@ struct InspectCommand: AsyncParsableCommand {
         }
         do {
             let token = try await tokens.tokens { _ in "give the token of the file's account" }
-            return try await OpenedStore(
+            return try await ConnectedFile(
                 path: file, schema: try Schema(json: Array(bytes)), server: server, token: token)
         } catch let error as StoreError where error.code == .inUse {
             return ReadFile(path: file)

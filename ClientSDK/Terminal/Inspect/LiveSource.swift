@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import Tidemark
 import TidemarkCommandLine
 import TidemarkModel
@@ -43,7 +44,7 @@ struct ReadFile: LiveSource {
 }
 
 /// A store that was opened to be looked at: the developer's screen of an app, in a terminal.
-struct OpenedStore: LiveSource {
+struct ConnectedFile: LiveSource {
     private let store: SyncStore
     private let screen: DeveloperScreen
 
