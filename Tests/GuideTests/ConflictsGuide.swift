@@ -21,11 +21,13 @@ import TidemarkTestKit
         try await annsOrders.update(order) { $0.price = 49 }
         try await bobsOrders.update(order) { $0.status = "ready" }
 
+        for orders in [annsOrders, bobsOrders] { try await orders.update(order) { $0.copies += 1 } }
+
         ann.goOnline()
         bob.goOnline()
         try await kit.settle()
         let row = try #require(try kit.rows(of: Order.self).first)
-        #expect(row.price == 49 && row.status == "ready")
+        #expect(row.price == 49 && row.status == "ready" && row.copies == 2)
         try kit.expectConverged()
 
         for client in [ann, bob] { client.goOffline() }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Tidemark
 
 /// Every Swift block of a guide stands, line by line and in its order, in the file that is named after the guide or that it shares.
 @Suite struct GuideTests {
@@ -66,6 +67,14 @@ import Testing
         let page = try String(contentsOf: Self.catalogue.appending(path: "Start.md"), encoding: .utf8)
         let first = try #require(Self.blocks(of: page).first)
         #expect((5...20).contains(first.count))
+    }
+
+    @Test func `the schema that the guide begins with is one, and fits the models beside it`() throws {
+        let page = try String(contentsOf: Self.catalogue.appending(path: "Start.md"), encoding: .utf8)
+        let text = page.components(separatedBy: "```json\n").last?.components(separatedBy: "\n```").first ?? ""
+        let store = try SyncStore.inMemory(account: UserID("ann"), schema: try Schema(json: Array(text.utf8)))
+        try store.check(TaskList.self)
+        try store.check(Todo.self)
     }
 
     @Test func `every page of the catalogue is on its first page, and every guide is checked`() throws {

@@ -26,7 +26,8 @@ func observe(store: SyncStore, list: UUID, task: UUID) async throws {
 
     for await status in store.status {
         switch status.activity {
-        case .idle, .completed: print("up to date since \(status.lastSync?.description ?? "never")")
+        case .idle: print("not connected, \(status.pending) to send")
+        case .completed: print("up to date since \(status.lastSync?.description ?? "never")")
         case .syncing(let progress): print("\(Int(progress.fraction * 100)) %, \(status.pending) to send")
         case .offline: print("offline, \(status.pending) to send")
         case .updateRequired(let minimum): print("please update to \(minimum) or later")

@@ -38,6 +38,24 @@ func openStore(schemaFile: URL, folder: URL) async throws -> SyncStore {
     return try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
 }
 
+func twoDevices(
+    _ schema: Schema, at server: String, in folder: URL, _ tokens: (ann: String, bob: String)
+) async throws {
+    let ann = try await SyncStore.open(account: UserID("ann"), at: folder, schema: schema)
+    let bob = try await SyncStore.open(account: UserID("bob"), at: folder, schema: schema)
+    try ann.connect(to: server, transport: NIOTransport()) { tokens.ann }
+    try bob.connect(to: server, transport: NIOTransport()) { tokens.bob }
+    let list = TaskList(members: ["ann", "bob"])
+    try await ann.repository(TaskList.self).create(list)
+    try await ann.repository(Todo.self).create(Todo(listId: list.id, title: "Buy milk"))
+    for try await todos in bob.repository(Todo.self).observe(where: \.listId == list.id) where !todos.isEmpty {
+        print("bob sees", todos.map(\.title))
+        break
+    }
+    try await ann.close()
+    try await bob.close()
+}
+
 struct TaskList: SyncModel {
     static let collection = "lists"
     var id = UUID()
@@ -51,6 +69,7 @@ struct Order: SyncModel {
     var price: Int?
     var status: String?
     var terms: String?
+    var copies = 0
 }
 
 enum GuideSchema {
@@ -68,7 +87,8 @@ enum GuideSchema {
                 "file": {"type": "blob", "required": true}}},
               "orders": {"scope": "listId", "fields": {
                 "listId": {"type": "reference", "required": true, "merge": "immutable", "to": "lists"},
-                "price": "integer", "status": "string", "terms": {"type": "string", "merge": "manual"}}}
+                "price": "integer", "status": "string",
+                "copies": {"type": "integer", "merge": "counter"}, "terms": {"type": "string", "merge": "manual"}}}
             }}
             """
         return try Schema(json: Array(text.utf8))

@@ -1,26 +1,35 @@
 import Testing
 
-/// Every public call of the SDK, and of what extensions link, stands in a guide: in a block of code, or in the text as code.
+/// Every public call, property and type of the SDK, and of what extensions link, stands in a guide: in a block of code, or in
+/// the text as code.
 @Suite struct GuideCoverageTests {
-    /// Calls that nobody writes, with who does.
+    /// What nobody writes, with who does.
     private static let exceptions = [
         "makeAsyncIterator": "`for await` calls it",
         "encode": "an encoder calls it",
         "request": "BackgroundRefresh calls it on a scheduler",
         "cancel": "BackgroundRefresh calls it on a scheduler",
+        "wrappedValue": "the name of a property wrapper stands for it",
+        "projectedValue": "a `$` stands for it",
+        "ID": "what Identifiable asks for",
+        "reader": "what RecordReader asks for",
     ]
 
     private static let guides = Repository.files.filter { file in
         file.folder == "ClientSDK/SDK/Tidemark.docc" && !file.path.hasSuffix("Requirements.md")
     }
 
-    private static var calls: [(name: String, path: String)] {
+    private static let kinds: Set<String> = [
+        "func", "var", "let", "struct", "class", "enum", "actor", "protocol", "typealias",
+    ]
+
+    private static var names: [(name: String, path: String, kind: String)] {
         Repository.swiftFiles.filter { file in
             ["ClientSDK/SDK/", "ClientSDK/Extension/"].contains { file.path.hasPrefix($0) }
         }.flatMap { file in
             DeclarationScan(file).declarations
-                .filter { $0.keyword == "func" && $0.access == "public" && $0.name.first?.isLetter == true }
-                .map { ($0.name, file.path) }
+                .filter { kinds.contains($0.keyword) && $0.access == "public" && $0.name.first?.isLetter == true }
+                .map { ($0.name, file.path, $0.keyword) }
         }
     }
 
@@ -41,16 +50,17 @@ import Testing
         return words
     }
 
-    @Test func `every public call is shown in a guide`() {
+    @Test func `every public call, property and type is shown in a guide`() {
         let shown = Self.guides.reduce(into: Set<Substring>()) { $0.formUnion(Self.words($1)) }
-        let calls = Self.calls
-        #expect(Self.guides.count > 15 && Set(calls.map(\.name)).count > 100)
-        for call in calls where !shown.contains(call.name[...]) && Self.exceptions[call.name] == nil {
-            Issue.record("\(call.path): '\(call.name)' stands in no guide")
+        let names = Self.names
+        #expect(Self.guides.count > 15 && Set(names.map(\.name)).count > 400)
+        for name in names where !shown.contains(name.name[...]) && Self.exceptions[name.name] == nil {
+            Issue.record("\(name.path): \(name.kind) '\(name.name)' stands in no guide")
         }
-        for name in Self.exceptions.keys {
+        for exception in Self.exceptions.keys {
             #expect(
-                calls.contains { $0.name == name } && !shown.contains(name[...]), "'\(name)' is no exception any more")
+                names.contains { $0.name == exception } && !shown.contains(exception[...]),
+                "'\(exception)' is no exception any more")
         }
     }
 

@@ -59,10 +59,18 @@ public final class DeveloperScreen {
     }
 
     private func look(_ status: SyncStatus) async {
-        do {
-            let (statistics, diagnostics) = (try await store.statistics(), try await store.diagnostics())
-            lines = Self.lines(status, statistics, store.metrics, diagnostics.activeObservations ?? [])
-        } catch { self.error = error }
+        do { _ = try await show(status) } catch { self.error = error }
+    }
+
+    /// A look at this moment, for a screen that asks by the clock.
+    ///
+    /// - Returns: what the lines are made of, and more.
+    package func look() async throws -> Diagnostics { try await show(store.currentStatus) }
+
+    private func show(_ status: SyncStatus) async throws -> Diagnostics {
+        let (statistics, diagnostics) = (try await store.statistics(), try await store.diagnostics())
+        lines = Self.lines(status, statistics, store.metrics, diagnostics.activeObservations ?? [])
+        return diagnostics
     }
 
     nonisolated static func lines(

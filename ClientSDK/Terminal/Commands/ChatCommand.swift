@@ -4,7 +4,6 @@ import Logging
 import Tidemark
 import TidemarkChat
 import TidemarkCommandLine
-import TidemarkIdentity
 import TidemarkModel
 import TidemarkNIOTransport
 
@@ -43,20 +42,10 @@ struct ChatCommand: AsyncParsableCommand {
             "The SQLite file of this device. (default: one for the user in ./tidemark-data/chat)", valueName: "file"))
     var database: String?
 
-    @Option(
-        help: ArgumentHelp("A token; better give --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
-    var token: String?
-
-    @Option(help: ArgumentHelp("The file that holds a token; read anew for each connection.", valueName: "file"))
-    var tokenFile: String?
-
-    @Option(help: "The workspace, when tokens are made here from a secret.")
-    var workspace = SigningOptions.workspace
-
     @Option(help: "How long to wait at the end of a pipe until everything is sent.")
     var patience = TimeSpan(.seconds(10))
 
-    @OptionGroup var signing: SigningOptions
+    @OptionGroup var tokens: TokenOptions
 
     func validate() throws {
         guard (1...128).contains(user.utf8.count) else { throw ValidationError("--user must have 1 to 128 bytes.") }
@@ -67,15 +56,15 @@ struct ChatCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let token = Self.checking(try await tokens(), isOf: user)
-        _ = try token()
+        let token = try await tokens.tokens { "give --user \($0) or another token" }
+        _ = try token(user)
         let chat = Chat(try await store())
         if case .recovered(let recovery)? = chat.store.notice {
             FileHandle.standardError.write(Data("tide chat: \(recovery)\n".utf8))
         }
         // Connections that the other side closes are errors of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        try chat.store.connect(to: server, transport: NIOTransport(), logger: .silent) { try token() }
+        try chat.store.connect(to: server, transport: NIOTransport(), logger: .silent) { [user] in try token(user) }
         let environment = ProcessInfo.processInfo.environment
         let isScreen = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb"
         let room = ChatRoom(chat: chat, conversation: try await ConversationChoice(self, chat).id())
@@ -112,42 +101,5 @@ struct ChatCommand: AsyncParsableCommand {
             return try await SyncStore.open(account: UserID(user), at: folder, schema: schema)
         }
         return try await SyncStore.open(account: UserID(user), file: database, schema: schema)
-    }
-
-    /// Gives a token for each connection.
-    private func tokens() async throws -> @Sendable () throws -> String {
-        if let path = tokenFile {
-            return {
-                guard let bytes = FileManager.default.contents(atPath: path) else {
-                    throw CommandFailure("cannot read the token file \(path)")
-                }
-                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-            }
-        }
-        if let token = token ?? ProcessInfo.processInfo.environment["TIDEMARK_TOKEN"] { return { token } }
-        let issuer = await TokenIssuer(secret: try secret(), now: wallClock)
-        return { [user, workspace] in
-            try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600))
-        }
-    }
-
-    /// A token of somebody else would write in that one's name into this user's database.
-    private static func checking(
-        _ token: @escaping @Sendable () throws -> String, isOf user: String
-    ) -> @Sendable () throws -> String {
-        {
-            let text = try token()
-            if let other = TokenUser.claimed(by: text), other != user {
-                throw CommandFailure(
-                    "the token is that of \(other), not of \(user): give --user \(other) or another token")
-            }
-            return text
-        }
-    }
-
-    private func secret() throws -> TokenSecret {
-        do { return try signing.secret() } catch {
-            throw CommandFailure("no token: give --token-file, TIDEMARK_TOKEN, --secret-file or --dev")
-        }
     }
 }

@@ -1,15 +1,23 @@
 import ArgumentParser
 import Foundation
 import Tidemark
+import TidemarkCommandLine
 import TidemarkModel
+import TidemarkNIOTransport
 
 /// `tide inspect`: a device's database from outside.
-struct InspectCommand: ParsableCommand {
+struct InspectCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
         abstract: "Show what a device's database knows: outbox, refused writes, scopes, or one record's story.",
         discussion: """
             Reads the SQLite file of an app that uses the SDK and changes nothing; the app may be running.
+
+            With --live it goes on, and looks each second. With --server and --schema besides, it opens the file as \
+            its app would and connects: then it shows the connection too, and has the two buttons of a developer's \
+            screen, s to sync now and c to clear the cache. Another process that has the file open is named; the \
+            file is then only read. In a pipe, lines that change are printed, 'sync yes' and 'clear yes' are the \
+            buttons, and it ends with its input.
 
             EXAMPLES
               tide inspect ann-1f2e.sqlite
@@ -17,6 +25,9 @@ struct InspectCommand: ParsableCommand {
               tide inspect ann-1f2e.sqlite \\
                   record messages 018f3a2b-0000-7000-8000-000000000002
               tide inspect ann-1f2e.sqlite rescued
+              tide inspect ann-1f2e.sqlite --live
+              tide inspect ann-1f2e.sqlite --live --dev \\
+                  --server http://127.0.0.1:8080 --schema app.schema.json
             """)
 
     @Argument(help: "The device's SQLite file.")
@@ -32,9 +43,36 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Print the answer as JSON. Without a record it holds no field values.")
     var json = false
 
-    func validate() throws { _ = try key }
+    @Flag(help: "Go on, and look each second.")
+    var live = false
 
-    func run() throws {
+    @Option(help: "With --live: open the file, and connect to this server.")
+    var server: String?
+
+    @Option(help: ArgumentHelp("With --server: the schema of the app that wrote the file, JSON.", valueName: "file"))
+    var schema: String?
+
+    @OptionGroup var tokens: TokenOptions
+
+    func validate() throws {
+        _ = try key
+        guard live || (server == nil && schema == nil) else {
+            throw ValidationError("--server and --schema go with --live.")
+        }
+        guard (server == nil) == (schema == nil) else {
+            throw ValidationError("--server and --schema go together: the file is opened as its app would.")
+        }
+        guard !live || (question.isEmpty && !json) else {
+            throw ValidationError("--live shows the whole file: it goes with no record and without --json.")
+        }
+        guard let server else { return }
+        do throws(ServerAddress.Malformed) { _ = try ServerAddress(server) } catch {
+            throw ValidationError("--server: \(error)")
+        }
+    }
+
+    func run() async throws {
+        guard !live else { return try await watch() }
         let inspection = try FileInspection(path: file)
         if question == ["rescued"] {
             let records = try inspection.rescued()
@@ -45,6 +83,34 @@ struct InspectCommand: ParsableCommand {
         } else {
             let diagnostics = try inspection.diagnostics()
             print(json ? try InspectionText.json(diagnostics) : InspectionText.overview(diagnostics, now: Date()))
+        }
+    }
+
+    private func watch() async throws {
+        // Connections that the other side closes are errors of a call, not the end of the process.
+        signal(SIGPIPE, SIG_IGN)
+        let source = try await source()
+        let environment = ProcessInfo.processInfo.environment
+        if isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1, environment["TERM"] != "dumb" {
+            try await LiveOnScreen.run(source, colours: environment["NO_COLOR"]?.isEmpty ?? true)
+        } else {
+            try await LiveInPipe(source: source).run()
+        }
+        try await source.close()
+    }
+
+    /// The file opened, where that was asked for and nobody has it.
+    private func source() async throws -> any LiveSource {
+        guard let server, let schema else { return ReadFile(path: file) }
+        guard let bytes = FileManager.default.contents(atPath: schema) else {
+            throw CommandFailure("cannot read the schema \(schema)")
+        }
+        do {
+            let token = try await tokens.tokens { _ in "give the token of the file's account" }
+            return try await ConnectedFile(
+                path: file, schema: try Schema(json: Array(bytes)), server: server, token: token)
+        } catch let error as StoreError where error.code == .inUse {
+            return ReadFile(path: file)
         }
     }
 

@@ -46,7 +46,7 @@ import TidemarkModel
             "--patience",
         ],
         ["tidemark settings"],
-        ["tide inspect", "--json", "record COLLECTION ID"],
+        ["tide inspect", "--json", "--live", "--server", "--schema", "--token-file", "--dev", "record COLLECTION ID"],
         [
             "tide bench writes", "--writers", "--sharing", "--in-flight", "--seconds", "--bytes", "--server",
             "--database",

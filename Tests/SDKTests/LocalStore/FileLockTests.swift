@@ -33,6 +33,18 @@ import TidemarkModel
         #expect(try await open().statistics().pending == 1)
     }
 
+    @Test func `who has a file is told, and nobody once it is let go`() async throws {
+        let path = folder.path(DatabaseFile.name(Bench.user))
+        #expect(FileLock.holder(of: path) == nil)
+        let store = try await open()
+        #expect(FileLock.holder(of: path) == getpid())
+        try await store.close()
+        #expect(FileLock.holder(of: path) == nil)
+        let next = try await open()
+        #expect(FileLock.holder(of: path) == getpid(), "asking took nothing away")
+        try await next.close()
+    }
+
     @Test func `whoever only reads needs no lock`() async throws {
         let store = try await open()
         try await store.repository(Room.self).create(Room(people: ["ann"]))

@@ -1,5 +1,4 @@
 import Foundation
-import Observation
 import Testing
 import TidemarkModel
 
@@ -10,28 +9,14 @@ import TidemarkModel
         screen.lines.first { $0.title == title }?.value
     }
 
-    /// Waits until what the screen says fits.
-    private func wait(until fits: () -> Bool) async {
-        while !fits() {
-            await withCheckedContinuation { told in
-                // Told before the change: whoever waits here goes on after it.
-                withObservationTracking {
-                    _ = fits()
-                } onChange: {
-                    told.resume()
-                }
-            }
-        }
-    }
-
     @Test func `it follows what waits and what is here, and names what a person should look at`() async throws {
         let store = try SyncStore.test()
         let screen = DeveloperScreen(store)
         let running = Task { await screen.run() }
-        await wait { value("Pending", screen) == "0" }
+        await Watching.wait { value("Pending", screen) == "0" }
         let (red, blue) = (UUID(), UUID())
         for room in [red, blue] { try await store.repository(Note.self).create(Note(room: room, text: "x")) }
-        await wait { value("Pending", screen) == "2" && value("Cached", screen)?.hasPrefix("2 notes") == true }
+        await Watching.wait { value("Pending", screen) == "2" && value("Cached", screen)?.hasPrefix("2 notes") == true }
         #expect(value("Sync", screen) == "not connected" && value("Last sync", screen) == "never")
         #expect(screen.lines.filter(\.isAlarming).isEmpty && screen.error == nil)
         running.cancel()

@@ -1,5 +1,4 @@
 import Foundation
-import Observation
 import Testing
 import TidemarkModel
 
@@ -18,46 +17,32 @@ import TidemarkModel
         return store
     }
 
-    /// Waits until what the list says fits.
-    private func wait(until fits: () -> Bool) async {
-        while !fits() {
-            await withCheckedContinuation { told in
-                // Told before the change: whoever waits here goes on after it.
-                withObservationTracking {
-                    _ = fits()
-                } onChange: {
-                    told.resume()
-                }
-            }
-        }
-    }
-
     @Test func `a list shows its records, and each change of them`() async throws {
         let store = try await store()
         let list = LiveRecords<Note>()
         #expect(list.records.isEmpty && !list.isLoading && list.error == nil)
         list.ask(store, where: \.room == red, order: [.by(\.text)])
-        await wait { list.records.count == 3 }
+        await Watching.wait { list.records.count == 3 }
         #expect(list.records.compactMap(\.text) == ["r1", "r2", "r3"] && !list.isLoading)
         try await store.repository(Note.self).create(Note(room: red, text: "r4"))
-        await wait { list.records.count == 4 }
+        await Watching.wait { list.records.count == 4 }
     }
 
     @Test func `another question takes its place, and what was shown stays until its answer is there`() async throws {
         let store = try await store()
         let list = LiveRecords<Note>()
         list.ask(store, where: \.room == red, limit: 2)
-        await wait { list.records.count == 2 }
+        await Watching.wait { list.records.count == 2 }
         list.ask(store, where: \.text != nil, in: ScopeID(record: blue))
         #expect(list.records.count == 2)
-        await wait { list.isLoading }
+        await Watching.wait { list.isLoading }
         #expect(list.records.count == 2)
-        await wait { !list.isLoading }
+        await Watching.wait { !list.isLoading }
         #expect(list.records.map(\.text) == ["b1"])
         // The first question is heard of no more.
         try await store.repository(Note.self).create(Note(room: red, text: "r4"))
         try await store.repository(Note.self).create(Note(room: blue, text: "b2"))
-        await wait { list.records.count == 2 }
+        await Watching.wait { list.records.count == 2 }
         #expect(list.records.map(\.text) == ["b1", "b2"])
     }
 
@@ -65,16 +50,16 @@ import TidemarkModel
         let store = try await store()
         let list = LiveRecords<Note>()
         list.ask(store, where: \.likes > 1)
-        await wait { list.records.count == 2 }
+        await Watching.wait { list.records.count == 2 }
         list.ask(store, where: .named(.equals("colour", "red")))
-        await wait { list.error != nil }
+        await Watching.wait { list.error != nil }
         #expect((list.error as? StoreError)?.code == .unknownName && !list.isLoading && list.records.count == 2)
         list.retry()
-        await wait { list.isLoading }
+        await Watching.wait { list.isLoading }
         #expect(list.error == nil)
-        await wait { list.error != nil }
+        await Watching.wait { list.error != nil }
         list.ask(store, where: \.likes > 2)
-        await wait { list.records.count == 1 }
+        await Watching.wait { list.records.count == 1 }
         #expect(list.error == nil && !list.isLoading)
     }
 
@@ -82,7 +67,7 @@ import TidemarkModel
         let store = try await store()
         var list: LiveRecords<Note>? = LiveRecords()
         list?.ask(store, where: .all)
-        await wait { list?.records.count == 4 }
+        await Watching.wait { list?.records.count == 4 }
         weak let gone = list
         list = nil
         #expect(gone == nil)

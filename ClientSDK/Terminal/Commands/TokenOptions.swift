@@ -1,0 +1,57 @@
+import ArgumentParser
+import Foundation
+import TidemarkCommandLine
+import TidemarkIdentity
+
+/// Where a device's token comes from.
+struct TokenOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("A token; better give --token-file or TIDEMARK_TOKEN, which no list of processes shows."))
+    var token: String?
+
+    @Option(help: ArgumentHelp("The file that holds a token; read anew for each connection.", valueName: "file"))
+    var tokenFile: String?
+
+    @Option(help: "The workspace, when tokens are made here from a secret.")
+    var workspace = SigningOptions.workspace
+
+    @OptionGroup var signing: SigningOptions
+
+    /// Gives the user's token for each connection. One of somebody else would write in that one's name into this user's
+    /// database.
+    ///
+    /// - Parameter advice: what to do when it is that of the user.
+    /// - Throws: `CommandFailure` that says what is missing; what it gives throws one for another user's token.
+    func tokens(
+        advice: @escaping @Sendable (_ user: String) -> String
+    ) async throws -> @Sendable (_ user: String) throws -> String {
+        let given = try await given()
+        return { user in
+            let text = try given(user)
+            if let other = TokenUser.claimed(by: text), other != user {
+                throw CommandFailure("the token is that of \(other), not of \(user): \(advice(other))")
+            }
+            return text
+        }
+    }
+
+    private func given() async throws -> @Sendable (_ user: String) throws -> String {
+        if let path = tokenFile {
+            return { _ in
+                guard let bytes = FileManager.default.contents(atPath: path) else {
+                    throw CommandFailure("cannot read the token file \(path)")
+                }
+                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            }
+        }
+        if let token = token ?? ProcessInfo.processInfo.environment["TIDEMARK_TOKEN"] { return { _ in token } }
+        let issuer = await TokenIssuer(secret: try secret(), now: wallClock)
+        return { [workspace] user in try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600)) }
+    }
+
+    private func secret() throws -> TokenSecret {
+        do { return try signing.secret() } catch {
+            throw CommandFailure("no token: give --token-file, TIDEMARK_TOKEN, --secret-file or --dev")
+        }
+    }
+}
