@@ -12,7 +12,6 @@ import Testing
         "wrappedValue": "the name of a property wrapper stands for it",
         "projectedValue": "a `$` stands for it",
         "ID": "what Identifiable asks for",
-        "reader": "what RecordReader asks for",
     ]
 
     private static let guides = Repository.files.filter { file in
