@@ -48,6 +48,7 @@ extension FieldSchema {
         if let target { words.append("→ \(target)") }
         if !formerNames.isEmpty { words.append("was \(formerNames.joined(separator: ", "))") }
         if let change { words.append("changed by \(CollectionSchema.names(change))") }
+        if let defaultValue { words.append("default \(defaultValue.json)") }
         words.append("max \(sizeMax)")
         return words.joined(separator: " ")
     }

@@ -227,6 +227,7 @@ extension SchemaComparison {
         } else if new.sizeMax > old.sizeMax {
             add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
         }
+        compareDefaults(old, new, what)
         switch (old.change, new.change) {
         case (let before?, let after?): compare(before, after, "\(what): change")
         case (nil, let after?):
@@ -234,6 +235,25 @@ extension SchemaComparison {
             add(.narrowed, "\(what): change", "are refused changes by others than \(names) (forbidden)")
         case (.some, nil): add(.loosened, "\(what): change", "let those change it who may change the record")
         case (nil, nil): break
+        }
+    }
+
+    /// Nothing that is stored changes: each app reads what is absent as its own document says.
+    private mutating func compareDefaults(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
+        switch (old.defaultValue, new.defaultValue) {
+        case (nil, let after?):
+            add(
+                .loosened, "\(what): default \(after.json)",
+                "see no value where a record has none, and newer ones that")
+        case (let before?, nil):
+            add(
+                .loosened, "\(what): no default", "read \(before.json) where a record has no value, and newer ones none"
+            )
+        case (let before?, let after?) where before != after:
+            add(
+                .loosened, "\(what): default \(before.json) to \(after.json)",
+                "go on with theirs where a record has no value")
+        default: break
         }
     }
 }

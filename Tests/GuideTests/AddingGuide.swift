@@ -30,6 +30,14 @@ struct Card: SyncModel {
     var syncState: RecordState?  // synced, pending, failed or conflict
 }
 
+struct RankedCard: SyncModel {
+    static let collection = "cards"
+    var id = UUID()
+    var boardId: UUID
+    var title: String
+    var rank = 3  // what a new card begins with; that a card without one is read as 3 is the schema's word
+}
+
 struct Board: SyncModel {
     static let collection = "boards"
     var id = UUID()
@@ -46,7 +54,7 @@ enum CardSchema {
                 "boardId": {"type": "reference", "required": true, "merge": "immutable", "to": "boards"},
                 "title": {"type": "string", "search": true}, "phase": "string", "votes": "integer", "weight": "double",
                 "isDone": "boolean", "due": "timestamp", "tags": {"type": "set", "merge": "elements"}, "size": "map",
-                "steps": "json", "cover": "blob"}}
+                "steps": "json", "cover": "blob", "rank": {"type": "integer", "default": 3}}}
             }}
             """
         return try Schema(json: Array(text.utf8))
@@ -74,6 +82,10 @@ enum CardSchema {
         #expect(read.phase == .open && read.votes == 3 && read.weight == 0.5 && read.isDone == false)
         #expect(read.due == card.due && read.tags == ["red"] && read.size?.height == 3 && read.cover == card.cover)
         #expect(read.steps?.first?.text == "buy" && read.syncState == .pending && read.author == "ann")
+        let ranked = try #require(store).repository(RankedCard.self)
+        try await ranked.create(RankedCard(boardId: board.id, title: "Bread", rank: 4))
+        let unranked = try await ranked.readAll(where: \.rank == 3, order: [.by(\.title)])
+        #expect(unranked.map(\.title) == ["Milk"] && unranked.first?.rank == 3)
         let first = store
 
         do {

@@ -38,8 +38,12 @@ struct TaskRecord: SyncModel, Hashable {
     var `case`: String?
     var cover: BlobDigest?
     var due: Date?
-    var isDone: Bool?
+    var isDone: Bool = false
+    var mood: String = "so \"so\""
     var origin: String?  // never changes once the record is there
+    var rank: Int = 3
+    var ratio: Double = 2.0
+    var since: Date = Date(timeIntervalSince1970: 1.5)
     // var size: …  a Codable type of the app's, for a field of type map
     // var steps: …  a Codable type of the app's, for a field of type json
     var tags: Set<String>?

@@ -15,6 +15,7 @@ import Tidemark
             batch.create(task)
         }
         let read = try #require(try await store.repository(TaskRecord.self).readAll(where: \.case == "leather").first)
+        #expect(read.isDone == false && read.rank == 3 && read.mood == "so \"so\"" && read.ratio == 2)
         #expect(read.title == "tidy" && read.due == task.due && read.tags == ["now"] && read.syncState == .pending)
     }
 }

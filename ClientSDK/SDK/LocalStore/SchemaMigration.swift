@@ -91,13 +91,15 @@ struct SchemaMigration {
                 ON \(table) (scope, server_id)
                 """)
         for field in collection.fields where field.isIndexed {
-            let column = CollectionTable.quoted(field.name)
-            let columns = if case .field = collection.scope { "scope, \(column)" } else { column }
-            try db.execute(
-                sql: """
-                    CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_by_\(field.name)"))
-                    ON \(table) (\(columns))
-                    """)
+            let value = field.valueSQL()
+            let columns = if case .field = collection.scope { "scope, \(value)" } else { value }
+            let name = "tidemark_\(collection.name)_by_\(field.name)"
+            let sql = try db.first("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [name])
+            let there = try sql?.optionalText(0)
+            guard there?.hasSuffix("(\(columns))") != true else { continue }
+            // Another default is another index.
+            if there != nil { try db.execute(sql: "DROP INDEX \(CollectionTable.quoted(name))") }
+            try db.execute(sql: "CREATE INDEX \(CollectionTable.quoted(name)) ON \(table) (\(columns))")
         }
     }
 }

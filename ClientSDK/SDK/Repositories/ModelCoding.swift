@@ -19,6 +19,7 @@ struct ModelCoding<Model: SyncModel> {
         for column in EnvelopeColumn.allCases where collection.field(column.rawValue) == nil {
             fields[column.rawValue] = column.value(record, state)
         }
+        for entry in collection.defaults.entries where fields[entry.name] == nil { fields[entry.name] = entry.value }
         do {
             let absent = AbsentValues(Model.self, in: collection)
             return try FieldDecoder.decode(Model.self, from: .object(fields), absent: absent)

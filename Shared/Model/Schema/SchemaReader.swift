@@ -125,8 +125,22 @@ enum SchemaReader {
         field.isSearchable = try object.boolean("search") ?? false
         field.target = try object.string("to")
         field.formerNames = try object.names("was")
+        if let value = object.take("default") { field.defaultValue = try defaultValue(value, type, object) }
         try object.end()
         return field
+    }
+
+    private static func defaultValue(
+        _ value: FieldValue, _ type: FieldType, _ object: SchemaObject
+    ) throws(SchemaError) -> FieldValue {
+        guard type.takesDefault else {
+            throw object.error(
+                "\"default\" is for strings, numbers, booleans and timestamps, and the field is \(type.rawValue)")
+        }
+        guard let canonical = type.canonical(value) else {
+            throw object.error("\"default\" must be \(type.rawValue), not \(value.kind)")
+        }
+        return canonical
     }
 
     static func isIdentifier(_ text: String) -> Bool {

@@ -120,6 +120,24 @@ enum SchemaRules {
             guard field.type == .reference else { throw error("\"to\" needs type reference") }
             guard schema.collection(target) != nil else { throw error("\"to\" names no collection: \(target)") }
         }
+        try checkDefault(of: field, error)
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
+    }
+
+    /// A default is one reading of what is absent: nothing else may be one, and nothing may count on a value that is stored.
+    private static func checkDefault(
+        of field: FieldSchema, _ error: (String) -> SchemaError
+    ) throws(SchemaError) {
+        guard let value = field.defaultValue else { return }
+        if field.isRequired { throw error("what is required is never absent: \"required\" or \"default\"") }
+        guard field.merge.replacesValues || field.merge == .immutable else {
+            throw error("rule \(field.merge.rawValue) begins at its own value, so it takes no \"default\"")
+        }
+        if field.isSearchable {
+            throw error("words are found where they are stored, so \"search\" takes no \"default\"")
+        }
+        guard case .string(let text) = value else { return }
+        if text.utf8.count > field.sizeMax { throw error("\"default\" is larger than \"max\"") }
+        if text.utf8.contains(0) { throw error("\"default\" has a NUL in it") }
     }
 }
