@@ -118,7 +118,11 @@ package struct SchemaComparison: Hashable, Sendable {
             let parts = identity.parts.joined(separator: ", ")
             add(
                 .narrowed, "\(new.name): id",
-                "create records under ids of version 8 only where \(parts) make them (forbidden); other ids are free")
+                identity.isKey
+                    ? "create records under the id alone that \(parts) makes (forbidden), and none beside one with the same"
+                        + " \(parts) (id_conflict); records from before go on under theirs"
+                    : "create records under ids of version 8 only where \(parts) make them (forbidden); other ids are free"
+            )
         }
         for (verb, before, after) in [
             ("create", old.create, new.create), ("change", old.change, new.change), ("delete", old.delete, new.delete),

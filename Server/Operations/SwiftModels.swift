@@ -76,9 +76,13 @@ extension CollectionSchema {
         lines.append("struct \(type): SyncModel, Hashable {")
         lines.append("    static let collection = \"\(name)\"")
         // What an id is made of, nobody makes up.
-        lines.append(identity == nil ? "    var id = UUID()" : "    var id: UUID")
+        if let key = identity?.keyField {
+            lines.append("    var id: String  // the key, field \(key)")
+        } else {
+            lines.append(identity == nil ? "    var id = UUID()" : "    var id: UUID")
+        }
         // What must be there comes first, so that the initializer begins with it.
-        for field in fields where field.isRequired { lines += field.swiftProperty }
+        for field in fields where field.isRequired && field.name != identity?.keyField { lines += field.swiftProperty }
         for field in fields where !field.isRequired { lines += field.swiftProperty }
         let known = [("serverTime", "Date?"), ("author", "String?"), ("syncState", "RecordState?")].filter {
             field($0.0) == nil

@@ -90,9 +90,11 @@ struct SchemaMigration {
                 CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_scope"))
                 ON \(table) (scope, server_id)
                 """)
-        for field in collection.fields where field.isIndexed {
+        for field in collection.fields where field.isIndexed || field.name == collection.keyField {
             let value = field.valueSQL()
-            let columns = if case .field = collection.scope { "scope, \(value)" } else { value }
+            // One key is there once, whatever the scope.
+            let isInScope = if case .field = collection.scope { field.name != collection.keyField } else { false }
+            let columns = isInScope ? "scope, \(value)" : value
             let name = "tidemark_\(collection.name)_by_\(field.name)"
             let sql = try db.first("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [name])
             let there = try sql?.optionalText(0)

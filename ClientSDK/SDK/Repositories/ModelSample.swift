@@ -66,7 +66,7 @@ struct ModelSample<Model: SyncModel> {
     }
 
     private func fieldType(_ name: String) -> FieldType? {
-        collection.field(name)?.type ?? EnvelopeColumn(rawValue: name)?.type
+        collection.field(collection.fieldName(name))?.type ?? EnvelopeColumn(rawValue: name)?.type
     }
 
     /// Different for each name that was asked for.

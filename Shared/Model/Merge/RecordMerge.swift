@@ -29,6 +29,10 @@ package enum RecordMerge {
         for field in collection.fields where field.isRequired && result[field.name] == nil {
             throw Rejection(.invalid, "\(collection.name).\(field.name): is required")
         }
+        if let key = collection.identity?.keyField, case .string(let text)? = result[key], !IdentityRule.isKey(text) {
+            throw Rejection(
+                .invalid, "\(collection.name).\(key): a key is 1 to 128 bytes without control characters")
+        }
         return result
     }
 

@@ -114,7 +114,9 @@ public final class CollectionSchema: Sendable {
         return CollectionSchema(
             name: self.storedName, was: nil, fields: storedFields, scope: storedScope,
             memberField: memberField.map(storedName), adminField: adminField.map(storedName),
-            identity: identity.map { IdentityRule(name: $0.name, parts: $0.parts.map(storedName)) }, create: create,
+            identity: identity.map {
+                IdentityRule(name: $0.name, parts: $0.parts.map(storedName), isKey: $0.isKey)
+            }, create: create,
             change: change, delete: delete, removedFields: removedFields, aliases: aliases)
     }
 

@@ -74,11 +74,14 @@ enum SchemaReader {
         var rule = SchemaObject(body, collection: collection)
         let name = try rule.string("name")
         let parts = try rule.strings("of")
+        let key = try rule.string("key")
         try rule.end()
-        guard let name, isIdentifier(name), let parts, !parts.isEmpty else {
-            throw object.error("\"id\" is {\"name\": NAME, \"of\": [FIELD, …]}, where author may stand for a field")
+        guard let name, isIdentifier(name), (parts?.isEmpty == false) != (key != nil) else {
+            throw object.error(
+                "\"id\" is {\"name\": NAME, \"of\": [FIELD, …]}, where author may stand for a field, or {\"name\": NAME, \"key\": "
+                    + "FIELD}")
         }
-        return IdentityRule(name: name, parts: parts)
+        return IdentityRule(name: name, parts: key.map { [$0] } ?? parts ?? [], isKey: key != nil)
     }
 
     private static func scopeRule(_ object: inout SchemaObject) throws(SchemaError) -> ScopeRule {

@@ -78,6 +78,16 @@ enum SchemaRules {
     private static func checkIdentity(of collection: CollectionSchema) throws(SchemaError) {
         guard let identity = collection.identity else { return }
         func error(_ reason: String) -> SchemaError { SchemaError(collection: collection.name, "\"id\" \(reason)") }
+        if let key = identity.keyField {
+            guard let field = collection.field(key) else { throw error("names no field: \(key)") }
+            guard field.type == .string, field.isRequired, field.merge == .immutable else {
+                throw error("is made of a required, immutable string, and \(key) is none")
+            }
+            guard collection.scope != .ownRecord else {
+                throw error("of a key is not for scopes: who comes first would own what is meant for others")
+            }
+            return
+        }
         for part in identity.parts where part != IdentityRule.author {
             guard let field = collection.field(part) else { throw error("names no field: \(part)") }
             guard field.isRequired, [.string, .reference, .set].contains(field.type) else {

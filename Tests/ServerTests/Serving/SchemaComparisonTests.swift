@@ -67,6 +67,18 @@ import TidemarkModel
         #expect(schema.summary.contains("integer lww default 2 max 128"), "\(schema.summary)")
     }
 
+    @Test func `a key that records are to go by costs old apps something`() throws {
+        let no = #"{"type": "string", "required": true, "merge": "immutable"}"#
+        let keyed = try comparison([
+            (
+                #""orders": {"scope": "shopId", "#,
+                #""orders": {"scope": "shopId", "id": {"name": "order", "key": "no"}, "#
+            ), (#""problem": "string""#, #""problem": "string", "no": \#(no)"#),
+        ])
+        let change = try #require(keyed.changes.first { $0.what == "orders: id" })
+        #expect(change.kind == .narrowed && change.effect.contains("(id_conflict)"))
+    }
+
     @Test func `a removal says what old apps meet, and what to do about it`() throws {
         let bare = try only((#", "total": "integer""#, ""))
         #expect(bare.kind == .takenAway && bare.what == "orders.total")
