@@ -267,6 +267,17 @@ enum GoldenFrames {
         )
     ]
 
+    /// What says that not all of the user's scopes fit.
+    static let leftServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .ok, cursor: "cur",
+                    kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
+                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), leftOut: 500)), "welcome+left"
+        )
+    ]
+
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
@@ -276,7 +287,7 @@ enum GoldenFrames {
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + behindServer + ignoredServer
+            + durableServer + behindServer + leftServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {
