@@ -216,8 +216,10 @@ extension SchemaComparison {
         if old.merge != new.merge {
             add(
                 .narrowed, "\(what): merge \(old.merge.rawValue) to \(new.merge.rawValue)",
-                "show their writes under the old rule until the server's word comes, and are refused those that the new"
-                    + " rule does not take (invalid)")
+                new.merge == .keys
+                    ? "set the keys of every map that they write, and remove none"
+                    : "show their writes under the old rule until the server's word comes, and are refused those that the"
+                        + " new rule does not take (invalid)")
         }
         if old.isRequired != new.isRequired {
             if new.isRequired {

@@ -72,10 +72,11 @@ import TidemarkModel
     }
 
     private func goods(_ id: String, _ sku: String, scope: String = #"{"shared": "all"}"#) throws -> CollectionSchema {
+        let members = scope == #""self""# ? #""members": "m", "# : ""
         let text = """
-            {"tidemark": 1, "collections": {"goods": {"scope": \(scope), "members": "m", "id": \(id), "fields": {
-                "sku": \(sku), "m": {"type": "set", "required": true}}}}}
-            """.replacing(scope == #""self""# ? "" : #""members": "m", "#, with: "")
+            {"tidemark": 1, "collections": {"goods": {"scope": \(scope), \(members)"id": \(id), "fields": {
+                "sku": \(sku), "m": "set"}}}}
+            """
         return try #require(try Schema(json: Array(text.utf8)).collection("goods"))
     }
 

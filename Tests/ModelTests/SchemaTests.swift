@@ -95,6 +95,10 @@ import TidemarkModel
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"string","merge":"counter"}}}}}"#,
             "a.b: rule counter needs a number"
         ),
+        (
+            #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"json","merge":"keys"}}}}}"#,
+            "a.b: rule keys needs type map"
+        ),
         (#"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"seq":"string"}}}}"#, "a.seq: a name is"),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"create":["everybody"],"fields":{}}}}"#,

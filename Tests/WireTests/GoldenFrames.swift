@@ -256,6 +256,28 @@ enum GoldenFrames {
         (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written")
     ]
 
+    /// A write of single keys of a map.
+    static let keysClient: [(ClientMessage, String)] = [
+        (
+            .push(
+                Push(
+                    first: 6, ackedThrough: 5,
+                    entries: [
+                        Push.Entry(
+                            Transaction(
+                                id: first,
+                                mutations: [
+                                    Mutation(
+                                        key: RecordKey(collection: "notes", id: second),
+                                        action: .update([
+                                            NamedPatch("m", .keys(["a": 1, "b": .null]), seen: .absent),
+                                            NamedPatch("n", .keys(["x": "y"])),
+                                        ]))
+                                ], clientTime: 1))
+                    ])), "push+keys"
+        )
+    ]
+
     static let behindServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -283,7 +305,7 @@ enum GoldenFrames {
 
     static var allClient: [(ClientMessage, String)] {
         client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + writtenClient
-            + ignoredClient
+            + keysClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer

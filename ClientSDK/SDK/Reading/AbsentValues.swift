@@ -25,6 +25,7 @@ extension FieldSchema {
     fileprivate var empty: FieldValue? {
         switch merge {
         case .set, .elements: .array([])
+        case .keys: .object(Fields())
         case .counter: type == .integer ? .integer(0) : .double(0)
         case .lww, .immutable, .max, .manual, .server: nil
         }

@@ -15,7 +15,7 @@ package enum RecordMerge {
             if field.merge == .server, !isService {
                 throw Rejection(.invalid, "\(collection.name).\(entry.name): only the server writes it")
             }
-            guard let value = field.type.canonical(entry.value) else {
+            guard let value = field.canonical(entry.value) else {
                 throw Rejection(
                     .invalid,
                     "\(collection.name).\(entry.name): must be \(field.type.rawValue), not \(entry.value.kind)")
@@ -63,6 +63,9 @@ package enum RecordMerge {
     private static func checkSize(
         _ value: FieldValue, _ field: FieldSchema, _ collection: CollectionSchema
     ) throws(Rejection) {
+        if field.merge == .keys, case .object(let map) = value, let refusal = MapMerge.refusal(of: map) {
+            throw Rejection(refusal.code, "\(collection.name).\(field.name): \(refusal.message)")
+        }
         let size: Int
         switch value {
         case .string(let text): size = text.utf8.count

@@ -109,6 +109,8 @@ enum SchemaRules {
         switch field.merge {
         case .set, .elements:
             guard field.type == .set else { throw error("rule \(field.merge.rawValue) needs type set") }
+        case .keys:
+            guard field.type == .map else { throw error("rule keys needs type map") }
         case .counter:
             guard field.type == .integer || field.type == .double else { throw error("rule counter needs a number") }
         case .max:

@@ -122,7 +122,7 @@ import TidemarkWire
         // What the writer saw is the absence, at the server too.
         try await store.write { $0.update(Task.self, id) { $0.due = Date(timeIntervalSince1970: 7) } }
         let body = try #require(try bench.string("SELECT body FROM tidemark_outbox ORDER BY n DESC LIMIT 1"))
-        #expect(body.contains(#""was":0"#), "\(body)")
+        #expect(body.contains(#""was":{"due":0}"#), "\(body)")
         try await store.write { $0.update(Task.self, id) { $0.due = nil } }
         #expect(try bench.fields(.note(2)) == (["text": "second"] as Fields).inRoom(1))
         #expect(try await tasks.read(id)?.due == Date(timeIntervalSince1970: 2))
