@@ -28,13 +28,16 @@ public enum SyncModelPlace: Hashable, Sendable {
 }
 
 extension UUID: SyncModelID {
+    /// By itself.
     public var place: SyncModelPlace { .id(self) }
 }
 
 extension String: SyncModelID {
+    /// By the key that it is.
     public var place: SyncModelPlace { .key(self) }
 }
 
 extension SyncModelID where Self: RawRepresentable, RawValue == String {
+    /// By the key that the type wraps.
     public var place: SyncModelPlace { .key(rawValue) }
 }

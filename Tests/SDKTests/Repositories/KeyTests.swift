@@ -116,8 +116,15 @@ import TidemarkModel
             }
             #expect(paged == (try await products.readAll(where: .all, order: order)), "\(order)")
         }
+    }
+
+    @Test func `an index answers for the key`() async throws {
+        try await fill()
         _ = try await products.readAll(where: \.id == sku("b"), in: ScopeID("shop"))
+        _ = try await products.readAll(where: .is(\.id, oneOf: [sku("a"), sku("b")]))
         #expect(try await store.diagnostics().unindexed.isEmpty)
+        _ = try await products.readAll(where: \.price == 3)
+        #expect(try await store.diagnostics().unindexed.map(\.fields) == [["price"]])
     }
 
     @Test func `a reference is joined by the id that the key makes`() async throws {
