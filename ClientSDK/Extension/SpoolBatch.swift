@@ -10,14 +10,14 @@ public struct SpoolBatch: Sendable {
     init() {}
 
     /// Creates the record under the model's id.
-    public mutating func create<Model: SpoolModel>(_ model: Model) {
+    public mutating func create<Model: SpoolModel>(_ model: Model) where Model.ID == UUID {
         guard let fields = fields(of: model) else { return }
         steps.append(.create(key(Model.self, model.id), fields))
     }
 
     /// Changes what differs between two states of a model, as one that was published and what became of it here. The app
     /// merges it as the schema says: a counter by the difference, a set by its elements.
-    public mutating func update<Model: SpoolModel>(_ model: Model, from original: Model) {
+    public mutating func update<Model: SpoolModel>(_ model: Model, from original: Model) where Model.ID == UUID {
         guard let from = fields(of: original), let to = fields(of: model) else { return }
         steps.append(.change(key(Model.self, model.id), from: from, to: to))
     }
@@ -30,12 +30,12 @@ public struct SpoolBatch: Sendable {
     ///   - field: its name in the schema; one whose rule is `lww`, `manual` or `max`.
     ///   - value: `.null` removes it. `FieldValue.date(_:)` and `.id(_:)` make those that have no literal.
     public mutating func set<Model: SpoolModel>(_ field: String, _ value: FieldValue, of model: Model.Type, _ id: UUID)
-    {
+    where Model.ID == UUID {
         steps.append(.set(key(model, id), field: field, value))
     }
 
     /// Deletes the record of that id.
-    public mutating func delete<Model: SpoolModel>(_ model: Model.Type, _ id: UUID) {
+    public mutating func delete<Model: SpoolModel>(_ model: Model.Type, _ id: UUID) where Model.ID == UUID {
         steps.append(.delete(key(model, id)))
     }
 

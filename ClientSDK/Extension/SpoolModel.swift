@@ -1,5 +1,3 @@
-public import Foundation
-
 /// A record as a struct that an extension can write and a published value can hold: what the app's `SyncModel` is without
 /// reading from the store.
 ///
@@ -13,7 +11,10 @@ public import Foundation
 ///
 /// Stored properties are the fields of the collection, by their names or their coding keys. `Date` is a timestamp in
 /// milliseconds, `UUID` a reference, `Set<String>` a set, a nested struct a map or JSON. What is `nil` is not set.
-public protocol SpoolModel: Codable, Sendable, Identifiable where ID == UUID {
+///
+/// An extension has no schema, which makes ids of keys: it writes models whose `id` is a `UUID`, and reads published ones of
+/// any kind.
+public protocol SpoolModel: Codable, Sendable, Identifiable where ID: SyncModelID {
     /// The collection's name in the schema.
     static var collection: String { get }
 }

@@ -69,7 +69,8 @@ extension API {
                 cursorState: standing.state,
                 cursor: context.seal.cursor(standing.position, looked: standing.looked, workspace: workspace.text),
                 kept: standing.kept, purged: standing.purged, added: standing.added,
-                settledThrough: snapshot.client?.settledThrough ?? 0, frames: frames.frames, hasMore: !isConsistent),
+                settledThrough: snapshot.client?.settledThrough ?? 0, frames: frames.frames, hasMore: !isConsistent,
+                leftOut: standing.leftOut),
             head: snapshot.head.seq,
             isQuiet: standing.state == .ok && isConsistent && !hasNews && standing.purged.isEmpty
                 && standing.added.isEmpty)

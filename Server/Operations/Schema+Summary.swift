@@ -21,7 +21,10 @@ extension CollectionSchema {
         if let was { lines.append("  stored    as \(was)") }
         if let memberField { lines.append("  members   \(memberField)") }
         if let adminField { lines.append("  admins    \(adminField)") }
-        if let identity { lines.append("  id        \(identity.name) of \(identity.parts.joined(separator: ", "))") }
+        if let identity {
+            let kind = identity.isKey ? "key" : "of"
+            lines.append("  id        \(identity.name) \(kind) \(identity.parts.joined(separator: ", "))")
+        }
         if !removedFields.isEmpty { lines.append("  removed   \(removedFields.sorted().joined(separator: ", "))") }
         lines.append("  create    \(Self.names(create))")
         lines.append("  change    \(Self.names(change))")
@@ -48,6 +51,7 @@ extension FieldSchema {
         if let target { words.append("→ \(target)") }
         if !formerNames.isEmpty { words.append("was \(formerNames.joined(separator: ", "))") }
         if let change { words.append("changed by \(CollectionSchema.names(change))") }
+        if let defaultValue { words.append("default \(defaultValue.json)") }
         words.append("max \(sizeMax)")
         return words.joined(separator: " ")
     }

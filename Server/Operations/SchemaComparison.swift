@@ -118,7 +118,11 @@ package struct SchemaComparison: Hashable, Sendable {
             let parts = identity.parts.joined(separator: ", ")
             add(
                 .narrowed, "\(new.name): id",
-                "create records under ids of version 8 only where \(parts) make them (forbidden); other ids are free")
+                identity.isKey
+                    ? "create records under the id alone that \(parts) makes (forbidden), and none beside one with the same"
+                        + " \(parts) (id_conflict); records from before go on under theirs"
+                    : "create records under ids of version 8 only where \(parts) make them (forbidden); other ids are free"
+            )
         }
         for (verb, before, after) in [
             ("create", old.create, new.create), ("change", old.change, new.change), ("delete", old.delete, new.delete),
@@ -212,8 +216,10 @@ extension SchemaComparison {
         if old.merge != new.merge {
             add(
                 .narrowed, "\(what): merge \(old.merge.rawValue) to \(new.merge.rawValue)",
-                "show their writes under the old rule until the server's word comes, and are refused those that the new"
-                    + " rule does not take (invalid)")
+                new.merge == .keys
+                    ? "set the keys of every map that they write, and remove none"
+                    : "show their writes under the old rule until the server's word comes, and are refused those that the"
+                        + " new rule does not take (invalid)")
         }
         if old.isRequired != new.isRequired {
             if new.isRequired {
@@ -227,6 +233,7 @@ extension SchemaComparison {
         } else if new.sizeMax > old.sizeMax {
             add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
         }
+        compareDefaults(old, new, what)
         switch (old.change, new.change) {
         case (let before?, let after?): compare(before, after, "\(what): change")
         case (nil, let after?):
@@ -234,6 +241,25 @@ extension SchemaComparison {
             add(.narrowed, "\(what): change", "are refused changes by others than \(names) (forbidden)")
         case (.some, nil): add(.loosened, "\(what): change", "let those change it who may change the record")
         case (nil, nil): break
+        }
+    }
+
+    /// Nothing that is stored changes: each app reads what is absent as its own document says.
+    private mutating func compareDefaults(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
+        switch (old.defaultValue, new.defaultValue) {
+        case (nil, let after?):
+            add(
+                .loosened, "\(what): default \(after.json)",
+                "see no value where a record has none, and newer ones that")
+        case (let before?, nil):
+            add(
+                .loosened, "\(what): no default", "read \(before.json) where a record has no value, and newer ones none"
+            )
+        case (let before?, let after?) where before != after:
+            add(
+                .loosened, "\(what): default \(before.json) to \(after.json)",
+                "go on with theirs where a record has no value")
+        default: break
         }
     }
 }

@@ -76,9 +76,13 @@ extension CollectionSchema {
         lines.append("struct \(type): SyncModel, Hashable {")
         lines.append("    static let collection = \"\(name)\"")
         // What an id is made of, nobody makes up.
-        lines.append(identity == nil ? "    var id = UUID()" : "    var id: UUID")
+        if let key = identity?.keyField {
+            lines.append("    var id: String  // the key, field \(key)")
+        } else {
+            lines.append(identity == nil ? "    var id = UUID()" : "    var id: UUID")
+        }
         // What must be there comes first, so that the initializer begins with it.
-        for field in fields where field.isRequired { lines += field.swiftProperty }
+        for field in fields where field.isRequired && field.name != identity?.keyField { lines += field.swiftProperty }
         for field in fields where !field.isRequired { lines += field.swiftProperty }
         let known = [("serverTime", "Date?"), ("author", "String?"), ("syncState", "RecordState?")].filter {
             field($0.0) == nil
@@ -118,8 +122,21 @@ extension FieldSchema {
             return ["    // var \(property): …  a Codable type of the app's, for a field of type \(self.type.rawValue)"]
         }
         let isFixed = merge == .immutable && isRequired
-        let line = "    \(isFixed ? "let" : "var") \(property): \(type)\(isRequired ? "" : "?")"
+        let initial = swiftDefault.map { " = \($0)" } ?? (isRequired ? "" : "?")
+        let line = "    \(isFixed ? "let" : "var") \(property): \(type)\(initial)"
         return [comment.map { "\(line)  // \($0)" } ?? line]
+    }
+
+    /// What a record without a value is read as, and a new one begins with.
+    private var swiftDefault: String? {
+        switch defaultValue {
+        case .boolean(let flag): "\(flag)"
+        case .integer(let number) where type == .timestamp: "Date(timeIntervalSince1970: \(Double(number) / 1_000))"
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): text.debugDescription
+        case .null, .array, .object, nil: nil
+        }
     }
 
     /// `nil` for what only the app can say.

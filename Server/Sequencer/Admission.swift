@@ -58,7 +58,8 @@ package struct Admission: Sendable {
         switch remaining {
         case .create(let fields):
             let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
-            guard principal.isService || collection.admits(mutation.key.id, fields: fields, author: principal.user)
+            let isFree = principal.isService && collection.identity?.isKey != true
+            guard isFree || collection.admits(mutation.key.id, fields: fields, author: principal.user)
             else { throw collection.otherIdentity }
             action = .create(fields, body: body, scope: scope)
         case .undelete(let fields):

@@ -242,6 +242,12 @@ extension StagedState {
             guard isOwn, standing.role != nil || principal.isService || step.collection.scope == .ownRecord else {
                 throw Rejection(.idConflict, "\(step.collection.name): the id is taken")
             }
+            if let key = step.collection.identity?.keyField, !existing.isDeleted,
+                try self.fields(of: step.key, in: step.collection) != fields
+            {
+                // Two devices of one user that chose one key are two writers: neither's values go without a word.
+                throw Rejection(.idConflict, "\(step.collection.name).\(key): a record with this key is there")
+            }
             if existing.isDeleted { throw Rejection(.gone, "\(step.collection.name): the record was deleted") }
             return noteRepetition(of: existing.seq)
         }
@@ -272,7 +278,8 @@ extension StagedState {
     func checkIdentity(
         _ step: Step, _ before: Fields?, _ after: Fields, _ record: StoredRecord, _ principal: Principal
     ) throws(Rejection) {
-        guard let identity = step.collection.identity, step.key.id.isDerived, !principal.isService else { return }
+        guard let identity = step.collection.identity, step.key.id.isDerived, identity.isKey || !principal.isService
+        else { return }
         if let before {
             guard identity.parts.contains(where: { before[$0] != after[$0] }),
                 step.collection.admits(step.key.id, fields: before, author: record.author)

@@ -9,5 +9,10 @@ package struct ModelLimits: Hashable, Sendable {
     /// Members that one scope record may list.
     package var membersMax = 10_000
 
+    /// Keys of a map under rule `keys`. The same for every server and device: the rule itself must not depend on who applies it.
+    package static let mapKeysMax = 1_000
+    /// Bytes of one key of such a map.
+    package static let mapKeyBytesMax = 128
+
     package init() {}
 }

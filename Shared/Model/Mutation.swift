@@ -27,6 +27,8 @@ public enum FieldPatch: Hashable, Sendable {
     case add([FieldValue])
     /// Remove elements from a set with rule `elements`.
     case remove([FieldValue])
+    /// Set keys of a map to these values, and remove those with `null`; only fields with rule `keys` take it.
+    case keys(Fields)
     /// Raise to at least this value; only fields with rule `max` take it.
     case max(FieldValue)
 }

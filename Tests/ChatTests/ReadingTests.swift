@@ -10,7 +10,7 @@ import Tidemark
     private struct Decoded<Model: SyncModel & Equatable>: SyncModel {
         static var collection: String { Model.collection }
         let model: Model
-        var id: UUID { model.id }
+        var id: Model.ID { model.id }
 
         init(from decoder: any Decoder) throws { model = try Model(from: decoder) }
 

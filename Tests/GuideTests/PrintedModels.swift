@@ -17,6 +17,18 @@ struct Box: SyncModel, Hashable {
 }
 
 /// Everybody in the workspace sees it, in the scope `directory`.
+struct Country: SyncModel, Hashable {
+    static let collection = "countries"
+    var id: String  // the key, field code
+    var name: String
+
+    // Filled by the store.
+    var serverTime: Date?
+    var author: String?
+    var syncState: RecordState?
+}
+
+/// Everybody in the workspace sees it, in the scope `directory`.
 struct LabelRecord: SyncModel, Hashable {
     static let collection = "labels"
     var id: UUID
@@ -38,8 +50,12 @@ struct TaskRecord: SyncModel, Hashable {
     var `case`: String?
     var cover: BlobDigest?
     var due: Date?
-    var isDone: Bool?
+    var isDone: Bool = false
+    var mood: String = "so \"so\""
     var origin: String?  // never changes once the record is there
+    var rank: Int = 3
+    var ratio: Double = 2.0
+    var since: Date = Date(timeIntervalSince1970: 1.5)
     // var size: …  a Codable type of the app's, for a field of type map
     // var steps: …  a Codable type of the app's, for a field of type json
     var tags: Set<String>?
@@ -54,5 +70,5 @@ struct TaskRecord: SyncModel, Hashable {
 
 /// For `SyncStore.open(account:at:schema:models:)`, which says when one of them does not fit the schema.
 enum BoxAppModels {
-    static let all: [any SyncModel.Type] = [Box.self, LabelRecord.self, TaskRecord.self]
+    static let all: [any SyncModel.Type] = [Box.self, Country.self, LabelRecord.self, TaskRecord.self]
 }

@@ -13,8 +13,11 @@ import Tidemark
         try await store.write { batch in
             batch.create(box)
             batch.create(task)
+            batch.create(Country(id: "fr", name: "France"))
         }
         let read = try #require(try await store.repository(TaskRecord.self).readAll(where: \.case == "leather").first)
+        #expect(try await store.repository(Country.self).read("fr")?.name == "France")
+        #expect(read.isDone == false && read.rank == 3 && read.mood == "so \"so\"" && read.ratio == 2)
         #expect(read.title == "tidy" && read.due == task.due && read.tags == ["now"] && read.syncState == .pending)
     }
 }

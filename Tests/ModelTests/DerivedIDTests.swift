@@ -70,4 +70,49 @@ import TidemarkModel
         let error = #expect(throws: SchemaError.self) { try collection(rule, fields: fields) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
+
+    private func goods(_ id: String, _ sku: String, scope: String = #"{"shared": "all"}"#) throws -> CollectionSchema {
+        let members = scope == #""self""# ? #""members": "m", "# : ""
+        let text = """
+            {"tidemark": 1, "collections": {"goods": {"scope": \(scope), \(members)"id": \(id), "fields": {
+                "sku": \(sku), "m": "set"}}}}
+            """
+        return try #require(try Schema(json: Array(text.utf8)).collection("goods"))
+    }
+
+    @Test func `a key is one field, and each key has one id`() throws {
+        let sku = #"{"type": "string", "required": true, "merge": "immutable"}"#
+        let goods = try goods(#"{"name": "good", "key": "sku"}"#, sku)
+        #expect(goods.identity?.keyField == "sku")
+        let id = DerivedID.make(["good", "a"])
+        // What apps of another version make must be the same.
+        #expect(id.description == "de154343-fd50-8d90-848e-20dfee78d781" && goods.identity?.id(ofKey: "a") == id)
+        let ann = UserID("ann")
+        #expect(goods.admits(id, fields: ["sku": "a"], author: ann))
+        #expect(!goods.admits(id, fields: ["sku": "b"], author: ann))
+        #expect(!goods.admits(DerivedID.make(["good", "a"], candidate: 1), fields: ["sku": "a"], author: ann))
+        #expect(!goods.admits(UniqueID(high: 1, low: 2), fields: ["sku": "a"], author: ann))
+    }
+
+    @Test(arguments: [
+        (#"{"name": "good", "key": "sku", "of": ["sku"]}"#, #"{"type": "string", "required": true}"#, "\"id\" is {"),
+        (#"{"name": "good", "key": "kind"}"#, #""string""#, "\"id\" names no field: kind"),
+        (#"{"name": "good", "key": "sku"}"#, #""string""#, "required, immutable string, and sku is none"),
+        (
+            #"{"name": "good", "key": "sku"}"#, #"{"type": "integer", "required": true, "merge": "immutable"}"#,
+            "required, immutable string, and sku is none"
+        ),
+    ])
+    func `a key that is none is refused`(_ id: String, _ sku: String, _ reason: String) {
+        let error = #expect(throws: SchemaError.self) { try goods(id, sku) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test func `a scope has no key, which somebody else could take`() {
+        let sku = #"{"type": "string", "required": true, "merge": "immutable"}"#
+        let error = #expect(throws: SchemaError.self) {
+            try goods(#"{"name": "good", "key": "sku"}"#, sku, scope: #""self""#)
+        }
+        #expect(error?.description.contains("\"id\" of a key is not for scopes") == true, "\(error?.description ?? "")")
+    }
 }

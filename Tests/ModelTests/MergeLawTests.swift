@@ -9,7 +9,8 @@ import TidemarkModel
               "title": "string", "fixed": {"type": "string", "merge": "immutable"}, "tags": {"type": "set", "merge": "set"},
               "people": {"type": "set", "merge": "elements"}, "count": {"type": "integer", "merge": "counter"},
               "top": {"type": "integer", "merge": "max"}, "rank": {"type": "integer", "merge": "server"},
-              "low": {"type": "double", "merge": "max"}, "plan": {"type": "double", "merge": "manual"}}}}}
+              "low": {"type": "double", "merge": "max"}, "plan": {"type": "double", "merge": "manual"},
+              "marks": {"type": "map", "merge": "keys"}}}}}
             """#
         do {
             return try #require(try Schema(json: Array(json.utf8)).collection("notes"))
@@ -44,6 +45,23 @@ import TidemarkModel
             let patches = (0..<8).map { _ in commuting(&random) }
             let expected = try fold(Fields(), patches)
             #expect(try fold(Fields(), patches.shuffled(using: &random)) == expected)
+        }
+    }
+
+    @Test func `writes of different keys come out the same in every order, and of one key the last stands`() throws {
+        for seed in 0..<200 {
+            var random = SplitMix(seed: UInt64(seed))
+            let patches = (0..<8).map { key in
+                let value: FieldValue = random.next() % 3 == 0 ? .null : .integer(Int64(random.next() % 9))
+                return NamedPatch("marks", .keys(["k\(key)": value]))
+            }
+            let start: Fields = ["marks": .object(["k1": 7, "k9": "stays"])]
+            let expected = try fold(start, patches)
+            #expect(try fold(start, patches.shuffled(using: &random)) == expected)
+            #expect(try fold(expected, patches) == expected)
+            let last = try fold(expected, [NamedPatch("marks", .keys(["k3": "last"]))])
+            let marks = try #require(last["marks"].flatMap { if case .object(let marks) = $0 { marks } else { nil } })
+            #expect(marks["k3"] == "last" && marks["k9"] == "stays")
         }
     }
 

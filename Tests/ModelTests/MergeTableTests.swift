@@ -12,7 +12,8 @@ import TidemarkModel
           "count": {"type": "integer", "merge": "counter"}, "sum": {"type": "double", "merge": "counter"},
           "top": {"type": "integer", "merge": "max"}, "peak": {"type": "double", "merge": "max"},
           "last": {"type": "timestamp", "merge": "max"}, "word": {"type": "string", "merge": "max"},
-          "rank": {"type": "integer", "merge": "server"}, "plan": {"type": "string", "merge": "manual"}}}}}
+          "rank": {"type": "integer", "merge": "server"}, "plan": {"type": "string", "merge": "manual"},
+          "marks": {"type": "map", "merge": "keys", "max": 100}}}}}
         """#
     private let collection: CollectionSchema
 
@@ -47,6 +48,18 @@ import TidemarkModel
         Line("people", ["a", "c"], .add(["b"]), ["a", "b", "c"]),
         Line("people", ["Z", "a"], .add(["b"]), ["Z", "a", "b"]),
     ]
+    private static let keys: [Line] = [
+        Line("marks", nil, .keys(["b": 1, "a": "x"]), .object(["a": "x", "b": 1])),
+        Line("marks", .object(["a": 1, "b": 2]), .keys(["b": 3]), .object(["a": 1, "b": 3])),
+        Line("marks", .object(["a": 1, "b": 2]), .keys(["a": .null, "c": true]), .object(["b": 2, "c": true])),
+        Line("marks", .object(["a": 1]), .keys(["a": .null]), .object([:])),
+        Line("marks", .object(["a": 1]), .keys(["z": .null]), .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .keys([:]), .object(["a": 1])),
+        Line("marks", nil, .keys(["a": .null]), .object([:])),
+        // As an app of before the rule writes it, and as one stored it.
+        Line("marks", .object(["a": 1, "b": 2]), .set(.object(["b": 3])), .object(["a": 1, "b": 3])),
+        Line("marks", .object(["a": .null, "b": 2]), .keys(["c": 1]), .object(["b": 2, "c": 1])),
+    ]
     private static let counters: [Line] = [
         Line("count", nil, .increment(3), 3), Line("count", 5, .increment(3), 8),
         Line("count", 5, .increment(-7), -2),
@@ -71,7 +84,7 @@ import TidemarkModel
         Line("last", -1, .max(-2), -1), Line("word", "b", .max("a"), "b"), Line("word", "a", .max("b"), "b"),
     ]
 
-    @Test(arguments: replacing + sets + counters + maxima)
+    @Test(arguments: replacing + sets + keys + counters + maxima)
     func `each rule makes of a patch what the table says`(_ line: Line) throws {
         var before: Fields = ["must": "x"]
         before[line.field] = line.before
@@ -94,7 +107,14 @@ import TidemarkModel
         Line("count", .integer(.min), .increment(-1), .integer(.min)),
         Line("count", 1, .increment(.double(0.5)), 1),
         Line("top", 1, .unset, 1), Line("top", 1, .increment(1), 1), Line("plan", "a", .set("b"), "a"),
-        Line("plan", "a", .unset, "a"),
+        Line("plan", "a", .unset, "a"), Line("marks", .object(["a": 1]), .unset, .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .set(.null), .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .keys(["b": ["x"]]), .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .keys(["": 1]), .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .keys([String(repeating: "k", count: 129): 1]), .object(["a": 1])),
+        Line("marks", .object(["a": 1]), .keys(["b": .string(String(repeating: "x", count: 99))]), .object(["a": 1])),
+        Line("title", "a", .keys(["a": 1]), "a"), Line("top", 1, .keys(["a": 1]), 1),
+        Line("people", ["a"], .keys(["a": 1]), ["a"]), Line("count", 1, .keys(["a": 1]), 1),
     ])
     func `what a rule does not take changes nothing`(_ line: Line) {
         var before: Fields = ["must": "x"]
@@ -115,6 +135,44 @@ import TidemarkModel
         #expect(
             try RecordMerge.updated(before, patches, in: collection, isService: false)
                 == ["must": "x", "count": -1, "top": -1, "people": [], "plan": "q"])
+    }
+
+    @Test func `a new map has no keys without a value, and as many as a map may have`() throws {
+        let created = try RecordMerge.created(
+            ["must": "x", "marks": .object(["a": .null, "b": 1])], in: collection, isService: false)
+        #expect(created["marks"] == .object(["b": 1]))
+        let wide = try Schema(json: Array(Self.json.replacing(#""max": 100"#, with: #""max": 100000"#).utf8))
+        let notes = try #require(wide.collection("notes"))
+        func map(_ count: Int) -> Fields {
+            Fields(sorted: (1_000..<(1_000 + count)).map { .init(name: "\($0)", value: 1) })
+        }
+        let full: Fields = ["must": "x", "marks": .object(map(1_000))]
+        #expect(try RecordMerge.created(full, in: notes, isService: false) == full)
+        let more = [NamedPatch("marks", .keys(["x": 1]))]
+        let error = #expect(throws: Rejection.self) {
+            try RecordMerge.updated(full, more, in: notes, isService: false)
+        }
+        #expect(error?.code == .tooLarge && error?.message == "notes.marks: 1001 keys are over the limit of 1000")
+        let swap = [NamedPatch("marks", .keys(["x": 1, "1000": .null]))]
+        #expect(throws: Never.self) { try RecordMerge.updated(full, swap, in: notes, isService: false) }
+    }
+
+    @Test func `of a map the keys that a write names count as seen, and as overwritten`() throws {
+        let field = try #require(collection.field("marks"))
+        func lost(_ seen: Fields, _ met: Fields, _ written: Fields) throws -> [OverwrittenValue] {
+            let patch = FieldPatch.keys(written)
+            let named = NamedPatch("marks", patch, seen: ValueMark(patch.part(of: .object(seen)), of: field))
+            let before: Fields = ["must": "x", "marks": .object(met)]
+            let after = try RecordMerge.updated(before, [named], in: collection, isService: false)
+            return RecordMerge.overwritten(by: [named], from: before, to: after, in: collection)
+        }
+        #expect(try lost(["a": 1], ["a": 1, "b": 2], ["a": 3]).isEmpty)
+        #expect(try lost(["a": 1], ["b": 9], ["b": 2]).map(\.old) == [.object(["b": 9])])
+        let both = try lost(["a": 1], ["a": 2, "b": 9], ["a": 3, "c": 1])
+        #expect(both.map(\.old) == [.object(["a": 2])] && both.map(\.new) == [.object(["a": 3, "c": 1])])
+        #expect(both.map(\.rule) == [.keys])
+        #expect(try lost(["a": 1], ["a": 2], ["a": .null]).map(\.new) == [nil])
+        #expect(try lost(["a": 1], ["a": 2], ["a": 2]).isEmpty)
     }
 
     // MARK: What a write overwrites unseen

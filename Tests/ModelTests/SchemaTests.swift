@@ -95,6 +95,10 @@ import TidemarkModel
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"string","merge":"counter"}}}}}"#,
             "a.b: rule counter needs a number"
         ),
+        (
+            #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"json","merge":"keys"}}}}}"#,
+            "a.b: rule keys needs type map"
+        ),
         (#"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"seq":"string"}}}}"#, "a.seq: a name is"),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"create":["everybody"],"fields":{}}}}"#,
@@ -119,6 +123,39 @@ import TidemarkModel
     ])
     func `what is wrong is named with its place`(_ document: String, _ reason: String) {
         let error = #expect(throws: SchemaError.self) { try schema(document) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
+    @Test(arguments: [
+        (#""b":{"type":"boolean","default":false}"#, FieldValue.boolean(false)),
+        (#""b":{"type":"double","default":2}"#, .double(2)),
+        (#""b":{"type":"timestamp","default":-1}"#, .integer(-1)),
+        (#""b":{"type":"string","default":"","max":1,"merge":"manual"}"#, .string("")),
+        (#""b":{"type":"integer","default":7,"merge":"immutable"}"#, .integer(7)),
+    ])
+    func `a default is a value of the field's type`(_ field: String, _ value: FieldValue) throws {
+        let text = #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{\#(field),"c":"string"}}}}"#
+        let collection = try #require(try schema(text).collection("a"))
+        #expect(collection.field("b")?.defaultValue == value && collection.field("c")?.defaultValue == nil)
+        #expect(collection.defaults == ["b": value])
+    }
+
+    @Test(arguments: [
+        (#""type":"boolean","default":0"#, "a.b: \"default\" must be boolean, not integer"),
+        (#""type":"string","default":null"#, "a.b: \"default\" must be string, not null"),
+        (#""type":"timestamp","default":1.5"#, "a.b: \"default\" must be timestamp, not double"),
+        (#""type":"map","default":{}"#, "a.b: \"default\" is for strings, numbers, booleans and timestamps"),
+        (#""type":"reference","default":"x""#, "and the field is reference"),
+        (#""type":"string","default":"abc","max":2"#, "a.b: \"default\" is larger than \"max\""),
+        (#""type":"string","default":"a\u0000""#, "a.b: \"default\" has a NUL in it"),
+        (#""type":"string","default":"a","required":true"#, "a.b: what is required is never absent"),
+        (#""type":"string","default":"a","search":true"#, "\"search\" takes no \"default\""),
+        (#""type":"integer","default":0,"merge":"counter""#, "rule counter begins at its own value"),
+        (#""type":"integer","default":0,"merge":"max""#, "rule max begins at its own value"),
+    ])
+    func `a default that cannot be one is refused with its place`(_ keys: String, _ reason: String) {
+        let text = #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{\#(keys)}}}}}"#
+        let error = #expect(throws: SchemaError.self) { try schema(text) }
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 }

@@ -88,4 +88,44 @@ import TidemarkStore
         // Now it is one.
         #expect(try desk.settle(1, "ann", 2, change(.add(["eve"]))) == .forbidden)
     }
+
+    private func good(_ sku: String, under id: UniqueID? = nil, _ name: FieldValue = "pin") -> Mutation {
+        Mutation(
+            key: RecordKey(collection: "goods", id: id ?? DerivedID.make(["good", sku])),
+            action: .create(["sku": .string(sku), "name": name]))
+    }
+
+    @Test func `a record with a key has the id that the key makes, whoever writes it`() throws {
+        var desk = try desk()
+        let chance = UniqueID.version7(milliseconds: 1, random: (1, 2))
+        #expect(try desk.settle(1, "ann", 1, good("a", under: chance)) == .forbidden)
+        #expect(try desk.settle(1, "ann", 2, good("a", under: DerivedID.make(["good", "b"]))) == .forbidden)
+        #expect(
+            try desk.settle(1, "ann", 3, good("a", under: DerivedID.make(["good", "a"], candidate: 1))) == .forbidden)
+        #expect(try desk.settle(3, "eve", 1, isService: true, good("a", under: chance)) == .forbidden)
+        #expect(try desk.settle(1, "ann", 4, good("")) == .invalid)
+        #expect(try desk.settle(1, "ann", 5, good(String(repeating: "k", count: 129))) == .invalid)
+        #expect(try desk.settle(1, "ann", 6, good("a")) == nil)
+        let key = good("a").key
+        let other = Mutation(key: key, action: .update([NamedPatch("sku", .set("b"))]))
+        #expect(try desk.settle(3, "eve", 2, isService: true, other) == .invalid)
+        #expect(try desk.settle(1, "ann", 7, Mutation(key: key, action: .delete)) == nil)
+        let back = Mutation(key: key, action: .undelete(["sku": "b"]))
+        #expect(try desk.settle(3, "eve", 3, isService: true, back) == .forbidden)
+        #expect(try desk.settle(1, "ann", 8, good("a")) == .gone)
+        #expect(try desk.settle(1, "ann", 9, Mutation(key: key, action: .undelete(["sku": "a"]))) == nil)
+    }
+
+    @Test func `of two that create one key the second is refused, and only a repetition is none`() throws {
+        var desk = try desk()
+        #expect(try desk.settle(1, "ann", 1, good("a", "pin")) == nil)
+        #expect(try desk.settle(2, "bob", 1, good("a", "pin")) == .idConflict)
+        #expect(try desk.settle(1, "ann", 2, good("a", "pin")) == nil)
+        // Another device of the same user.
+        try desk.register(4, "ann")
+        #expect(try desk.settle(4, "ann", 1, good("a", "nail")) == .idConflict)
+        // Where ids are no keys, the author's second word goes without effect, as ever.
+        let pairs = [open(["ann", "bob"]), open(["ann", "bob"])]
+        #expect(try pairs.enumerated().map { try desk.settle(1, "ann", Int64($0 + 3), $1) } == [nil, nil])
+    }
 }

@@ -19,6 +19,8 @@ struct Desk {
               "marks": {"scope": "room", "id": {"name": "marks", "of": ["room", "author"]}, "fields": {
                 "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
                 "seen": {"type": "integer", "merge": "max"}}},
+              "goods": {"scope": {"shared": "people"}, "id": {"name": "good", "key": "sku"}, "fields": {
+                "sku": {"type": "string", "required": true, "merge": "immutable"}, "name": "string"}},
               "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
             """#
         do {

@@ -256,6 +256,28 @@ enum GoldenFrames {
         (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written")
     ]
 
+    /// A write of single keys of a map.
+    static let keysClient: [(ClientMessage, String)] = [
+        (
+            .push(
+                Push(
+                    first: 6, ackedThrough: 5,
+                    entries: [
+                        Push.Entry(
+                            Transaction(
+                                id: first,
+                                mutations: [
+                                    Mutation(
+                                        key: RecordKey(collection: "notes", id: second),
+                                        action: .update([
+                                            NamedPatch("m", .keys(["a": 1, "b": .null]), seen: .absent),
+                                            NamedPatch("n", .keys(["x": "y"])),
+                                        ]))
+                                ], clientTime: 1))
+                    ])), "push+keys"
+        )
+    ]
+
     static let behindServer: [(ServerMessage, String)] = [
         (
             .welcome(
@@ -267,16 +289,27 @@ enum GoldenFrames {
         )
     ]
 
+    /// What says that not all of the user's scopes fit.
+    static let leftServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .ok, cursor: "cur",
+                    kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
+                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), leftOut: 500)), "welcome+left"
+        )
+    ]
+
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
         client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + writtenClient
-            + ignoredClient
+            + keysClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + behindServer + ignoredServer
+            + durableServer + behindServer + leftServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

@@ -114,6 +114,9 @@ import TidemarkWire
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":1,"a":2}}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{"a":"\ud800"}}]}"#, .invalid),
             (#"{"id":"\#(id)","ops":[{"o":"patch",\#(key),"add":{"a":1}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"patch",\#(key),"keys":{"a":1}}]}"#, .invalid),
+            (#"{"id":"\#(id)","ops":[{"o":"put",\#(key),"f":{},"keys":{"a":{"b":1}}}]}"#, .unknownOperation),
+            (#"{"id":"\#(id)","ops":[{"o":"patch",\#(key),"keys":{"a":{"b":1,"b":2}}}]}"#, .invalid),
             (
                 #"{"id":"\#(id)","ops":["# + Array(repeating: #"{"o":"del",\#(key)}"#, count: 65).joined(separator: ",")
                     + "]}", .tooLarge

@@ -101,7 +101,7 @@ import TidemarkWire
     }
 
     @Test func `every member of a mutation that the code writes is on the page`() {
-        for name in ["put", "patch", "del", "undel", "set", "inc", "add", "rem", "max", "unset", "was"] {
+        for name in ["put", "patch", "del", "undel", "set", "inc", "add", "rem", "max", "keys", "unset", "was"] {
             #expect(page.contains("`\(name)`"), "\(name)")
         }
     }

@@ -74,6 +74,7 @@ extension LocalDatabase {
             for grant in welcome.roles where try ScopeTable(db: db).held(grant.scope)?.since == grant.since {
                 if let role = grant.role { try ScopeTable(db: db).setRole(role, grant.scope) }
             }
+            if let event = try noteLeftOut(welcome, db) { rebase.note(event) }
             try Awaiting(db: db).expire(before: welcome.now - limits.journalLifetime)
             try Journal(db: db).trim(through: welcome.durable, before: welcome.now - limits.journalLifetime)
             if try welcome.cursorState != .ok || Meta.cursor.text(db) == nil { try Meta.cursor.set(welcome.cursor, db) }
@@ -88,6 +89,15 @@ extension LocalDatabase {
         tell(told)
         cutLog(isNeeded: !welcome.purged.isEmpty)
         for event in events { note(event) }
+    }
+
+    /// The event is told once, until the number changes.
+    private func noteLeftOut(_ welcome: Welcome, _ db: Database) throws -> SyncLogEvent? {
+        let left = Int64(welcome.leftOut)
+        guard try left != Meta.scopesLeftOut.integer(db) ?? 0 else { return nil }
+        try Meta.scopesLeftOut.set(left, db)
+        return left == 0
+            ? nil : .scopesLeftOut(held: welcome.kept.count + welcome.added.count, leftOut: welcome.leftOut)
     }
 
     /// Takes back what the server's order does not have, or has everything filled again: the whole copy where the server knows

@@ -102,7 +102,7 @@ extension LocalDatabase {
         _ model: Model, number: Int64, at time: Milliseconds, _ db: Database
     ) throws {
         let coding = try coding(Model.self)
-        let key = coding.key(model.id)
+        let key = try coding.key(model.id)
         var record = LocalRecord(
             absent: key, scope: ScopeID(record: key.id), author: account, created: time)
         do {

@@ -45,6 +45,13 @@ public struct HistoryEntry: Hashable, Sendable, Identifiable {
 
     /// The write that brings the old value back.
     var restoring: Mutation {
-        Mutation(key: stored.key, action: .update([NamedPatch(field, old.map { .set($0) } ?? .unset)]))
+        if rule == .keys {
+            // Of the keys in question, those that were not there go again.
+            var keys = Fields()
+            if case .object(let new)? = new { for entry in new.entries { keys[entry.name] = .null } }
+            if case .object(let old)? = old { for entry in old.entries { keys[entry.name] = entry.value } }
+            return Mutation(key: stored.key, action: .update([NamedPatch(field, .keys(keys))]))
+        }
+        return Mutation(key: stored.key, action: .update([NamedPatch(field, old.map { .set($0) } ?? .unset)]))
     }
 }

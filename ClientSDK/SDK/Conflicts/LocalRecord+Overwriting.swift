@@ -4,20 +4,27 @@ extension LocalRecord {
     /// Values that mutations gave to fields and that this later state of the record no longer has.
     func overwriting(_ mutations: [Mutation], in collection: CollectionSchema) -> [OverwrittenValue] {
         var mine: [String: FieldValue?] = [:]
+        var keys: [String: Fields] = [:]
         for mutation in mutations {
             guard case .update(let patches) = mutation.action else { continue }
             for named in patches {
                 guard let field = collection.field(named.field), field.merge.replacesValues else { continue }
                 switch named.patch {
-                case .set(let value): mine.updateValue(field.type.canonical(value), forKey: field.name)
+                case .set(let value): mine.updateValue(field.canonical(value), forKey: field.name)
+                case .keys(let written):
+                    for entry in written.entries { keys[field.name, default: Fields()][entry.name] = entry.value }
                 case .unset: mine.updateValue(nil, forKey: field.name)
                 case .increment, .add, .remove, .max: break
                 }
             }
         }
-        return mine.sorted { $0.key < $1.key }.compactMap { name, value in
-            guard let field = collection.field(name), value != fields[name] else { return nil }
-            return OverwrittenValue(field: name, rule: field.merge, old: value, new: fields[name])
+        // Of a map, the keys that were written.
+        let parts = keys.map { name, written in (name, FieldPatch.keys(written), FieldValue?.some(.object(written))) }
+        let values = mine.map { name, value in (name, FieldPatch.unset, value) }
+        return (values + parts).sorted { $0.0 < $1.0 }.compactMap { name, patch, value in
+            let (old, new) = (patch.part(of: value), patch.part(of: fields[name]))
+            guard let field = collection.field(name), old != new else { return nil }
+            return OverwrittenValue(field: name, rule: field.merge, old: old, new: new)
         }
     }
 }

@@ -35,6 +35,9 @@ public struct Diagnostics: Codable, Hashable, Sendable {
     public var parked: [ParkedWrite]
     /// The scopes that are held, by name.
     public var scopes: [ScopeState]
+    /// Scopes of the user that the server left out when it welcomed the device last, since a connection holds no more: the
+    /// oldest ones. `nil` where all are here.
+    public var scopesLeftOut: Int64?
     /// The app's collections, by name.
     public var collections: [CollectionState]
     /// The bytes that records name.

@@ -17,6 +17,7 @@ struct DiagnosticsReader {
             schemaVersion: try Meta.schemaVersion.integer(db) ?? 0, format: try Meta.format.integer(db) ?? 0,
             databaseBytes: try bytes(), outbox: try outbox(), journal: try journal(), rescued: try rescued(),
             parked: try parked(), scopes: try scopes(),
+            scopesLeftOut: try Meta.scopesLeftOut.integer(db).flatMap { $0 > 0 ? $0 : nil },
             collections: try collectionNames().map(collection), blobs: try blobs(), undecodable: [],
             unindexed: [], comparison: try comparison(), damage: try damage())
     }

@@ -113,6 +113,7 @@ extension NamedPatch {
         case .increment(let value): "increment \(field) by \(value.json)"
         case .add(let elements): "add \(FieldValue.array(elements).json) to \(field)"
         case .remove(let elements): "remove \(FieldValue.array(elements).json) from \(field)"
+        case .keys(let keys): "set keys of \(field) to \(FieldValue.object(keys).json)"
         case .max(let value): "raise \(field) to \(value.json)"
         }
     }

@@ -23,6 +23,7 @@ extension SyncLogEvent {
         case .evicted: "evicted"
         case .trimFailed: "trim_failed"
         case .overdue: "overdue"
+        case .scopesLeftOut: "scopes_left_out"
         case .adopted: "adopted"
         case .spoolSetAside: "spool_set_aside"
         case .sharingFailed: "sharing_failed"
@@ -70,6 +71,7 @@ extension SyncLogEvent {
         case .evicted(let records), .compared(let records): ["records": "\(records)"]
         case .overdue(let transactions, let age):
             ["transactions": "\(transactions)", "age_ms": "\(Int64(age / .milliseconds(1)))"]
+        case .scopesLeftOut(let held, let leftOut): ["held": "\(held)", "left_out": "\(leftOut)"]
         case .spoolSetAside(let file, let reason): ["file": file, "reason": reason]
         case .corrupted(let reason), .trimFailed(let reason), .sharingFailed(let reason): ["reason": reason]
         }
@@ -103,6 +105,7 @@ extension SyncLogEvent {
         case .evicted: "records were evicted"
         case .trimFailed: "no records could be evicted"
         case .overdue: "what was written waits for too long"
+        case .scopesLeftOut: "the user has more scopes than a connection holds, and the oldest are not here"
         case .adopted: "writes of extensions were adopted"
         case .spoolSetAside: "a file among the writes of extensions was set aside"
         case .sharingFailed: "the folder that is shared with extensions cannot be used"
@@ -114,7 +117,9 @@ extension SyncLogEvent {
     /// A person should look: what was written is refused, waits for too long, or is damaged. For a banner, a badge, a page.
     public var isAlert: Bool {
         switch self {
-        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside: true
+        case .parked, .withheld, .blobRefused, .rewound, .undecodable, .overdue, .corrupted, .spoolSetAside,
+            .scopesLeftOut:
+            true
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .forked, .diverged, .compared,
             .evicted, .trimFailed, .recovered, .adopted, .sharingFailed:
             false
@@ -126,7 +131,7 @@ extension SyncLogEvent {
     var level: Logger.Level {
         switch self {
         case .corrupted: .error
-        case .overdue, .diverged: .warning
+        case .overdue, .diverged, .scopesLeftOut: .warning
         case .started, .succeeded, .failed, .stopped, .committed, .merged, .conflict, .parked, .withheld, .blobRefused,
             .forked, .rewound, .undecodable, .compared, .evicted, .trimFailed, .recovered, .adopted, .spoolSetAside,
             .sharingFailed:

@@ -46,6 +46,9 @@ public enum SyncLogEvent: Hashable, Sendable {
     case trimFailed(reason: String)
     /// The oldest of so many waiting transactions is older than `AlertLimits.pendingAge`; told once until it is over.
     case overdue(transactions: Int, age: Duration)
+    /// The user has more scopes than a connection holds: it has the newest `held` of them, and `leftOut` older ones are not on
+    /// this device. Told once for each number; `Diagnostics.scopesLeftOut` says it at any time.
+    case scopesLeftOut(held: Int, leftOut: Int)
     /// Writes of extensions were adopted, and wait to be sent.
     case adopted(transactions: Int)
     /// A file among the writes of extensions cannot be adopted, and was set aside: its name, and why.

@@ -8,7 +8,7 @@ import TidemarkModel
 struct JoinedQuery<Model: SyncModel, Other: SyncModel>: Sendable {
     private let list: TypedQuery<Model>
     private let others: ModelReader<Other>
-    private let reference: @Sendable (Model) -> UUID?
+    private let pairing: JoinedPairing<Model, Other>
 
     /// - Throws: `StoreError` with `unknownName` when the property refers to no record of the other collection.
     init(
@@ -21,29 +21,18 @@ struct JoinedQuery<Model: SyncModel, Other: SyncModel>: Sendable {
         let whole = joined.map { filter && .refers(field, Other.collection, $0.filter) } ?? filter
         list = try TypedQuery(database, whole, order, limit, after: model, in: scope)
         others = try ModelReader(database)
-        reference = joining.reference
+        pairing = try joining.pairing
     }
 
     func rows(_ db: Database) throws -> [Joined<Model, Other>] {
         let models = try list.models(db)
-        return Self.pair(models, try others.models(RecordQuery(ids(of: models)), db), by: reference)
+        return try pairing.pair(models, try others.models(RecordQuery(pairing.ids(of: models)), db))
     }
 
     /// The same with what is needed to see later whether anything changed.
     func page(_ db: Database) throws -> JoinedPage<Model, Other> {
         let models = try list.page(db)
-        return JoinedPage(list: models, others: try others.page(RecordQuery(ids(of: models.models)), db))
-    }
-
-    private func ids(of models: [Model]) -> Set<UniqueID> {
-        Set(models.compactMap { reference($0).map { UniqueID($0) } })
-    }
-
-    fileprivate static func pair(
-        _ models: [Model], _ others: [Other], by reference: (Model) -> UUID?
-    ) -> [Joined<Model, Other>] {
-        let byID = Dictionary(others.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
-        return models.map { Joined($0, reference($0).flatMap { byID[$0] }) }
+        return JoinedPage(list: models, others: try others.page(RecordQuery(pairing.ids(of: models.models)), db))
     }
 }
 
@@ -52,7 +41,24 @@ struct JoinedPage<Model: SyncModel, Other: SyncModel>: Equatable, Sendable {
     fileprivate let list: ModelPage<Model>
     fileprivate let others: ModelPage<Other>
 
-    func rows(by reference: (Model) -> UUID?) -> [Joined<Model, Other>] {
-        JoinedQuery.pair(list.models, others.models, by: reference)
+    func rows(_ pairing: JoinedPairing<Model, Other>) throws -> [Joined<Model, Other>] {
+        try pairing.pair(list.models, others.models)
+    }
+}
+
+/// Which record of the others belongs to one of the list.
+struct JoinedPairing<Model: SyncModel, Other: SyncModel>: Sendable {
+    let reference: @Sendable (Model) -> UUID?
+    /// Of the others, whose models may go by keys.
+    let collection: CollectionSchema
+
+    func ids(of models: [Model]) -> Set<UniqueID> {
+        Set(models.compactMap { reference($0).map { UniqueID($0) } })
+    }
+
+    func pair(_ models: [Model], _ others: [Other]) throws -> [Joined<Model, Other>] {
+        let byID = Dictionary(
+            try others.map { (try collection.recordID($0.id), $0) }, uniquingKeysWith: { first, _ in first })
+        return models.map { model in Joined(model, reference(model).flatMap { byID[UniqueID($0)] }) }
     }
 }

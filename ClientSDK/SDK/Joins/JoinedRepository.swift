@@ -55,7 +55,13 @@ public struct JoinedRepository<Model: SyncModel, Other: SyncModel>: Sendable {
             store.database, of: ObservationOrigin("\(Model.collection) with \(Other.collection)", file, line),
             when: { db in try !whenFilled || !ScopeTable(db: db).isFilling(anyOr: scope) },
             fetch: { [self] db in try JoinedQuery(self, filter, joined, order, limit, after: nil, in: scope).page(db) },
-            map: { [reference] page in page.rows(by: reference) })
+            map: { [self] page in try page.rows(pairing) })
+    }
+
+    var pairing: JoinedPairing<Model, Other> {
+        get throws {
+            JoinedPairing(reference: reference, collection: try store.database.coding(Other.self).collection)
+        }
     }
 }
 

@@ -1,6 +1,29 @@
 import GRDB
 import TidemarkModel
 
+extension FieldSchema {
+    /// The value in SQL as it is read: the column, or the default where that is empty. An index is on the same words, or
+    /// SQLite does not know it again.
+    func valueSQL(_ qualifier: String = "") -> String {
+        let column = qualifier + CollectionTable.quoted(name)
+        guard let literal = defaultValue?.literalSQL else { return column }
+        return "ifnull(\(column), \(literal))"
+    }
+}
+
+extension FieldValue {
+    /// The value as a column has it, in SQL's own words; `nil` for what is no default.
+    fileprivate var literalSQL: String? {
+        switch self {
+        case .boolean(let flag): flag ? "1" : "0"
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): "'\(text.replacing("'", with: "''"))'"
+        case .null, .array, .object: nil
+        }
+    }
+}
+
 /// How a field's value stands in its column.
 extension FieldType {
     /// The column's declared type.

@@ -4,6 +4,9 @@ import GRDB
 enum LocalTables {
     /// Raised when these tables change shape.
     static let format: Int64 = 8
+    /// The format of files whose schema has maps with rule `keys`: the tables are the same, and the outbox may hold patches that
+    /// an SDK of format 8 cannot read.
+    static let formatOfKeys: Int64 = 9
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 

@@ -11,6 +11,8 @@ enum Meta: String {
     /// Counts connections.
     case connection
     case cursor
+    /// Scopes of the user that the last welcome left out; absent where it left out none.
+    case scopesLeftOut = "scopes_left_out"
     /// Server time up to which the copy is known to be complete.
     case synced
     case epoch

@@ -90,14 +90,18 @@ struct SchemaMigration {
                 CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_scope"))
                 ON \(table) (scope, server_id)
                 """)
-        for field in collection.fields where field.isIndexed {
-            let column = CollectionTable.quoted(field.name)
-            let columns = if case .field = collection.scope { "scope, \(column)" } else { column }
-            try db.execute(
-                sql: """
-                    CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_by_\(field.name)"))
-                    ON \(table) (\(columns))
-                    """)
+        for field in collection.fields where field.isIndexed || field.name == collection.keyField {
+            let value = field.valueSQL()
+            // One key is there once, whatever the scope.
+            let isInScope = if case .field = collection.scope { field.name != collection.keyField } else { false }
+            let columns = isInScope ? "scope, \(value)" : value
+            let name = "tidemark_\(collection.name)_by_\(field.name)"
+            let sql = try db.first("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [name])
+            let there = try sql?.optionalText(0)
+            guard there?.hasSuffix("(\(columns))") != true else { continue }
+            // Another default is another index.
+            if there != nil { try db.execute(sql: "DROP INDEX \(CollectionTable.quoted(name))") }
+            try db.execute(sql: "CREATE INDEX \(CollectionTable.quoted(name)) ON \(table) (\(columns))")
         }
     }
 }

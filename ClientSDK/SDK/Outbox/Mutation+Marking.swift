@@ -11,8 +11,9 @@ extension Mutation {
                 return named
             }
             switch named.patch {
-            case .set, .unset:
-                return NamedPatch(named.field, named.patch, seen: ValueMark(shown[field.name], of: field))
+            case .set, .unset, .keys:
+                let seen = ValueMark(named.patch.part(of: shown[field.name]), of: field)
+                return NamedPatch(named.field, named.patch, seen: seen)
             case .increment, .add, .remove, .max: return named
             }
         }

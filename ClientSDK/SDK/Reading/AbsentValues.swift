@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What a property that is not optional reads where the record has no value.
+/// What is read where the record has no value.
 struct AbsentValues: Sendable {
     /// The model's own word.
     private let defaults: Fields
@@ -11,8 +11,13 @@ struct AbsentValues: Sendable {
         self.collection = collection
     }
 
-    /// `nil` for a value that the model cannot do without.
-    subscript(_ name: String) -> FieldValue? { defaults[name] ?? collection.field(name)?.empty }
+    /// For a property that is not optional; `nil` for a value that the model cannot do without.
+    subscript(_ name: String) -> FieldValue? { declared(name) ?? defaults[name] ?? collection.field(name)?.empty }
+
+    /// What the schema says, for properties of any kind: filters and orders go by the same.
+    func declared(_ name: String) -> FieldValue? {
+        collection.defaults.isEmpty ? nil : collection.defaults[name]
+    }
 }
 
 extension FieldSchema {
@@ -20,6 +25,7 @@ extension FieldSchema {
     fileprivate var empty: FieldValue? {
         switch merge {
         case .set, .elements: .array([])
+        case .keys: .object(Fields())
         case .counter: type == .integer ? .integer(0) : .double(0)
         case .lww, .immutable, .max, .manual, .server: nil
         }

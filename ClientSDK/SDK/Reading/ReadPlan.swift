@@ -50,7 +50,7 @@ struct ReadPlan: Sendable {
             switch origin {
             case .envelope(.id): return RecordSlot(origin, column: Self.idColumn)
             case .envelope(let envelope): columns.append(envelope.column)
-            case .field: columns.append(CollectionTable.quoted(name.text))
+            case .field: columns.append(CollectionTable.quoted(table.collection.fieldName(name.text)))
             case .extra: return RecordSlot(origin, column: -1)
             }
             return RecordSlot(origin, column: CInt(columns.count - 1))

@@ -72,7 +72,7 @@ struct RecordSlot: Sendable {
 extension CollectionTable {
     /// What a model means by a name; a field of the schema comes before what every record has.
     func origin(_ name: String) -> RecordSlot.Origin {
-        if let field = collection.field(name) { return .field(field.type) }
+        if let field = collection.field(collection.fieldName(name)) { return .field(field.type) }
         if let envelope = EnvelopeColumn(rawValue: name) { return .envelope(envelope) }
         return .extra
     }

@@ -174,10 +174,12 @@ final class RecordSource {
         switch slot.origin {
         case .extra: return extra?[name(place)]
         case .field(let type):
-            if extra == nil, sqlite3_column_type(statement, slot.column) == SQLITE_NULL { return nil }
+            if extra == nil, sqlite3_column_type(statement, slot.column) == SQLITE_NULL {
+                return absent.declared(name(place))
+            }
             do {
                 return try type.fieldValue(DatabaseValue(sqliteStatement: statement, index: slot.column))
-                    ?? extra?[name(place)]
+                    ?? extra?[name(place)] ?? absent.declared(name(place))
             } catch let error as StoreError {
                 throw noted(error)
             }

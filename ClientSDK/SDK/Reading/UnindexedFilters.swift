@@ -52,7 +52,10 @@ final class UnindexedFilters: Sendable {
         let steps = try Row.fetchAll(statement, arguments: StatementArguments(query.arguments)).compactMap { row in
             row["detail"] as String?
         }
-        let columns = query.filtered.map { EnvelopeColumn(rawValue: $0)?.column ?? $0 } + ["rowid"]
+        let names = query.filtered.map { table.collection.fieldName($0) }
+        var columns = names.map { EnvelopeColumn(rawValue: $0)?.column ?? $0 } + ["rowid"]
+        // So SQLite calls the value of a field that has a default.
+        if names.contains(where: { table.collection.defaults[$0] != nil }) { columns.append("expr") }
         var reads: String?
         for step in steps {
             if step.hasPrefix("SCAN \(table.collection.name)") { return "collection" }

@@ -78,7 +78,9 @@ struct Continuation: Sendable {
 
     private func value(_ name: String, _ writer: RecordQuery.Writer) throws -> (String, DatabaseValue) {
         let (column, type) = try writer.column(name)
-        guard name != EnvelopeColumn.id.rawValue else { return (column, id.description.databaseValue) }
+        guard name != EnvelopeColumn.id.rawValue || writer.collection.keyField != nil else {
+            return (column, id.description.databaseValue)
+        }
         guard let value = fields[name], value != .null else { return (column, .null) }
         return (column, try writer.bound(value, type, name))
     }

@@ -2,7 +2,8 @@ public import TidemarkModel
 
 /// Which records of a collection are meant. Fields go by their names in the schema, and `id`, `serverID`, `serverTime`,
 /// `createdTime`, `author` and `syncState` name what every record has; a name or a value's type that does not fit is an error when the
-/// filter is used. Values never become part of SQL text.
+/// filter is used. A field that is not set has the value that the schema declares as its default, if it does. Values never
+/// become part of SQL text.
 ///
 ///     .equals("status", "ready").and(.atLeast("sentAt", .date(yesterday)))
 public struct Filter: Hashable, Sendable {

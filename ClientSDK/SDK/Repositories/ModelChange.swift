@@ -22,6 +22,9 @@ struct ModelChange {
                 let removed = before.filter { !after.contains($0) }
                 if !added.isEmpty { patches.append(NamedPatch(name, .add(added))) }
                 if !removed.isEmpty { removals.append(NamedPatch(name, .remove(removed))) }
+            case .keys:
+                let keys = changedKeys(from: old[name], to: new[name])
+                if !keys.isEmpty { patches.append(NamedPatch(name, .keys(keys))) }
             case .counter: patches.append(NamedPatch(name, .increment(try step(from: old[name], to: new[name], name))))
             case .max: patches.append(NamedPatch(name, new[name].map { .max($0) } ?? .unset))
             case .lww, .manual, .immutable, .server:
@@ -33,6 +36,20 @@ struct ModelChange {
 
     private func elements(_ value: FieldValue?) -> [FieldValue] {
         if case .array(let elements)? = value { elements } else { [] }
+    }
+
+    /// The keys that differ with their new values, `null` for those that are gone.
+    private func changedKeys(from old: FieldValue?, to new: FieldValue?) -> Fields {
+        let (old, new) = (members(old), members(new))
+        var keys = Fields()
+        for entry in old.entries where new[entry.name] == nil { keys[entry.name] = .null }
+        for entry in new.entries where old[entry.name] != entry.value { keys[entry.name] = entry.value }
+        return keys
+    }
+
+    private func members(_ value: FieldValue?) -> Fields {
+        guard case .object(let fields)? = value else { return Fields() }
+        return Fields(sorted: fields.entries.filter { $0.value != .null })
     }
 
     private func step(from old: FieldValue?, to new: FieldValue?, _ name: String) throws -> FieldValue {

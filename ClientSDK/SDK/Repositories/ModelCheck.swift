@@ -26,6 +26,7 @@ enum ModelCheck {
             }
             if let misfit = sample.asked.misfit { throw StoreError(.coding, misfit) }
             guard let made else { return }
+            _ = try collection.recordID(made.id)
             samples.append(made)
         }
         try checkProperties(samples, collection)

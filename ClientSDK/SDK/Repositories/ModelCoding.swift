@@ -19,6 +19,8 @@ struct ModelCoding<Model: SyncModel> {
         for column in EnvelopeColumn.allCases where collection.field(column.rawValue) == nil {
             fields[column.rawValue] = column.value(record, state)
         }
+        if let key = collection.keyField { fields[EnvelopeColumn.id.rawValue] = fields[key] }
+        for entry in collection.defaults.entries where fields[entry.name] == nil { fields[entry.name] = entry.value }
         do {
             let absent = AbsentValues(Model.self, in: collection)
             return try FieldDecoder.decode(Model.self, from: .object(fields), absent: absent)
@@ -44,7 +46,10 @@ struct ModelCoding<Model: SyncModel> {
     /// The fields that the model sets.
     func fields(_ model: Model) throws -> Fields { collection.fields(set: try encoded(model)) }
 
-    func key(_ id: Model.ID) -> RecordKey { RecordKey(collection: collection.name, id: UniqueID(id)) }
+    /// - Throws: `StoreError` with `coding` for an id that the collection does not go by.
+    func key(_ id: Model.ID) throws(StoreError) -> RecordKey {
+        RecordKey(collection: collection.name, id: try collection.recordID(id))
+    }
 }
 
 extension CollectionSchema {
@@ -52,8 +57,9 @@ extension CollectionSchema {
     func fields(set encoded: Fields) -> Fields {
         var fields = Fields()
         for entry in encoded.entries where entry.value != .null {
-            if field(entry.name) == nil, EnvelopeColumn(rawValue: entry.name) != nil { continue }
-            fields[entry.name] = field(entry.name)?.type.canonical(entry.value) ?? entry.value
+            let name = fieldName(entry.name)
+            if field(name) == nil, EnvelopeColumn(rawValue: name) != nil { continue }
+            fields[name] = field(name)?.type.canonical(entry.value) ?? entry.value
         }
         return fields
     }

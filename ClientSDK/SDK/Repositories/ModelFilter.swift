@@ -5,7 +5,7 @@ import TidemarkModel
 ///     \.boardId == board && \.phase != .closed && (.contains(\.tags, "red") || \.due < tomorrow)
 ///
 /// A property that is `nil` is a field that is not set, and fits `== nil`, `!=` any value, and nothing else. A filter sees what
-/// is stored: `SyncModel.defaults` are not. A property whose name is not that of the field is told by
+/// is stored, or the schema's default where nothing is; `SyncModel.defaults` it does not know. A property whose name is not that of the field is told by
 /// `SyncModel.fieldNames`. What is no stored property, or has a value that no field can hold, is an error when the filter is
 /// used: `StoreError` with `unknownName` or `coding`, which names it.
 public struct ModelFilter<Model: SyncModel>: Hashable, Sendable {

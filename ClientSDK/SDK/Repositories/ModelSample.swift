@@ -27,6 +27,7 @@ struct ModelSample<Model: SyncModel> {
 
     /// - Parameter name: of the field that the value is for, or is a part of.
     fileprivate func value<Value: Decodable>(_ type: Value.Type, of name: String, isNested: Bool) throws -> Value {
+        if !isNested { checkDefault(type, name) }
         let sample = isNested ? nil : fieldValue(name)
         if let convertible = type as? any FieldConvertible.Type {
             let candidates = sample.map { [$0] } ?? parts
@@ -48,6 +49,16 @@ struct ModelSample<Model: SyncModel> {
         return try Value(from: SampleDecoder(source: self, name: name))
     }
 
+    /// What the schema has records read as, the property must be able to read.
+    private func checkDefault<Value: Decodable>(_ type: Value.Type, _ name: String) {
+        guard asked.misfit == nil, let value = collection.defaults[name] else { return }
+        do {
+            _ = try FieldDecoder.decode(type, from: value)
+        } catch {
+            asked.misfit = "\(Model.self).\(name): is \(type), which does not read the schema's default \(value.json)"
+        }
+    }
+
     fileprivate func note(_ name: String) { if !asked.names.contains(name) { asked.names.append(name) } }
 
     private func none(_ name: String) -> DecodingError {
@@ -55,7 +66,7 @@ struct ModelSample<Model: SyncModel> {
     }
 
     private func fieldType(_ name: String) -> FieldType? {
-        collection.field(name)?.type ?? EnvelopeColumn(rawValue: name)?.type
+        collection.field(collection.fieldName(name))?.type ?? EnvelopeColumn(rawValue: name)?.type
     }
 
     /// Different for each name that was asked for.

@@ -171,8 +171,8 @@ struct RecordQuery: Sendable {
         }
 
         func column(_ name: String) throws -> (column: String, type: FieldType) {
-            if let field = collection.field(name) {
-                return (qualifier + CollectionTable.quoted(field.name), field.type)
+            if let field = collection.field(collection.fieldName(name)) {
+                return (field.valueSQL(qualifier), field.type)
             }
             if let envelope = EnvelopeColumn(rawValue: name) { return (qualifier + envelope.column, envelope.type) }
             throw StoreError(.unknownName, "\(collection.name).\(name): no such field in the schema")

@@ -114,8 +114,9 @@ struct TypedQuery<Model: SyncModel>: Sendable {
             (whole, start) = (nil, nil)
             return
         }
-        let fields = try ModelCoding<Model>(collection: table.collection).encoded(model)
-        var continuation = Continuation(id: UniqueID(model.id), fields: fields)
+        let coding = ModelCoding<Model>(collection: table.collection)
+        let id = try coding.key(model.id).id
+        var continuation = Continuation(id: id, fields: try coding.encoded(model))
         let make = { [table] continuation in
             try RecordQuery(
                 table, where: filter.filter, orderBy: order, limit: limit, in: scope, after: continuation)
@@ -123,7 +124,7 @@ struct TypedQuery<Model: SyncModel>: Sendable {
         query = try make(continuation)
         continuation.isWhole = true
         whole = order.terms.first.map(\.isDescending) == true ? try make(continuation) : nil
-        start = order.terms.contains { $0.key == .creation } ? UniqueID(model.id) : nil
+        start = order.terms.contains { $0.key == .creation } ? id : nil
     }
 
     /// The models with what is needed to see later whether anything changed; of a query that goes on after no record.

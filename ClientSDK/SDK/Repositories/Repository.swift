@@ -1,4 +1,3 @@
-public import Foundation
 import GRDB
 public import TidemarkModel
 
@@ -12,9 +11,10 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// The record of that id.
     ///
     /// - Throws: `StoreError` with `coding` when it is here and the model cannot hold it.
-    @concurrent public func read(_ id: UUID) async throws -> Model? {
+    @concurrent public func read(_ id: Model.ID) async throws -> Model? {
         let reader = try ModelReader<Model>(store.database)
-        return try await store.database.select(atMost: 1) { db in try reader.model(UniqueID(id), db) }
+        let id = try store.database.coding(Model.self).key(id).id
+        return try await store.database.select(atMost: 1) { db in try reader.model(id, db) }
     }
 
     /// The records that fit. One that the model cannot hold is set aside: see `undecodable()`.
@@ -52,11 +52,12 @@ public struct Repository<Model: SyncModel>: Sendable {
     }
 
     /// The record of that id, now and after each change; `nil` while there is none that the model can hold.
-    public func observe(id: UUID, file: StaticString = #fileID, line: UInt = #line) -> LiveValues<Model?> {
+    public func observe(id: Model.ID, file: StaticString = #fileID, line: UInt = #line) -> LiveValues<Model?> {
         LiveValues(
             store.database, of: ObservationOrigin("one of \(Model.collection)", file, line), atMost: 1,
             fetch: { [database = store.database] db in
-                try ModelReader<Model>(database).page(RecordQuery(UniqueID(id)), db)
+                let query = RecordQuery(try database.coding(Model.self).key(id).id)
+                return try ModelReader<Model>(database).page(query, db)
             }, map: { $0.models.first })
     }
 
@@ -111,14 +112,14 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// Edits the stored record: `change` sees its latest state.
     @discardableResult
     public func update(
-        _ id: UUID, _ change: @escaping @Sendable (inout Model) throws -> Void
+        _ id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) async throws -> WriteReceipt {
         try await store.write { $0.update(Model.self, id, change) }
     }
 
     /// Deletes the record.
     @discardableResult
-    public func delete(_ id: UUID) async throws -> WriteReceipt {
+    public func delete(_ id: Model.ID) async throws -> WriteReceipt {
         try await store.write { $0.delete(Model.self, id) }
     }
 

@@ -34,8 +34,9 @@ public struct StoreSnapshot {
     public var account: UserID { store.account }
 
     /// The record of that id; `nil` also when the model cannot hold it, see `Repository.undecodable()`.
-    public func read<Model: SyncModel>(_ model: Model.Type, _ id: UUID) throws -> Model? {
-        try ModelReader<Model>(store.database).models(RecordQuery(UniqueID(id)), db).first
+    public func read<Model: SyncModel>(_ model: Model.Type, _ id: Model.ID) throws -> Model? {
+        let query = RecordQuery(try store.database.coding(Model.self).key(id).id)
+        return try ModelReader<Model>(store.database).models(query, db).first
     }
 
     /// The records that an SQL clause selects; one that the model cannot hold is set aside, see

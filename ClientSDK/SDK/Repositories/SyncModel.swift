@@ -26,9 +26,10 @@ public protocol SyncModel: SpoolModel {
     ///     static let defaults: Fields = ["isDone": false]
     ///
     /// Swift's own decoding does not know the initial value beside a property. A set or a counter needs no entry: one
-    /// that has no value is empty, or 0. A record that lacks any other value which the model requires is set aside, see
-    /// `Repository.undecodable()`. Filters and SQL see what is stored: `.equals("isDone", false)` does not find a record
-    /// without the field, `.differs("isDone", true)` does.
+    /// that has no value is empty, or 0; nor does a field that has a `default` in the schema, whose word counts. A record
+    /// that lacks any other value which the model requires is set aside, see `Repository.undecodable()`. Filters do not
+    /// know these: `.equals("isDone", false)` does not find a record without the field, `.differs("isDone", true)` does.
+    /// A default in the schema is known to filters as well.
     static var defaults: Fields { get }
 
     /// The fields of properties that have another name than theirs, as one with a coding key of its own has. Filters and

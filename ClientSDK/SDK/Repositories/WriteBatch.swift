@@ -14,7 +14,7 @@ public struct WriteBatch: Sendable {
     public mutating func create<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            try draft.stage(Mutation(key: coding.key(model.id), action: .create(try coding.fields(model))))
+            try draft.stage(Mutation(key: try coding.key(model.id), action: .create(try coding.fields(model))))
         }
     }
 
@@ -26,7 +26,7 @@ public struct WriteBatch: Sendable {
     public mutating func ensure<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            let key = coding.key(model.id)
+            let key = try coding.key(model.id)
             guard try draft.visible(key) == nil else { return }
             try draft.stage(Mutation(key: key, action: .create(try coding.fields(model))))
         }
@@ -45,7 +45,7 @@ public struct WriteBatch: Sendable {
     public mutating func update<Model: SyncModel>(_ model: Model, from original: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            let change = ModelChange(collection: coding.collection, key: coding.key(model.id))
+            let change = ModelChange(collection: coding.collection, key: try coding.key(model.id))
             let mutations = try change.mutations(from: try coding.fields(original), to: try coding.fields(model))
             for mutation in mutations { try draft.stage(mutation) }
         }
@@ -59,11 +59,11 @@ public struct WriteBatch: Sendable {
 
     /// Reads the record inside the transaction, lets `change` edit it and writes what differs.
     public mutating func update<Model: SyncModel>(
-        _ type: Model.Type, _ id: UUID, _ change: @escaping @Sendable (inout Model) throws -> Void
+        _ type: Model.Type, _ id: Model.ID, _ change: @escaping @Sendable (inout Model) throws -> Void
     ) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            let key = coding.key(id)
+            let key = try coding.key(id)
             guard let record = try draft.visible(key) else {
                 throw StoreError(Rejection(.notFound, "\(key): no such record"))
             }
@@ -80,7 +80,7 @@ public struct WriteBatch: Sendable {
     public mutating func delete<Model: SyncModel>(_ model: Model) { delete(Model.self, model.id) }
 
     /// Deletes the record of that id.
-    public mutating func delete<Model: SyncModel>(_ type: Model.Type, _ id: UUID) {
+    public mutating func delete<Model: SyncModel>(_ type: Model.Type, _ id: Model.ID) {
         noted.note { draft, database in
             try draft.stage(Mutation(key: try database.coding(Model.self).key(id), action: .delete))
         }
@@ -90,7 +90,7 @@ public struct WriteBatch: Sendable {
     public mutating func undelete<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            try draft.stage(Mutation(key: coding.key(model.id), action: .undelete(try coding.fields(model))))
+            try draft.stage(Mutation(key: try coding.key(model.id), action: .undelete(try coding.fields(model))))
         }
     }
 
@@ -114,7 +114,7 @@ public struct WriteBatch: Sendable {
         let asked = properties.map { PropertyNames.result(of: $0) }
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            let key = coding.key(model.id)
+            let key = try coding.key(model.id)
             guard let record = try draft.visible(key) else {
                 throw StoreError(Rejection(.conflict, "\(key): is no longer here"))
             }

@@ -19,7 +19,7 @@ extension SyncStore {
 
     private func fieldsByID<Model: SyncModel>(_ models: [Model]) throws -> [UUID: Fields] {
         let coding = try database.coding(Model.self)
-        let pairs = try models.map { ($0.id, try coding.fields($0)) }
+        let pairs = try models.map { (UUID(try coding.key($0.id).id), try coding.fields($0)) }
         return Dictionary(pairs, uniquingKeysWith: { _, last in last })
     }
 }

@@ -77,6 +77,9 @@ enum InspectionText {
         if diagnostics.rescued > 0 {
             lines.append("rescued    \(diagnostics.rescued) records that the server lost: 'rescued' shows them")
         }
+        if let left = diagnostics.scopesLeftOut {
+            lines.append("left out   \(left) older scopes of the user, which do not fit on a connection")
+        }
         lines.append("schema     version \(diagnostics.schemaVersion), layout \(diagnostics.format)")
         lines.append("size       \(bytes(diagnostics.databaseBytes))")
         if let comparison = diagnostics.comparison {

@@ -45,11 +45,13 @@ extension API {
             head: snapshot.head)
         facts.horizon = snapshot.horizon
         facts.grants = snapshot.grants
+        facts.leftOut = node.context.leftOut(snapshot.grants)
         facts.records = try await records(name, in: workspace)
         facts.ended = try await store.endedMemberships(of: user, scope: nil, in: workspace, limit: Self.endedMax)
         if let record = facts.records.first(where: { !$0.isDeleted }) ?? facts.records.first {
             facts.ledger = try await ledger(of: record, in: workspace)
             facts.history = try await history(of: record, ledger: facts.ledger, in: workspace)
+            facts.isLeftOut = facts.leftOut > 0 && node.context.held(facts.grants)[record.scope] == nil
             facts.isScopeErased = record.isDeleted && record.author == .erased
         }
         facts.devices = try await node.revocationStore.devices(

@@ -143,7 +143,8 @@ extension Session {
                     heartbeat: context.timing.heartbeat, limits: context.limits,
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
                     schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
-                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed)),
+                    answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed,
+                    leftOut: standing.leftOut)),
             into: &effects)
         toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(

@@ -21,6 +21,8 @@ package struct Standpoint: Hashable, Sendable {
     package let changed: [Changes.GrantChange]
     /// Every grant that it has from here on.
     package let grants: [ScopeID: Grant]
+    /// How many more the user has.
+    package let leftOut: Int
 
     /// - Parameters:
     ///   - cursor: as the client sent it; `nil` for an empty copy.
@@ -89,6 +91,7 @@ package struct Standpoint: Hashable, Sendable {
         self.purged = purged
         self.changed = changed
         self.grants = grants
+        leftOut = context.leftOut(snapshot.grants)
     }
 }
 
@@ -108,5 +111,11 @@ extension SessionContext {
             held[grant.scope] = grant
         }
         return held
+    }
+
+    /// How many scopes of the user's are beyond what fits on one connection.
+    package func leftOut(_ grants: [Grant]) -> Int {
+        guard sharedGrants.count + grants.count > limits.scopesMax else { return 0 }
+        return max(0, Set((sharedGrants + grants).map(\.scope)).count - limits.scopesMax)
     }
 }

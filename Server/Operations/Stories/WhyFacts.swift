@@ -70,6 +70,9 @@ package struct WhyFacts: Sendable {
     package var isScopeErased = false
     /// All of the user's.
     package var grants: [Grant] = []
+    /// How many scopes of the user's do not fit on a connection, and whether the record's is one of them.
+    package var leftOut = 0
+    package var isLeftOut = false
     /// Those of the user that are over, the last first.
     package var ended: [EndedMembership] = []
     package var devices: [Device] = []

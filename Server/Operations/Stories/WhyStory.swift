@@ -13,6 +13,7 @@ package struct WhyStory: Hashable, Sendable {
         case unreadableCollection = "unreadable_collection"
         case neverMember = "never_member"
         case memberNoMore = "member_no_more"
+        case leftOut = "left_out"
         case noDevice = "no_device"
         case revoked
         case notConnected = "not_connected"
@@ -140,6 +141,12 @@ private struct WhyReading {
                 "\(user) is not a member of its scope \(record.scope) any more since #\(last.ended)"
                     + " (was \(last.role.rawValue) from #\(last.since) on)")
         }
+        if facts.isLeftOut {
+            return because(
+                .leftOut,
+                "\(user) has \(facts.leftOut) more scopes than a connection holds, which has the newest, and its scope"
+                    + " \(record.scope) is not among these")
+        }
         return delivery(of: record)
     }
 
@@ -209,6 +216,7 @@ private struct WhyReading {
         lines += past.map { "was \($0.role.rawValue) of \($0.scope) from #\($0.since) to #\($0.ended)" }
         if lines.isEmpty { lines = ["none in the record's scope, now or since #\(facts.horizon)"] }
         lines.append("\(facts.user) has \(facts.grants.count) memberships in the workspace")
+        if facts.leftOut > 0 { lines.append("\(facts.leftOut) of them, the oldest, do not fit on a connection") }
         return WhyStory.Section(heading: "MEMBERSHIPS OF \(facts.user)", lines: lines)
     }
 

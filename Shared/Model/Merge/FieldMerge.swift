@@ -17,6 +17,7 @@ enum FieldMerge {
         case .immutable: throw PatchRefusal("cannot change after creation")
         case .set: return try growingSet(patch, current)
         case .elements: return try elements(patch, current)
+        case .keys: return try keys(patch, current)
         case .counter: return try counter(patch, current, field)
         case .max: return try maximum(patch, current, field)
         }
@@ -30,7 +31,8 @@ enum FieldMerge {
             if field.isRequired { throw PatchRefusal("is required") }
             return nil
         case .set(let value): return try typed(value, field)
-        case .increment, .add, .remove, .max: throw PatchRefusal("rule \(field.merge.rawValue) takes set and unset")
+        case .increment, .add, .remove, .max, .keys:
+            throw PatchRefusal("rule \(field.merge.rawValue) takes set and unset")
         }
     }
 
@@ -51,6 +53,21 @@ enum FieldMerge {
             return .array(rest)
         default: throw PatchRefusal("rule elements takes add and remove")
         }
+    }
+
+    /// An app that knows the field under rule `lww` sets all of the map: its keys are set, and what it leaves out stays.
+    private static func keys(_ patch: FieldPatch, _ current: FieldValue?) throws(PatchRefusal) -> FieldValue? {
+        let written: Fields
+        switch patch {
+        case .keys(let keys), .set(.object(let keys)): written = keys
+        default: throw PatchRefusal("rule keys takes keys")
+        }
+        var map = Fields()
+        if case .object(let fields)? = current { map = fields }
+        guard let merged = MapMerge.setting(written, in: map) else {
+            throw PatchRefusal("the values of a map are text, numbers and booleans")
+        }
+        return .object(merged)
     }
 
     private static func counter(
@@ -76,7 +93,7 @@ enum FieldMerge {
         let value: FieldValue
         switch patch {
         case .max(let written), .set(let written): value = try typed(written, field)
-        case .unset, .increment, .add, .remove: throw PatchRefusal("rule max only takes max")
+        case .unset, .increment, .add, .remove, .keys: throw PatchRefusal("rule max only takes max")
         }
         guard let current else { return value }
         return current.isLess(than: value) == true ? value : current

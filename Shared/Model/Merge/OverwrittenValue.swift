@@ -19,8 +19,9 @@ package struct OverwrittenValue: Hashable, Sendable {
 extension RecordMerge {
     /// What patches that were just applied replaced unseen: the entries of the conflict ledger.
     ///
-    /// Only rules under which a value can be lost count: sets, counters and maxima keep both sides' word. A patch that
-    /// does not say what its writer saw proves nothing and makes no entry.
+    /// Only rules under which a value can be lost count: sets, counters and maxima keep both sides' word. Of a map whose keys
+    /// merge, the keys that the patch names count. A patch that does not say what its writer saw proves nothing and makes no
+    /// entry.
     package static func overwritten(
         by patches: [NamedPatch], from before: Fields, to after: Fields, in collection: CollectionSchema
     ) -> [OverwrittenValue] {
@@ -29,7 +30,7 @@ extension RecordMerge {
             guard let seen = named.seen, let field = collection.field(named.field), field.merge.replacesValues else {
                 continue
             }
-            let (old, new) = (before[field.name], after[field.name])
+            let (old, new) = (named.patch.part(of: before[field.name]), named.patch.part(of: after[field.name]))
             guard old != new, ValueMark(old, of: field) != seen else { continue }
             found.append(OverwrittenValue(field: field.name, rule: field.merge, old: old, new: new))
         }
@@ -41,7 +42,7 @@ extension MergeRule {
     /// A write under this rule puts its value in the place of another's.
     package var replacesValues: Bool {
         switch self {
-        case .lww, .server, .manual: true
+        case .lww, .server, .manual, .keys: true
         case .immutable, .set, .elements, .counter, .max: false
         }
     }

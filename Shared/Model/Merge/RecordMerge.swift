@@ -15,7 +15,7 @@ package enum RecordMerge {
             if field.merge == .server, !isService {
                 throw Rejection(.invalid, "\(collection.name).\(entry.name): only the server writes it")
             }
-            guard let value = field.type.canonical(entry.value) else {
+            guard let value = field.canonical(entry.value) else {
                 throw Rejection(
                     .invalid,
                     "\(collection.name).\(entry.name): must be \(field.type.rawValue), not \(entry.value.kind)")
@@ -28,6 +28,10 @@ package enum RecordMerge {
         }
         for field in collection.fields where field.isRequired && result[field.name] == nil {
             throw Rejection(.invalid, "\(collection.name).\(field.name): is required")
+        }
+        if let key = collection.identity?.keyField, case .string(let text)? = result[key], !IdentityRule.isKey(text) {
+            throw Rejection(
+                .invalid, "\(collection.name).\(key): a key is 1 to 128 bytes without control characters")
         }
         return result
     }
@@ -59,6 +63,9 @@ package enum RecordMerge {
     private static func checkSize(
         _ value: FieldValue, _ field: FieldSchema, _ collection: CollectionSchema
     ) throws(Rejection) {
+        if field.merge == .keys, case .object(let map) = value, let refusal = MapMerge.refusal(of: map) {
+            throw Rejection(refusal.code, "\(collection.name).\(field.name): \(refusal.message)")
+        }
         let size: Int
         switch value {
         case .string(let text): size = text.utf8.count

@@ -30,6 +30,8 @@ public final class CollectionSchema: Sendable {
     public let delete: Set<Accessor>
     /// Fields that earlier versions had, by the names that the server knows: what old apps write into them is left out.
     public let removedFields: Set<String>
+    /// What records are read as where they have no value, by the fields' names.
+    package let defaults: Fields
     /// At the server: the fields' other names, of before and after, with those that it stores them under.
     private let aliases: [String: String]
     private let indexByName: [String: Int]
@@ -51,6 +53,8 @@ public final class CollectionSchema: Sendable {
         self.delete = delete
         self.removedFields = removedFields
         self.aliases = aliases
+        defaults = Fields(
+            sorted: self.fields.compactMap { field in field.defaultValue.map { .init(name: field.name, value: $0) } })
         var indexByName = Dictionary(
             self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         for (alias, stored) in aliases { indexByName[alias] = indexByName[stored] }
@@ -110,7 +114,9 @@ public final class CollectionSchema: Sendable {
         return CollectionSchema(
             name: self.storedName, was: nil, fields: storedFields, scope: storedScope,
             memberField: memberField.map(storedName), adminField: adminField.map(storedName),
-            identity: identity.map { IdentityRule(name: $0.name, parts: $0.parts.map(storedName)) }, create: create,
+            identity: identity.map {
+                IdentityRule(name: $0.name, parts: $0.parts.map(storedName), isKey: $0.isKey)
+            }, create: create,
             change: change, delete: delete, removedFields: removedFields, aliases: aliases)
     }
 

@@ -18,6 +18,8 @@ public struct FieldSchema: Hashable, Sendable {
     public var formerNames: [String] = []
     /// The collection whose records a reference names.
     public var target: String?
+    /// What a record that has no value in the field is read as; `nil` where the absence is shown. It is never stored.
+    public var defaultValue: FieldValue?
 
     /// A field with the default rule and limits of its type.
     public init(name: String, type: FieldType) {

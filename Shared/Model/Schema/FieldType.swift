@@ -19,6 +19,14 @@ public enum FieldType: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldType {
+    /// Whether a field of the type may have a default: one value that orders and indexes know.
+    var takesDefault: Bool {
+        switch self {
+        case .string, .integer, .double, .boolean, .timestamp: true
+        case .reference, .set, .map, .json, .blob: false
+        }
+    }
+
     /// The value in its one canonical form (`3` becomes `3.0` in a double, a set is sorted), or `nil` if it does not fit.
     package func canonical(_ value: FieldValue) -> FieldValue? {
         switch (self, value) {

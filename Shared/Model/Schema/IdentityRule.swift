@@ -10,6 +10,24 @@ public struct IdentityRule: Hashable, Sendable {
     public let name: String
     /// Fields, or `author`, in the order in which their values are hashed.
     public let parts: [String]
+    /// The ids are those of a natural key (`"id": {"name": "product", "key": "sku"}`): every record has the id that its one
+    /// part makes, whoever writes it, and two records with one key cannot be.
+    public let isKey: Bool
+
+    init(name: String, parts: [String], isKey: Bool = false) {
+        self.name = name
+        self.parts = parts
+        self.isKey = isKey
+    }
+
+    /// The field that holds the key, where ids are made of one.
+    package var keyField: String? { isKey ? parts.first : nil }
+
+    /// The id of the record with this key.
+    package func id(ofKey key: String) -> LocalID { DerivedID.make([name, key]) }
+
+    /// What a key may be: the same as every other name of the wire.
+    package static func isKey(_ text: String) -> Bool { ScopeID(checking: text) != nil }
 
     /// The names that a record's id is made of; `nil` while one of the values is missing.
     ///
@@ -43,14 +61,18 @@ public struct IdentityRule: Hashable, Sendable {
 extension CollectionSchema {
     /// Whether a record with these values may have this id.
     package func admits(_ id: LocalID, fields: Fields, author: UserID) -> Bool {
-        guard let identity, id.isDerived else { return true }
+        guard let identity, id.isDerived || identity.isKey else { return true }
         guard let names = identity.names(fields, author: author) else { return false }
+        if identity.isKey { return DerivedID.make(names) == id }
         return (0..<DerivedID.candidatesMax).contains { DerivedID.make(names, candidate: $0) == id }
     }
 
     /// The refusal of a record whose id its values do not make.
     package var otherIdentity: Rejection {
         let parts = identity?.parts.joined(separator: ", ") ?? ""
+        if identity?.isKey == true {
+            return Rejection(.forbidden, "\(name): an id is made of the key \(parts), and this one makes another")
+        }
         return Rejection(.forbidden, "\(name): an id of version 8 is made of \(parts), and these make another one")
     }
 }

@@ -10,6 +10,8 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
     case set
     /// A set whose elements are added and removed one by one; the last word on each element stands.
     case elements
+    /// A map whose keys are set and removed one by one; the last word on each key stands.
+    case keys
     /// A number that is added to; every accepted increment counts once.
     case counter
     /// The largest value written stands.

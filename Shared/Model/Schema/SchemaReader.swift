@@ -74,11 +74,14 @@ enum SchemaReader {
         var rule = SchemaObject(body, collection: collection)
         let name = try rule.string("name")
         let parts = try rule.strings("of")
+        let key = try rule.string("key")
         try rule.end()
-        guard let name, isIdentifier(name), let parts, !parts.isEmpty else {
-            throw object.error("\"id\" is {\"name\": NAME, \"of\": [FIELD, …]}, where author may stand for a field")
+        guard let name, isIdentifier(name), (parts?.isEmpty == false) != (key != nil) else {
+            throw object.error(
+                "\"id\" is {\"name\": NAME, \"of\": [FIELD, …]}, where author may stand for a field, or {\"name\": NAME, \"key\": "
+                    + "FIELD}")
         }
-        return IdentityRule(name: name, parts: parts)
+        return IdentityRule(name: name, parts: key.map { [$0] } ?? parts ?? [], isKey: key != nil)
     }
 
     private static func scopeRule(_ object: inout SchemaObject) throws(SchemaError) -> ScopeRule {
@@ -125,8 +128,22 @@ enum SchemaReader {
         field.isSearchable = try object.boolean("search") ?? false
         field.target = try object.string("to")
         field.formerNames = try object.names("was")
+        if let value = object.take("default") { field.defaultValue = try defaultValue(value, type, object) }
         try object.end()
         return field
+    }
+
+    private static func defaultValue(
+        _ value: FieldValue, _ type: FieldType, _ object: SchemaObject
+    ) throws(SchemaError) -> FieldValue {
+        guard type.takesDefault else {
+            throw object.error(
+                "\"default\" is for strings, numbers, booleans and timestamps, and the field is \(type.rawValue)")
+        }
+        guard let canonical = type.canonical(value) else {
+            throw object.error("\"default\" must be \(type.rawValue), not \(value.kind)")
+        }
+        return canonical
     }
 
     static func isIdentifier(_ text: String) -> Bool {

@@ -78,6 +78,16 @@ enum SchemaRules {
     private static func checkIdentity(of collection: CollectionSchema) throws(SchemaError) {
         guard let identity = collection.identity else { return }
         func error(_ reason: String) -> SchemaError { SchemaError(collection: collection.name, "\"id\" \(reason)") }
+        if let key = identity.keyField {
+            guard let field = collection.field(key) else { throw error("names no field: \(key)") }
+            guard field.type == .string, field.isRequired, field.merge == .immutable else {
+                throw error("is made of a required, immutable string, and \(key) is none")
+            }
+            guard collection.scope != .ownRecord else {
+                throw error("of a key is not for scopes: who comes first would own what is meant for others")
+            }
+            return
+        }
         for part in identity.parts where part != IdentityRule.author {
             guard let field = collection.field(part) else { throw error("names no field: \(part)") }
             guard field.isRequired, [.string, .reference, .set].contains(field.type) else {
@@ -99,6 +109,8 @@ enum SchemaRules {
         switch field.merge {
         case .set, .elements:
             guard field.type == .set else { throw error("rule \(field.merge.rawValue) needs type set") }
+        case .keys:
+            guard field.type == .map else { throw error("rule keys needs type map") }
         case .counter:
             guard field.type == .integer || field.type == .double else { throw error("rule counter needs a number") }
         case .max:
@@ -120,6 +132,24 @@ enum SchemaRules {
             guard field.type == .reference else { throw error("\"to\" needs type reference") }
             guard schema.collection(target) != nil else { throw error("\"to\" names no collection: \(target)") }
         }
+        try checkDefault(of: field, error)
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
+    }
+
+    /// A default is one reading of what is absent: nothing else may be one, and nothing may count on a value that is stored.
+    private static func checkDefault(
+        of field: FieldSchema, _ error: (String) -> SchemaError
+    ) throws(SchemaError) {
+        guard let value = field.defaultValue else { return }
+        if field.isRequired { throw error("what is required is never absent: \"required\" or \"default\"") }
+        guard field.merge.replacesValues || field.merge == .immutable else {
+            throw error("rule \(field.merge.rawValue) begins at its own value, so it takes no \"default\"")
+        }
+        if field.isSearchable {
+            throw error("words are found where they are stored, so \"search\" takes no \"default\"")
+        }
+        guard case .string(let text) = value else { return }
+        if text.utf8.count > field.sizeMax { throw error("\"default\" is larger than \"max\"") }
+        if text.utf8.contains(0) { throw error("\"default\" has a NUL in it") }
     }
 }

@@ -5,7 +5,7 @@ package import TidemarkModel
 /// | `o` | carries | means |
 /// |---|---|---|
 /// | `put` | `f` | create |
-/// | `patch` | `set` `unset` `inc` `add` `rem` `max` `was` | update |
+/// | `patch` | `set` `unset` `inc` `add` `rem` `max` `keys` `was` | update |
 /// | `del` | | delete |
 /// | `undel` | `f` | bring back |
 package enum MutationCoding {
@@ -38,7 +38,7 @@ package enum MutationCoding {
         var parts = PatchParts(patches)
         for (name, fields) in [
             ("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
-            ("max", parts.max),
+            ("max", parts.max), ("keys", parts.keys),
         ] where !fields.isEmpty {
             writer.byte(UInt8(ascii: ","))
             writer.string(name)
@@ -74,6 +74,7 @@ package enum MutationCoding {
             case "add": parts.add = try reader.fields()
             case "rem": parts.remove = try reader.fields()
             case "max": parts.max = try reader.fields()
+            case "keys": parts.keys = try reader.fields()
             case "was": parts.seen = try marks(&reader)
             case "unset": try reader.array { parts.unset.append(try $0.string()) }
             default: throw Rejection(.unknownOperation, "a mutation has no member \"\(key.excerpt())\"")
@@ -86,7 +87,7 @@ package enum MutationCoding {
             throw Rejection(.unknownOperation, "a \(kind) has no member \"f\"")
         }
         if !parts.isEmpty, kind != "patch" {
-            throw Rejection(.unknownOperation, "only a patch has set, unset, inc, add, rem, max and was")
+            throw Rejection(.unknownOperation, "only a patch has set, unset, inc, add, rem, max, keys and was")
         }
         switch kind {
         case "put": return Mutation(key: key, action: .create(fields ?? Fields()))
@@ -119,12 +120,13 @@ private struct PatchParts {
     var add = Fields()
     var remove = Fields()
     var max = Fields()
+    var keys = Fields()
     /// Marks by field, as numbers.
     var seen = Fields()
 
     var isEmpty: Bool {
-        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && seen.isEmpty
-            && self.set.isEmpty
+        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && keys.isEmpty
+            && seen.isEmpty && self.set.isEmpty
     }
 
     init(_ patches: [NamedPatch]) {
@@ -137,6 +139,7 @@ private struct PatchParts {
             case .add(let elements): add[named.field] = .array(elements)
             case .remove(let elements): remove[named.field] = .array(elements)
             case .max(let value): max[named.field] = value
+            case .keys(let keys): self.keys[named.field] = .object(keys)
             }
         }
     }
@@ -147,6 +150,12 @@ private struct PatchParts {
         for entry in add.entries { patches.append(NamedPatch(entry.name, .add(try elements(entry)))) }
         for entry in remove.entries { patches.append(NamedPatch(entry.name, .remove(try elements(entry)))) }
         patches += max.entries.map { NamedPatch($0.name, .max($0.value)) }
+        for entry in keys.entries {
+            guard case .object(let keys) = entry.value else {
+                throw Rejection(.invalid, "\(entry.name.excerpt()): keys takes objects")
+            }
+            patches.append(NamedPatch(entry.name, .keys(keys)))
+        }
         patches += unset.map { NamedPatch($0, .unset) }
         if seen.isEmpty { return patches }
         return patches.map { NamedPatch($0.field, $0.patch, seen: mark(of: $0.field)) }

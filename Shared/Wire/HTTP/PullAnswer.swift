@@ -14,10 +14,13 @@ package struct PullAnswer: Hashable, Sendable {
     package var frames: [[UInt8]]
     /// There is more: pull again at once.
     package var hasMore: Bool
+    /// As in a welcome.
+    package var leftOut: Int
 
     package init(
         cursorState: Welcome.CursorState, cursor: String, kept: [HeldScope] = [], purged: [ScopeID] = [],
-        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, frames: [[UInt8]] = [], hasMore: Bool = false
+        added: [Changes.GrantChange] = [], settledThrough: Int64 = 0, frames: [[UInt8]] = [], hasMore: Bool = false,
+        leftOut: Int = 0
     ) {
         self.cursorState = cursorState
         self.cursor = cursor
@@ -27,6 +30,7 @@ package struct PullAnswer: Hashable, Sendable {
         self.settledThrough = settledThrough
         self.frames = frames
         self.hasMore = hasMore
+        self.leftOut = leftOut
     }
 
     package func encode() -> [UInt8] {
@@ -45,7 +49,12 @@ package struct PullAnswer: Hashable, Sendable {
         writer.integer(settledThrough)
         writer.literal(",\"changes\":")
         writer.array(frames) { $0.raw($1) }
-        if hasMore { writer.literal(",\"more\":true}") } else { writer.literal(",\"more\":false}") }
+        writer.literal(hasMore ? ",\"more\":true" : ",\"more\":false")
+        if leftOut > 0 {
+            writer.literal(",\"left\":")
+            writer.integer(Int64(leftOut))
+        }
+        writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
 
@@ -66,6 +75,7 @@ package struct PullAnswer: Hashable, Sendable {
             case "lmid": answer.settledThrough = try MessageReader.count(&reader)
             case "changes": try reader.array { answer.frames.append(try $0.raw()) }
             case "more": answer.hasMore = try reader.boolean()
+            case "left": answer.leftOut = Int(clamping: try MessageReader.count(&reader))
             default: try reader.skip()
             }
         }

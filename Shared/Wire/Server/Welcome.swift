@@ -73,13 +73,17 @@ package struct Welcome: Hashable, Sendable {
     /// The database went back since the client's cursor was given out: numbers from this one on meant something else then.
     /// `nil` where it did not, and from a server that does not tell.
     package var lost: SequenceNumber?
+    /// Scopes that the user has and that do not fit on the connection: the oldest grants. 0 where all do, and from a server
+    /// that does not tell.
+    package var leftOut = 0
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
         added: [Changes.GrantChange], settledThrough: Int64, now: Milliseconds, tokenExpires: Milliseconds,
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
-        answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = []
+        answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = [],
+        leftOut: Int = 0
     ) {
         version = WireVersion.current
         self.server = server
@@ -103,6 +107,7 @@ package struct Welcome: Hashable, Sendable {
         self.roles = roles
         self.durable = durable
         self.lost = lost
+        self.leftOut = leftOut
     }
 
     func encode() -> [UInt8] {
@@ -163,6 +168,10 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"lost\":")
             writer.integer(lost)
         }
+        if leftOut > 0 {
+            writer.literal(",\"left\":")
+            writer.integer(Int64(leftOut))
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -201,6 +210,7 @@ package struct Welcome: Hashable, Sendable {
             case "compare": welcome.answersCompare = try reader.boolean()
             case "durable": welcome.durable = try MessageReader.count(&reader)
             case "lost": welcome.lost = try MessageReader.count(&reader)
+            case "left": welcome.leftOut = Int(clamping: try MessageReader.count(&reader))
             default: try reader.skip()
             }
         }

@@ -25,6 +25,7 @@ import TidemarkModel
         let alerts: [SyncLogEvent] = [
             .overdue(transactions: 1, age: .seconds(1)), .corrupted(reason: "x"),
             .parked(transaction: UUID(), rejection: rejection), .withheld(number: 1, reason: "x"),
+            .scopesLeftOut(held: 2_000, leftOut: 5),
         ]
         let others: [SyncLogEvent] = [
             .started, .succeeded(duration: .zero), .failed(reason: SyncFailure(.unavailable, "x"), retry: 1), .stopped,
@@ -33,6 +34,7 @@ import TidemarkModel
         ]
         #expect(alerts.allSatisfy(\.isAlert) && !others.contains(where: \.isAlert))
         #expect(alerts[0].level == .warning && alerts[1].level == .error)
+        #expect(alerts[4].level == .warning && alerts[4].details == ["held": "2000", "left_out": "5"])
         #expect(alerts[0].details == ["transactions": "1", "age_ms": "1000"])
     }
 }

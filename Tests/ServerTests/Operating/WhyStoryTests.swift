@@ -61,6 +61,17 @@ import TidemarkStore
         #expect(story.sentence.contains("nothing is known of bob in workspace w"))
     }
 
+    @Test func `its scope does not fit on a connection`() throws {
+        let story = try answer { facts in
+            (facts.leftOut, facts.isLeftOut) = (7, true)
+        }
+        #expect(story.answer == .leftOut)
+        #expect(story.sentence.contains("bob has 7 more scopes than a connection holds"))
+        #expect(story.text.contains("7 of them, the oldest, do not fit on a connection"))
+        // Another record of the same user's.
+        #expect(try answer { $0.leftOut = 7 }.answer == .notConnected)
+    }
+
     @Test func `its scope was erased`() throws {
         let story = try answer { facts in
             facts.records = [Self.record(deleted: true)]

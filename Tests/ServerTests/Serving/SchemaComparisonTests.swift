@@ -47,6 +47,38 @@ import TidemarkModel
         #expect(!wider.costsOldApps)
     }
 
+    @Test func `a default that comes, changes or goes is named, and costs nothing`() throws {
+        let (none, one, two) = (
+            #""total": "integer""#, #""total": {"type": "integer", "default": 1}"#,
+            #""total": {"type": "integer", "default": 2}"#
+        )
+        func change(_ from: String, _ to: String) throws -> [String] {
+            let old = try Schema(json: Array(Self.old.replacing(none, with: from).utf8))
+            let text = Self.old.replacing(#""version": 3"#, with: #""version": 4"#).replacing(none, with: to)
+            let comparison = SchemaComparison(from: old, to: try Schema(json: Array(text.utf8)))
+            #expect(!comparison.costsOldApps)
+            return comparison.changes.map { "\($0.kind) \($0.what)" }
+        }
+        #expect(try change(none, one) == ["loosened orders.total: default 1"])
+        #expect(try change(one, two) == ["loosened orders.total: default 1 to 2"])
+        #expect(try change(two, none) == ["loosened orders.total: no default"])
+        #expect(try change(two, two).isEmpty)
+        let schema = try Schema(json: Array(Self.old.replacing(none, with: two).utf8))
+        #expect(schema.summary.contains("integer lww default 2 max 128"), "\(schema.summary)")
+    }
+
+    @Test func `a key that records are to go by costs old apps something`() throws {
+        let no = #"{"type": "string", "required": true, "merge": "immutable"}"#
+        let keyed = try comparison([
+            (
+                #""orders": {"scope": "shopId", "#,
+                #""orders": {"scope": "shopId", "id": {"name": "order", "key": "no"}, "#
+            ), (#""problem": "string""#, #""problem": "string", "no": \#(no)"#),
+        ])
+        let change = try #require(keyed.changes.first { $0.what == "orders: id" })
+        #expect(change.kind == .narrowed && change.effect.contains("(id_conflict)"))
+    }
+
     @Test func `a removal says what old apps meet, and what to do about it`() throws {
         let bare = try only((#", "total": "integer""#, ""))
         #expect(bare.kind == .takenAway && bare.what == "orders.total")

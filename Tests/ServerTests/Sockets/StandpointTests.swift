@@ -189,4 +189,24 @@ import TidemarkWire
         #expect(context.seal.cursor(head(5, 55), workspace: Self.workspace.text) == frozen)
         #expect(context.seal.open(frozen, workspace: Self.workspace.text).map { [$0.seq, $0.epoch] } == [5, 1])
     }
+
+    @Test func `who has more scopes than a connection holds is told how many are left out, and has the newest`() throws
+    {
+        var limits = WireLimits()
+        limits.scopesMax = 3
+        let context = SessionContext(
+            serverName: "t", schema: try ServerConfiguration.sampleSchema(), limits: limits,
+            seal: CursorSeal(key: SymmetricKey(data: Array("a key of the test suite".utf8))))
+        let shared = context.sharedGrants.count
+        #expect((1...2).contains(shared))
+        func standing(_ scopes: Int) -> Standpoint {
+            let grants = (0..<scopes).map { Grant(scope: ScopeID("room\($0)"), since: Int64(9 - $0), role: .member) }
+            return Standpoint(
+                cursor: nil, held: [], snapshot: SessionSnapshot(head: head(9, 99), grants: grants),
+                workspace: Self.workspace, context: context)
+        }
+        #expect(standing(3 - shared).leftOut == 0)
+        #expect(standing(5).leftOut == 2 + shared && standing(5).added.count == 3)
+        #expect(standing(5).grants[ScopeID("room0")] != nil && standing(5).grants[ScopeID("room4")] == nil)
+    }
 }

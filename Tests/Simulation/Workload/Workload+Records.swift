@@ -38,6 +38,8 @@ extension Workload {
             NamedPatch("high", .max(.integer(Int64(random.below(1_000))))),
             NamedPatch("tags", .add([.string("t\(random.below(6))")])),
             NamedPatch("labels", random.chance(600) ? .add([.string("l\(random.below(4))")]) : .remove(["l0", "l1"])),
+            NamedPatch(
+                "marks", .keys(["m\(random.below(4))": random.chance(700) ? .integer(Int64(random.below(9))) : .null])),
             NamedPatch("plan", random.chance(800) ? .set(.string("p\(random.below(5))")) : .unset),
             NamedPatch("detail", .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
         ]

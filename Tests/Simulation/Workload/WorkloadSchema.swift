@@ -35,6 +35,7 @@ enum WorkloadSchema {
                 "high": {"type": "integer", "merge": "max"},
                 "tags": {"type": "set", "merge": "set"},
                 "labels": {"type": "set", "merge": "elements"},
+                "marks": {"type": "map", "merge": "keys"},
                 "detail": "json"
               }
             },
