@@ -81,3 +81,235 @@ public struct SchemaError: Error, Hashable, Sendable, CustomStringConvertible {
         return place.isEmpty ? "schema: \(reason)" : "schema: \(place): \(reason)"
     }
 }
+
+/// Where a collection's records belong.
+public enum ScopeRule: Hashable, Sendable {
+    /// Each record opens a scope of its own (`"scope": "self"`).
+    case ownRecord
+    /// The named reference field holds the scope (`"scope": "conversationId"`).
+    case field(String)
+    /// One scope for the whole workspace, open to every user (`"scope": {"shared": "directory"}`).
+    case shared(ScopeID)
+}
+
+/// One collection: its fields, where its records belong, and who may do what.
+///
+/// One object that everyone shares: as a value with several parts it would be copied with every write, by all threads.
+public final class CollectionSchema: Sendable {
+    public let name: String
+    /// The first name that the collection had, when that was another (`"was": "orders"`): server and wire know it by that
+    /// name for ever, so that a new name costs nothing there and apps of both versions work side by side.
+    public let was: String?
+    /// Sorted by name.
+    public let fields: [FieldSchema]
+    public let scope: ScopeRule
+    /// For scope records: the set field that lists the members' user ids.
+    public let memberField: String?
+    /// For scope records: the set field that lists those members who are admins.
+    public let adminField: String?
+    /// Of what ids are made that are not made by chance; `nil` where none are.
+    public let identity: IdentityRule?
+    public let create: Set<Accessor>
+    public let change: Set<Accessor>
+    public let delete: Set<Accessor>
+    /// Fields that earlier versions had, by the names that the server knows: what old apps write into them is left out.
+    public let removedFields: Set<String>
+    /// What records are read as where they have no value, by the fields' names.
+    package let defaults: Fields
+    /// At the server: the fields' other names, of before and after, with those that it stores them under.
+    private let aliases: [String: String]
+    private let indexByName: [String: Int]
+
+    init(
+        name: String, was: String?, fields: [FieldSchema], scope: ScopeRule, memberField: String?, adminField: String?,
+        identity: IdentityRule?, create: Set<Accessor>, change: Set<Accessor>, delete: Set<Accessor>,
+        removedFields: Set<String>, aliases: [String: String] = [:]
+    ) {
+        self.name = name
+        self.was = was
+        self.fields = fields.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        self.scope = scope
+        self.memberField = memberField
+        self.adminField = adminField
+        self.identity = identity
+        self.create = create
+        self.change = change
+        self.delete = delete
+        self.removedFields = removedFields
+        self.aliases = aliases
+        defaults = Fields(
+            sorted: self.fields.compactMap { field in field.defaultValue.map { .init(name: field.name, value: $0) } })
+        var indexByName = Dictionary(
+            self.fields.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        for (alias, stored) in aliases { indexByName[alias] = indexByName[stored] }
+        self.indexByName = indexByName
+    }
+
+    /// The name under which server and wire know the collection.
+    public var storedName: String { was ?? name }
+
+    /// The field of that name, if the collection has one.
+    public func field(_ name: String) -> FieldSchema? {
+        guard let index = indexByName[name], hasName(name, at: index) else { return nil }
+        return fields[index]
+    }
+
+    /// A key of a dictionary is found by any spelling of its characters; a name is its bytes.
+    private func hasName(_ name: String, at index: Int) -> Bool {
+        fields[index].name.hasSameBytes(as: name) || aliases.contains { $0.key.hasSameBytes(as: name) }
+    }
+
+    /// Whether a field may be called by several names.
+    package var hasAliases: Bool { !aliases.isEmpty }
+
+    /// Whether two names are one field's.
+    func isSameField(_ one: String, _ other: String) -> Bool {
+        one == other || (hasAliases && (aliases[one] ?? one) == (aliases[other] ?? other))
+    }
+
+    /// A stored record's fields by the names that the server knows: earlier servers stored some under the names of newer
+    /// apps, and those values are the newer ones.
+    package func withStoredNames(_ fields: Fields) -> Fields {
+        guard hasAliases, fields.entries.contains(where: { aliases[$0.name] != nil }) else { return fields }
+        var renamed = fields
+        for entry in fields.entries {
+            guard let stored = aliases[entry.name] else { continue }
+            renamed[entry.name] = nil
+            renamed[stored] = entry.value
+        }
+        return renamed
+    }
+
+    /// The collection by the names that server and wire use, with the others as aliases.
+    func stored(_ target: (String) -> String?) -> CollectionSchema {
+        func storedName(_ name: String) -> String { field(name)?.storedName ?? name }
+        var aliases: [String: String] = [:]
+        let storedFields = fields.map { field in
+            for name in field.formerNames.dropFirst() + [field.name] where name != field.storedName {
+                aliases[name] = field.storedName
+            }
+            var stored = field
+            stored.name = field.storedName
+            stored.formerNames = []
+            stored.target = field.target.flatMap(target)
+            return stored
+        }
+        let storedScope = if case .field(let name) = scope { ScopeRule.field(storedName(name)) } else { scope }
+        return CollectionSchema(
+            name: self.storedName, was: nil, fields: storedFields, scope: storedScope,
+            memberField: memberField.map(storedName), adminField: adminField.map(storedName),
+            identity: identity.map {
+                IdentityRule(name: $0.name, parts: $0.parts.map(storedName), isKey: $0.isKey)
+            }, create: create,
+            change: change, delete: delete, removedFields: removedFields, aliases: aliases)
+    }
+
+    /// The scope that a record with these fields belongs to, or why it has none.
+    package func scope(of id: LocalID, fields: Fields) throws(Rejection) -> ScopeID {
+        switch scope {
+        case .ownRecord: return ScopeID(record: id)
+        case .shared(let scope): return scope
+        case .field(let name):
+            guard case .string(let text)? = fields[name], let scope = ScopeID(checking: text) else {
+                throw Rejection(.invalid, "\(self.name).\(name): holds the record's scope and must name one")
+            }
+            return scope
+        }
+    }
+}
+
+extension CollectionSchema: Hashable {
+    public static func == (left: CollectionSchema, right: CollectionSchema) -> Bool {
+        left === right
+            || (left.name == right.name && left.was == right.was && left.fields == right.fields
+                && left.scope == right.scope
+                && left.memberField == right.memberField && left.adminField == right.adminField
+                && left.identity == right.identity && left.create == right.create && left.change == right.change
+                && left.delete == right.delete
+                && left.removedFields == right.removedFields && left.aliases == right.aliases)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(fields)
+    }
+}
+
+/// Of what the derived ids of a collection are made (`"id": {"name": "direct", "of": ["participantIds"]}`).
+///
+/// A record whose id is a UUID of version 8 must have the id that its own values make, for as long as it lives; every other
+/// id is free. Since the author, or the members of the scope, are among the values, nobody can take another's id.
+public struct IdentityRule: Hashable, Sendable {
+    /// In `of`: who created the record.
+    static let author = "author"
+
+    /// Stands before the values, so that two kinds of records never make the same id.
+    public let name: String
+    /// Fields, or `author`, in the order in which their values are hashed.
+    public let parts: [String]
+    /// The ids are those of a natural key (`"id": {"name": "product", "key": "sku"}`): every record has the id that its one
+    /// part makes, whoever writes it, and two records with one key cannot be.
+    public let isKey: Bool
+
+    init(name: String, parts: [String], isKey: Bool = false) {
+        self.name = name
+        self.parts = parts
+        self.isKey = isKey
+    }
+
+    /// The field that holds the key, where ids are made of one.
+    package var keyField: String? { isKey ? parts.first : nil }
+
+    /// The id of the record with this key.
+    package func id(ofKey key: String) -> LocalID { DerivedID.make([name, key]) }
+
+    /// What a key may be: the same as every other name of the wire.
+    package static func isKey(_ text: String) -> Bool { ScopeID(checking: text) != nil }
+
+    /// The names that a record's id is made of; `nil` while one of the values is missing.
+    ///
+    /// A set gives its elements in the order of their bytes; one with a single element gives that twice.
+    package func names(_ fields: Fields, author: UserID) -> [String]? {
+        var names = [name]
+        for part in parts {
+            if part == Self.author {
+                names.append(author.text)
+                continue
+            }
+            switch fields[part] {
+            case .string(let text): names.append(text)
+            case .array(let elements):
+                var texts: [String] = []
+                for element in elements {
+                    guard case .string(let text) = element else { return nil }
+                    texts.append(text)
+                }
+                texts.sort { $0.byteOrder($1) < 0 }
+                if texts.count == 1 { texts += texts }
+                guard !texts.isEmpty else { return nil }
+                names += texts
+            default: return nil
+            }
+        }
+        return names
+    }
+}
+
+extension CollectionSchema {
+    /// Whether a record with these values may have this id.
+    package func admits(_ id: LocalID, fields: Fields, author: UserID) -> Bool {
+        guard let identity, id.isDerived || identity.isKey else { return true }
+        guard let names = identity.names(fields, author: author) else { return false }
+        if identity.isKey { return DerivedID.make(names) == id }
+        return (0..<DerivedID.candidatesMax).contains { DerivedID.make(names, candidate: $0) == id }
+    }
+
+    /// The refusal of a record whose id its values do not make.
+    package var otherIdentity: Rejection {
+        let parts = identity?.parts.joined(separator: ", ") ?? ""
+        if identity?.isKey == true {
+            return Rejection(.forbidden, "\(name): an id is made of the key \(parts), and this one makes another")
+        }
+        return Rejection(.forbidden, "\(name): an id of version 8 is made of \(parts), and these make another one")
+    }
+}

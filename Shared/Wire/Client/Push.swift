@@ -158,3 +158,176 @@ package enum TransactionCoding {
         MutationCoding.encode(mutation, to: &writer)
     }
 }
+
+/// The JSON of one mutation.
+///
+/// | `o` | carries | means |
+/// |---|---|---|
+/// | `put` | `f` | create |
+/// | `patch` | `set` `unset` `inc` `add` `rem` `max` `keys` `was` | update |
+/// | `del` | | delete |
+/// | `undel` | `f` | bring back |
+package enum MutationCoding {
+    static func encode(_ mutation: Mutation, to writer: inout JSONWriter) {
+        switch mutation.action {
+        case .create(let fields): open("put", mutation.key, fields, &writer)
+        case .undelete(let fields): open("undel", mutation.key, fields, &writer)
+        case .delete: open("del", mutation.key, nil, &writer)
+        case .update(let patches):
+            open("patch", mutation.key, nil, &writer)
+            encode(patches, to: &writer)
+        }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    private static func open(_ kind: StaticString, _ key: RecordKey, _ fields: Fields?, _ writer: inout JSONWriter) {
+        writer.literal("{\"o\":\"")
+        writer.literal(kind)
+        writer.literal("\",\"c\":")
+        writer.string(key.collection)
+        writer.literal(",\"i\":")
+        writer.id(key.id)
+        if let fields {
+            writer.literal(",\"f\":")
+            writer.fields(fields)
+        }
+    }
+
+    private static func encode(_ patches: [NamedPatch], to writer: inout JSONWriter) {
+        var parts = PatchParts(patches)
+        for (name, fields) in [
+            ("set", parts.set), ("inc", parts.increment), ("add", parts.add), ("rem", parts.remove),
+            ("max", parts.max), ("keys", parts.keys),
+        ] where !fields.isEmpty {
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.fields(fields)
+        }
+        if !parts.unset.isEmpty {
+            parts.unset.sort()
+            writer.literal(",\"unset\":")
+            writer.array(parts.unset) { $0.string($1) }
+        }
+        if !parts.seen.isEmpty {
+            writer.literal(",\"was\":")
+            writer.fields(parts.seen)
+        }
+    }
+
+    /// Reads one mutation; throws `Rejection` for one that is not known, `JSONError` for wrong types.
+    package static func decode(_ reader: inout JSONReader) throws -> Mutation {
+        var kind: String?
+        var collection: String?
+        var id: LocalID?
+        var fields: Fields?
+        var parts = PatchParts([])
+        try reader.object { reader, key in
+            switch key {
+            case "o": kind = try reader.string()
+            case "c": collection = try reader.string()
+            case "i": id = try MessageReader.id(&reader)
+            case "f": fields = try reader.fields()
+            case "set": parts.set = try reader.fields()
+            case "inc": parts.increment = try reader.fields()
+            case "add": parts.add = try reader.fields()
+            case "rem": parts.remove = try reader.fields()
+            case "max": parts.max = try reader.fields()
+            case "keys": parts.keys = try reader.fields()
+            case "was": parts.seen = try marks(&reader)
+            case "unset": try reader.array { parts.unset.append(try $0.string()) }
+            default: throw Rejection(.unknownOperation, "a mutation has no member \"\(key.excerpt())\"")
+            }
+        }
+        guard let kind, let collection, let id else { throw Rejection(.invalid, "a mutation needs o, c and i") }
+        let key = RecordKey(collection: collection, id: id)
+        // What a kind does not carry asks for something that would not be done.
+        if fields != nil, kind == "patch" || kind == "del" {
+            throw Rejection(.unknownOperation, "a \(kind) has no member \"f\"")
+        }
+        if !parts.isEmpty, kind != "patch" {
+            throw Rejection(.unknownOperation, "only a patch has set, unset, inc, add, rem, max, keys and was")
+        }
+        switch kind {
+        case "put": return Mutation(key: key, action: .create(fields ?? Fields()))
+        case "patch": return Mutation(key: key, action: .update(try parts.patches()))
+        case "del": return Mutation(key: key, action: .delete)
+        case "undel": return Mutation(key: key, action: .undelete(fields ?? Fields()))
+        default: throw Rejection(.unknownOperation, "no mutation is called \"\(kind.excerpt())\"")
+        }
+    }
+}
+
+extension MutationCoding {
+    /// `was`: the mark of what the writer saw, by field.
+    private static func marks(_ reader: inout JSONReader) throws -> Fields {
+        let fields = try reader.fields()
+        for entry in fields.entries {
+            guard case .integer(let number) = entry.value, (0..<9_007_199_254_740_992).contains(number) else {
+                throw Rejection(.invalid, "\(entry.name.excerpt()): was takes marks")
+            }
+        }
+        return fields
+    }
+}
+
+/// The patches of one update, sorted by kind as the wire groups them.
+private struct PatchParts {
+    var set = Fields()
+    var unset: [String] = []
+    var increment = Fields()
+    var add = Fields()
+    var remove = Fields()
+    var max = Fields()
+    var keys = Fields()
+    /// Marks by field, as numbers.
+    var seen = Fields()
+
+    var isEmpty: Bool {
+        unset.isEmpty && increment.isEmpty && add.isEmpty && remove.isEmpty && max.isEmpty && keys.isEmpty
+            && seen.isEmpty && self.set.isEmpty
+    }
+
+    init(_ patches: [NamedPatch]) {
+        for named in patches {
+            if let seen = named.seen { self.seen[named.field] = .integer(seen.number) }
+            switch named.patch {
+            case .set(let value): set[named.field] = value
+            case .unset: unset.append(named.field)
+            case .increment(let value): increment[named.field] = value
+            case .add(let elements): add[named.field] = .array(elements)
+            case .remove(let elements): remove[named.field] = .array(elements)
+            case .max(let value): max[named.field] = value
+            case .keys(let keys): self.keys[named.field] = .object(keys)
+            }
+        }
+    }
+
+    func patches() throws(Rejection) -> [NamedPatch] {
+        var patches: [NamedPatch] = set.entries.map { NamedPatch($0.name, .set($0.value)) }
+        patches += increment.entries.map { NamedPatch($0.name, .increment($0.value)) }
+        for entry in add.entries { patches.append(NamedPatch(entry.name, .add(try elements(entry)))) }
+        for entry in remove.entries { patches.append(NamedPatch(entry.name, .remove(try elements(entry)))) }
+        patches += max.entries.map { NamedPatch($0.name, .max($0.value)) }
+        for entry in keys.entries {
+            guard case .object(let keys) = entry.value else {
+                throw Rejection(.invalid, "\(entry.name.excerpt()): keys takes objects")
+            }
+            patches.append(NamedPatch(entry.name, .keys(keys)))
+        }
+        patches += unset.map { NamedPatch($0, .unset) }
+        if seen.isEmpty { return patches }
+        return patches.map { NamedPatch($0.field, $0.patch, seen: mark(of: $0.field)) }
+    }
+
+    private func mark(of field: String) -> ValueMark? {
+        if case .integer(let number)? = seen[field] { ValueMark(number: number) } else { nil }
+    }
+
+    private func elements(_ entry: Fields.Entry) throws(Rejection) -> [FieldValue] {
+        guard case .array(let elements) = entry.value else {
+            throw Rejection(.invalid, "\(entry.name.excerpt()): add and rem take lists")
+        }
+        return elements
+    }
+}

@@ -186,3 +186,126 @@ extension Changes.GrantChange {
         writer.byte(UInt8(ascii: "]"))
     }
 }
+
+/// One record state as it travels: `[collection, id, seq, born, flags, author, created, updated, body]`.
+///
+/// Flag 1 marks a tombstone, whose body is `null`. The scope stands once, before the rows of its group.
+package enum RowCoding {
+    /// Appends one row; `body` is canonical JSON, ignored for a tombstone.
+    package static func write(
+        key: RecordKey, seq: SequenceNumber, born: SequenceNumber, isDeleted: Bool, author: UserID,
+        created: Milliseconds, updated: Milliseconds, body: [UInt8], to writer: inout JSONWriter
+    ) {
+        writer.byte(UInt8(ascii: "["))
+        writer.string(key.collection)
+        writer.byte(UInt8(ascii: ","))
+        writer.id(key.id)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(seq)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(born)
+        if isDeleted { writer.literal(",1,") } else { writer.literal(",0,") }
+        writer.string(author.text)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(created)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(updated)
+        writer.byte(UInt8(ascii: ","))
+        if isDeleted { writer.literal("null") } else { writer.raw(body) }
+        writer.byte(UInt8(ascii: "]"))
+    }
+
+    static func write(_ change: Change, to writer: inout JSONWriter) {
+        write(
+            key: change.key, seq: change.seq, born: change.born, isDeleted: change.isDeleted, author: change.author,
+            created: change.created, updated: change.updated,
+            body: change.isDeleted ? [] : change.fields.canonicalBytes, to: &writer)
+    }
+
+    static func read(_ reader: inout JSONReader, scope: ScopeID) throws -> Change {
+        var change = Change(
+            key: RecordKey(collection: "", id: UniqueID(high: 0, low: 0)), scope: scope, seq: 0, born: 0,
+            isDeleted: false, author: UserID(""), created: 0, updated: 0, fields: Fields())
+        var collection = ""
+        var index = 0
+        try reader.array { reader in
+            switch index {
+            case 0: collection = try reader.string()
+            case 1: change.key = RecordKey(collection: collection, id: try MessageReader.id(&reader))
+            case 2: change.seq = try MessageReader.count(&reader)
+            case 3: change.born = try MessageReader.count(&reader)
+            case 4: change.isDeleted = try MessageReader.count(&reader) & 1 == 1
+            case 5: change.author = UserID(try reader.string())
+            case 6: change.created = try reader.integer()
+            case 7: change.updated = try reader.integer()
+            case 8: if try !reader.takeNull() { change.fields = try reader.fields() }
+            default: try reader.skip()
+            }
+            index += 1
+        }
+        guard index >= 9 else { throw reader.failure("a row has nine elements") }
+        return change
+    }
+}
+
+/// How far the client's own transactions are settled, as of the frame that carries it.
+package struct Settled: Hashable, Sendable {
+    /// Every transaction up to this number is settled.
+    package var through: Int64
+    package var outcomes: [TransactionOutcome]
+
+    package init(through: Int64, outcomes: [TransactionOutcome]) {
+        self.through = through
+        self.outcomes = outcomes
+    }
+
+    /// This and what was settled after it.
+    package func followed(by next: Settled?) -> Settled {
+        guard let next else { return self }
+        return Settled(
+            through: max(through, next.through), outcomes: outcomes + next.outcomes.filter { $0.number > through })
+    }
+
+    /// Appends the object.
+    package func write(to writer: inout JSONWriter) {
+        writer.literal("{\"n\":")
+        writer.integer(through)
+        writer.literal(",\"res\":")
+        writer.array(outcomes) { $1.write(to: &$0) }
+        writer.byte(UInt8(ascii: "}"))
+    }
+
+    static func read(_ reader: inout JSONReader) throws -> Settled {
+        var settled = Settled(through: 0, outcomes: [])
+        try reader.object { reader, key in
+            switch key {
+            case "n": settled.through = try MessageReader.count(&reader)
+            case "res": try reader.array { settled.outcomes.append(try outcome(&$0)) }
+            default: try reader.skip()
+            }
+        }
+        return settled
+    }
+
+    /// Reads one outcome. A newer server may write more behind it.
+    static func outcome(_ reader: inout JSONReader) throws -> TransactionOutcome {
+        var outcome = TransactionOutcome(
+            number: 0, transaction: UniqueID(high: 0, low: 0), seq: 0, time: 0, rejection: nil)
+        var code: RejectionCode?
+        var index = 0
+        try reader.array { reader in
+            switch index {
+            case 0: outcome.number = try MessageReader.count(&reader)
+            case 1: outcome.transaction = try MessageReader.id(&reader)
+            case 2: outcome.seq = try MessageReader.count(&reader)
+            case 3: outcome.time = try reader.integer()
+            case 4: code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected
+            case 5: outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())
+            default: try reader.skip()
+            }
+            index += 1
+        }
+        guard index >= 4, index != 5 else { throw reader.failure("an outcome has four or six elements") }
+        return outcome
+    }
+}
