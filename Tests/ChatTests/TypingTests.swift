@@ -110,7 +110,8 @@ import TidemarkWire
         let time = Timeline(now: 0)
         let date = Mutex<Milliseconds>(1_000_000_000)
         var device = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)
-        device.clock = SetClock(time)
+        let clock = SetClock(time)
+        device.clock = clock
         let environment = device
         try await TestServer.running { server in
             let ann = Messenger(
@@ -125,6 +126,7 @@ import TidemarkWire
             try await desk.conversations { $0.count == 2 }
             _ = try await ann.chat.store.syncNow()
             _ = try await desk.chat.store.syncNow()
+            clock.stop()
             var heard = desk.chat.store.ephemerals(in: ScopeID(record: rooms[0])).makeAsyncIterator()
             var other = desk.chat.store.ephemerals(in: ScopeID(record: rooms[1])).makeAsyncIterator()
             for _ in 0..<5 { ann.chat.typing.setTyping(in: rooms[0]) }
@@ -147,14 +149,19 @@ import TidemarkWire
     }
 }
 
-/// Shows a time that the test sets. Waits are real ones, so that a connection that a busy machine loses comes again.
-private struct SetClock: Clock {
+/// The real time until it is stopped, then the time that the test sets. Waits are real ones. Devices connect before it is stopped:
+/// for one that waits for a lost connection no time passes any more.
+private final class SetClock: Clock {
     private let time: Timeline
-    private let beginning = ContinuousClock.now
+    private let stopped = Mutex<ContinuousClock.Instant?>(nil)
 
     init(_ time: Timeline) { self.time = time }
 
-    var now: ContinuousClock.Instant { beginning.advanced(by: .milliseconds(time.now)) }
+    func stop() { stopped.withLock { $0 = ContinuousClock.now } }
+
+    var now: ContinuousClock.Instant {
+        stopped.withLock { $0?.advanced(by: .milliseconds(time.now)) } ?? ContinuousClock.now
+    }
     var minimumResolution: Duration { .milliseconds(1) }
 
     func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {

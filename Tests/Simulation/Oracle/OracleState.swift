@@ -82,15 +82,24 @@ struct OracleState {
         _ collection: CollectionSchema
     ) {
         for patch in patches {
-            guard let seen = patch.seen, let field = collection.field(patch.field), field.merge == .lww else {
-                continue
-            }
-            let (old, new) = (before[patch.field], after[patch.field])
+            guard let seen = patch.seen, let field = collection.field(patch.field),
+                field.merge == .lww || field.merge == .keys
+            else { continue }
+            let (old, new) = (Self.named(by: patch, before), Self.named(by: patch, after))
             if old == new || ValueMark(old, of: field) == seen { continue }
             let line = Overwriting(key: key, seq: last, field: patch.field, old: old, new: new, author: author)
             overwritten.append(line)
             ledger[key, default: []].append(line)
         }
+    }
+
+    /// What a write is about: a field's value, or what a map has under the keys that the write names.
+    private static func named(by patch: NamedPatch, _ fields: Fields) -> FieldValue? {
+        guard case .keys(let keys) = patch.patch else { return fields[patch.field] }
+        guard case .object(let map)? = fields[patch.field] else { return nil }
+        var part = Fields()
+        for key in keys.entries { part[key.name] = map[key.name] }
+        return part.entries.isEmpty ? nil : .object(part)
     }
 
     /// Applies a whole transaction, or nothing.
