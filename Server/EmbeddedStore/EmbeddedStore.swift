@@ -45,6 +45,8 @@ package final class EmbeddedStore: Store {
     let backfillRows: Int
     private let claim: FileClaim
     let checkpointer: Checkpointer
+    /// No lane waits for the writing connection other than by suspending: it would wait for itself.
+    package let laneExecutor: LaneExecutor? = LaneExecutor()
 
     /// Opens the file, making it and its folder when they are missing, and makes what is missing of its tables to serve; the
     /// rest is for ``migrate(_:isGentle:report:)``. Blocks.
@@ -60,9 +62,10 @@ package final class EmbeddedStore: Store {
         limits = options.limits
         filing = Filing(options.filing)
         claim = try Self.claim(path)
-        checkpointer = Checkpointer(pagesMin: Int(options.checkpointBytes / Self.pageBytes))
+        let logBytes = Int(clamping: options.checkpointBytes)
+        checkpointer = Checkpointer(copiedAt: logBytes...logBytes)
         let migrator = EmbeddedMigrator(generations: generations, rowsMax: backfillRows, report: report)
-        pool = try Self.open(path, options, checkpointer) { pool in
+        pool = try Self.open(path, options, checkpointer, writer: laneExecutor) { pool in
             try migrator.prepare(pool)
             try pool.writeWithoutTransaction { db in
                 for step in try migrator.missing(.needed, db) { while try !migrator.advance(step, db) {} }

@@ -76,6 +76,7 @@ final class HubExecutor: SocketOwner {
 
     package func opened(_ socket: Socket) {
         connections[socket.id] = Connection(socket, now: node.now())
+        inbox.sockets.store(connections.count, ordering: .relaxed)
         apply(.opened(socket.id, headerToken: socket.bearerToken))
     }
 
@@ -97,6 +98,7 @@ final class HubExecutor: SocketOwner {
         noteClosed(socket)
         note(connections[socket.id], isSlow: false)
         connections[socket.id] = nil
+        inbox.sockets.store(connections.count, ordering: .relaxed)
         node.connectionCounts.leave(socket.id)
         apply(.lost(socket.id))
     }
@@ -296,12 +298,16 @@ final class HubInbox: Sendable {
 
     /// Messages of other hubs that one loop has not taken over yet.
     private static let messagesMax = 4_096
+    /// Batches for which a loop without sockets is woken: nobody there waits for the first of them.
+    private static let unheardMax = 64
 
     let eventLoop: any EventLoop
     /// Its place among the node's loops.
     let number: Int
     private let bytesMax: Int
     private let state = Mutex(State())
+    /// Sockets of the loop.
+    let sockets = Atomic<Int>(0)
     /// Sockets of the loop that do not take what they are sent.
     let slow = Atomic<Int>(0)
     /// The loop's executor; set and used on the loop.
@@ -316,15 +322,19 @@ final class HubInbox: Sendable {
 
     /// Adds an event; the first of a burst wakes the loop.
     func post(_ event: HubEvent) {
+        let isHeard = sockets.load(ordering: .relaxed) > 0
         let wakes = state.withLock { state in
+            put(event, isHeard: isHeard, &state)
+            if case .committed = event, !isHeard, state.overflow.isEmpty, state.events.count < Self.unheardMax {
+                return false
+            }
             defer { state.isScheduled = true }
-            put(event, &state)
             return !state.isScheduled
         }
         if wakes { eventLoop.execute { self.deliver() } }
     }
 
-    private func put(_ event: HubEvent, _ state: inout State) {
+    private func put(_ event: HubEvent, isHeard: Bool, _ state: inout State) {
         if case .heard = event {
             guard state.messages < Self.messagesMax else { return }
             state.messages += 1
@@ -332,7 +342,7 @@ final class HubInbox: Sendable {
         // What was left out is of no concern to a workspace that begins again.
         if case .rewound(let workspace, _) = event { state.overflow[workspace] = nil }
         guard case .committed(let workspace, let batch) = event else { return state.events.append(event) }
-        if state.oldest == nil { state.oldest = batch.head.time }
+        if state.oldest == nil, isHeard { state.oldest = batch.head.time }
         // The loop lags behind the commits: its clients will read what is left out here from the store.
         guard state.overflow[workspace] == nil, state.bytes < bytesMax else {
             state.overflow[workspace] = batch.head
@@ -342,8 +352,11 @@ final class HubInbox: Sendable {
         state.events.append(event)
     }
 
-    /// The time of the oldest batch that the loop has not taken over; `nil` when it has all of them. Any thread.
+    /// The time of the oldest batch that the loop's sockets wait for; `nil` when it has taken over all of them. Any thread.
     var oldest: Milliseconds? { state.withLock { $0.oldest } }
+
+    /// Events that wait for the loop. Any thread.
+    var waiting: Int { state.withLock { $0.events.count } }
 
     private func deliver() {
         let events = state.withLock { state in

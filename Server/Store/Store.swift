@@ -6,6 +6,9 @@ package import TidemarkModel
 /// workspace; nothing crosses workspaces. A call that returns has happened; one that throws a transient error has not,
 /// or will be recognised when it is tried again.
 package protocol Store: Sendable {
+    /// Where the lanes of this store run; `nil`, unless a store says otherwise, for the system's threads.
+    var laneExecutor: LaneExecutor? { get }
+
     /// Reads what a batch is planned on, as of one head. Where several nodes share the store the workspace is locked for
     /// this one, until the turn that comes with the answer is handed to `commit` or ended.
     func read(_ reads: ReadSet, in workspace: WorkspaceID) async throws(StoreError) -> Reading
@@ -95,6 +98,10 @@ package protocol Store: Sendable {
 
     /// Writes something to the disk and leaves nothing behind: succeeds where a commit of any workspace could.
     func probe() async throws(StoreError)
+}
+
+extension Store {
+    package var laneExecutor: LaneExecutor? { nil }
 }
 
 extension Store {

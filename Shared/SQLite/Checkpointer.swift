@@ -5,7 +5,7 @@ import Synchronization
 
 /// Copies the write-ahead log of a SQLite file into the file beside the writer, so that no write waits for it.
 ///
-///     let checkpointer = Checkpointer(pagesMin: 1_000)
+///     let checkpointer = Checkpointer(copiedAt: 4 << 20...4 << 20)
 ///     configuration.prepareDatabase { db in checkpointer.watch(db) }
 ///     let pool = try DatabasePool(path: path, configuration: configuration)
 ///     try checkpointer.start(path, beside: pool)
@@ -21,6 +21,8 @@ package final class Checkpointer: Sendable {
     /// How much larger than asked for it becomes before it is copied although there is no rest.
     private static let patience: Int32 = 3
     private static let busySeconds: Double = 5
+    /// Until the file has said its own.
+    private static let usualPageBytes = 4_096
 
     private enum Phase: Equatable {
         case idle
@@ -31,37 +33,40 @@ package final class Checkpointer: Sendable {
 
     private struct State {
         /// Pages in the log at which it is copied, as the file is now.
-        var pagesMin: Int32
+        var pagesMin = Int32.max
         var copier: DatabaseQueue?
         weak var pool: DatabasePool?
         var phase = Phase.idle
         var commits = 0
         var rounds = 0
+
+        mutating func noteFile(bytes: Int, pageBytes: Int, copiedAt: ClosedRange<Int>) {
+            let logBytes = max(copiedAt.lowerBound, min(copiedAt.upperBound, bytes / 2))
+            pagesMin = Int32(clamping: max(1, logBytes / max(1, pageBytes)))
+        }
     }
 
-    /// Between the smallest file and large ones.
-    private let pagesMin: ClosedRange<Int32>
+    private let copiedAt: ClosedRange<Int>
     private let rest: Duration?
     private let lane = DispatchQueue(label: "tidemark.checkpoint")
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - pagesMin: pages in the log at which it is copied.
-    ///   - pagesLeast: the same beside a small file: half as many as the file has, but not fewer than this.
-    ///     `nil` for the same whatever the file.
+    ///   - copiedAt: bytes in the log at which it is copied: half as many as the file has, within these bounds.
     ///   - rest: how long nothing is written before that, where such times can be hoped for: a copy shares the disk with the
     ///     writer. `nil` copies at once.
-    package init(pagesMin: Int, pagesLeast: Int? = nil, rest: Duration? = nil) {
-        let most = Int32(clamping: max(1, pagesMin))
-        self.pagesMin = min(most, Int32(clamping: max(1, pagesLeast ?? pagesMin)))...most
+    package init(copiedAt: ClosedRange<Int>, rest: Duration? = nil) {
+        self.copiedAt = copiedAt
         self.rest = rest
-        state = Mutex(State(pagesMin: self.pagesMin.lowerBound))
+        var state = State()
+        state.noteFile(bytes: 0, pageBytes: Self.usualPageBytes, copiedAt: copiedAt)
+        self.state = Mutex(state)
     }
 
     /// Commits that wrote to the log, of the connections that it watches.
     package var commits: Int { state.withLock { $0.commits } }
 
-    /// Times that the log was copied.
+    /// Times that the log was copied, and begun anew unless somebody read it.
     package var rounds: Int { state.withLock { $0.rounds } }
 
     /// Has SQLite tell of each commit on a connection, instead of copying the log by itself.
@@ -96,9 +101,9 @@ package final class Checkpointer: Sendable {
 
     /// Notes how large the file is. Not while it is written: that would cost each commit.
     private func measure(_ db: Database) throws {
-        let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-        let (least, most) = (pagesMin.lowerBound, pagesMin.upperBound)
-        state.withLock { $0.pagesMin = max(least, min(most, Int32(clamping: pages / 2))) }
+        let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        let pageBytes = try Int.fetchOne(db, sql: "PRAGMA page_size") ?? Self.usualPageBytes
+        state.withLock { $0.noteFile(bytes: pages * pageBytes, pageBytes: pageBytes, copiedAt: copiedAt) }
     }
 
     private func logged(_ pages: Int32, _ connection: OpaquePointer?, _ name: UnsafePointer<CChar>?) {
@@ -148,15 +153,11 @@ package final class Checkpointer: Sendable {
                 try measure(db)
             }
         }
-        let pool = state.withLock { state in
-            state.rounds += 1
-            return state.copier == nil ? nil : state.pool
-        }
-        guard let pool else { return }
+        guard let pool = state.withLock({ $0.copier == nil ? nil : $0.pool }) else { return }
         pool.asyncWriteWithoutTransaction { db in
             // As above.
             _ = try? db.checkpoint(.passive)
-            self.state.withLock { $0.phase = .idle }
+            self.state.withLock { ($0.phase, $0.rounds) = (.idle, $0.rounds + 1) }
         }
     }
 

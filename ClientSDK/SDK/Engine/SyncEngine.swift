@@ -73,7 +73,12 @@ package final class SyncEngine: Sendable {
             for await incoming in events {
                 if let attempt = incoming.attempt, !link.isCurrent(attempt) { continue }
                 let event = incoming.event
-                if case .tick = event { alarm.rang() }
+                switch event {
+                case .tick: alarm.rang()
+                // Ended by the other end, and closed here all the same.
+                case .closed, .lost: close(link, .normal, in: &group)
+                default: break
+                }
                 var pending = [event]
                 while !pending.isEmpty {
                     let effects = machine.on(pending.removeFirst(), now: uptime.now)
@@ -235,6 +240,7 @@ package final class SyncEngine: Sendable {
         }
     }
 
+    /// Whoever ends the attempt closes its connection, once: the machine, or the engine as it ends.
     private func receive(
         _ connection: any TransportConnection, _ attempt: UInt64, _ events: AsyncChannel<Incoming>
     ) async {
@@ -245,7 +251,7 @@ package final class SyncEngine: Sendable {
                 for message in messages { configuration.carried(0, message.count) }
                 await events.send(Incoming(.arrived(messages), of: attempt))
             }
-            return await connection.close(code: CloseCode.normal.rawValue)
+            return
         } catch let end as TransportClosed {
             closed = .closed(code: end.code, reason: end.reason)
         } catch {

@@ -83,11 +83,14 @@ package final class LocalDatabase: Sendable {
         isSuspect: Bool = false, lock: FileLock? = nil
     ) throws -> LocalDatabase {
         let lock = try lock ?? FileLock(of: path)
-        let checkpointer = Checkpointer(
-            pagesMin: limits.logPagesMin, pagesLeast: limits.logPagesLeast, rest: limits.logRest)
+        let checkpointer = Checkpointer(copiedAt: limits.logCopiedAt, rest: limits.logRest)
         var configuration = configuration(limits)
         // So that no commit waits until the log is copied.
-        configuration.prepareDatabase { db in checkpointer.watch(db) }
+        configuration.prepareDatabase { db in
+            // Of a file that is there already SQLite keeps the size.
+            try db.execute(sql: "PRAGMA page_size = \(limits.pageBytes)")
+            checkpointer.watch(db)
+        }
         // What another process left there; opening begins one where there is none.
         let log = DiskFile.bytes(of: "\(path)-wal")
         let reserve = DiskReserve(beside: path, bytes: limits.reserveBytes)

@@ -34,17 +34,16 @@ package struct LocalLimits: Sendable {
     package var undecodableMax = 1_000
     /// Milliseconds that a connection waits for another one's lock on the file.
     package var busyTimeout: Int64 = 5_000
-    /// Pages of 4 KiB in the log at which they are copied into the file, as soon as nothing is written: 12 MiB. At four
-    /// times that a commit has to wait for it.
-    package var logPagesMin = 3_000
-    /// The same beside a smaller file: half as many as the file has, but not fewer than this. At four times that the log has
-    /// less than 4 MB.
-    package var logPagesLeast = 230
+    /// Bytes of a page of a new file: one of ``FirstPage/sizes``.
+    package var pageBytes = 1_024
+    /// Bytes in the log at which it is copied into the file, as soon as nothing is written: half as many as the file has,
+    /// within these bounds. At four times that a commit has to wait for it: less than 4 MB beside a small file.
+    package var logCopiedAt = 920 << 10...12 << 20
     /// Bytes of log that opening leaves as they are: to copy a page or two takes as long as all the rest of it.
     package var logBytesLeft = 64 * 1_024
     /// Bytes of the disk that are held for the day on which it is full, so that the log can be copied then.
     package var reserveBytes = 1 << 20
-    /// How long nothing is written before they are; at three times as many pages they are copied all the same.
+    /// How long nothing is written before it is; at three times as many bytes it is copied all the same.
     package var logRest = Duration.milliseconds(200)
     /// How long nothing is written before the parts of full-text indexes are merged.
     package var searchRest = Duration.milliseconds(200)

@@ -16,17 +16,23 @@ struct RepairedCopy {
         do {
             try remove()
             try FileManager.default.copyItem(atPath: damaged, toPath: path)
-            let first = try FirstPage(beside: damaged).read()
             let log = URL(fileURLWithPath: "\(damaged)-wal")
             let logBytes = FileManager.default.fileExists(atPath: log.path) ? try Data(contentsOf: log) : Data()
             let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
             defer { try? file.close() }  // what was written has been told of
-            let (pageSize, pages) = try Self.repair(file, with: logBytes)
-            if let first, first.count == pageSize, !leadsToTables() {
-                try file.seek(toOffset: 0)
-                try file.write(contentsOf: first)
-                try Self.writeHead(file, pageSize: pageSize, pages: max(1, pages))
+            let kept = try FirstPage(beside: damaged).read()
+            var (pageSize, pages) = (0, 0)
+            for assumed in try kept.map({ [$0.pageSize] }) ?? Self.pageSizes(file) {
+                (pageSize, pages) = try Self.repair(file, with: logBytes, pageSize: assumed)
+                if leadsToTables() { return }
             }
+            guard let kept, kept.pageSize == pageSize else { return }
+            let (first, behind) = kept.replacement(pages: max(1, pages))
+            try file.seek(toOffset: 0)
+            try file.write(contentsOf: first)
+            try file.seek(toOffset: UInt64(max(1, pages) * pageSize))
+            for page in behind { try file.write(contentsOf: page) }
+            try Self.writeHead(file, pageSize: pageSize, pages: max(1, pages) + behind.count)
         } catch let error as CocoaError where error.code == .fileWriteOutOfSpace {
             throw StoreError(
                 .diskFull, "the disk is full: the damaged file cannot be repaired until there is room for a copy")
@@ -40,10 +46,11 @@ struct RepairedCopy {
         }
     }
 
-    private static func repair(_ file: FileHandle, with logBytes: Data) throws -> (pageSize: Int, pages: Int) {
-        let head = try file.read(upToCount: FirstPage.headBytes) ?? Data()
-        let log = LogFile(logBytes, pageSize: pageSize(head))
-        let pageSize = log.places.isEmpty ? pageSize(head) : log.pageSize
+    private static func repair(
+        _ file: FileHandle, with logBytes: Data, pageSize assumed: Int
+    ) throws -> (pageSize: Int, pages: Int) {
+        let log = LogFile(logBytes, pageSize: assumed)
+        let pageSize = log.places.isEmpty ? assumed : log.pageSize
         for (page, place) in log.places.sorted(by: { $0.key < $1.key }) {
             try file.seek(toOffset: UInt64((page - 1) * pageSize))
             try file.write(contentsOf: log.bytes[place..<place + pageSize])
@@ -61,11 +68,13 @@ struct RepairedCopy {
         try file.write(contentsOf: FirstPage.head(pageSize: pageSize, pages: pages))
     }
 
-    /// As the head says, when it is one.
-    private static func pageSize(_ head: Data) -> Int {
-        guard head.starts(with: "SQLite format 3\0".utf8), head.count >= 18 else { return FirstPage.size }
+    /// As the head says, when it is one; otherwise each that it can be.
+    private static func pageSizes(_ file: FileHandle) throws -> [Int] {
+        try file.seek(toOffset: 0)
+        let head = try file.read(upToCount: FirstPage.headBytes) ?? Data()
+        guard head.starts(with: FirstPage.magic), head.count >= 18 else { return FirstPage.sizes }
         let size = Int(head[16]) << 8 | Int(head[17]) << 16
-        return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? size : FirstPage.size
+        return (512...65_536).contains(size) && size.nonzeroBitCount == 1 ? [size] : FirstPage.sizes
     }
 
     private func leadsToTables() -> Bool {

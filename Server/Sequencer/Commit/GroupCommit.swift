@@ -217,7 +217,7 @@ package final class GroupCommit: Service {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for await lane in opened {
-                    group.addTask { await self.serve(lane) }
+                    group.addTask(executorPreference: store.laneExecutor) { await self.serve(lane) }
                 }
                 close()
             }
@@ -248,7 +248,10 @@ extension GroupCommit {
         await withDiscardingTaskGroup { group in
             while true {
                 switch machine.next(waiting: lane.waiting, now: environment.now(), nonce: environment.nonce) {
-                case .take(let isAhead): machine.take(lane.take(), isAhead: isAhead)
+                case .take(let isAhead):
+                    let taken = lane.take()
+                    store.laneExecutor?.took(taken.count)
+                    machine.take(taken, isAhead: isAhead)
                 case .putBack(let elements, let cut): lane.putBack(elements, cut: cut)
                 case .read(let number, let reads):
                     group.addImmediateTask { lane.report(.read(number, await self.read(reads, in: lane.workspace))) }

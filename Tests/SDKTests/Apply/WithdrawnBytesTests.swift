@@ -18,6 +18,7 @@ import TidemarkWire
     private func bench() throws -> Bench {
         var limits = LocalLimits()
         limits.searchRest = .seconds(3_600)
+        limits.logCopiedAt = 100_000...100_000
         let text = TestSchema.text.replacing(
             #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
         return Bench(

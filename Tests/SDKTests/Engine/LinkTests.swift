@@ -60,6 +60,27 @@ import TidemarkWire
         #expect(store.currentStatus.phase == .stopped && network.opened == network.closed)
     }
 
+    @Test func `a connection that opens while the engine ends is closed once`() async throws {
+        for yields in 40..<60 {
+            let network = StuckNetwork()
+            try store.connect(to: "http://test", transport: network) { "t" }
+            while network.opened == 0 { await Task.yield() }
+            for _ in 0..<yields { await Task.yield() }
+            await store.disconnect()
+            #expect(network.opened == network.closed, "after \(yields) turns")
+        }
+    }
+
+    @Test func `a connection that its other end ends is closed here as well, once`() async throws {
+        let network = StuckNetwork()
+        try store.connect(to: "http://test", transport: network) { "t" }
+        while network.opened == 0 { await Task.yield() }
+        network.cut()
+        while network.closed == 0, !Task.isCancelled { await Task.yield() }
+        await store.disconnect()
+        #expect(network.opened == 1 && network.closed == 1)
+    }
+
     @Test func `what a connection still brings after its end belongs to nobody`() async throws {
         let network = HauntedNetwork(server)
         try store.connect(to: "http://test", transport: network) { "t" }

@@ -5,18 +5,24 @@ import Synchronization
 /// Opens connections that take nothing and bring nothing, until they are closed.
 final class StuckNetwork: Transport {
     private let counts = Mutex((opened: 0, closed: 0))
+    private let last = Mutex<Connection?>(nil)
 
     var opened: Int { counts.withLock { $0.opened } }
     var closed: Int { counts.withLock { $0.closed } }
 
+    /// Ends the connection that was opened last from its other end.
+    func cut() { last.withLock { $0 }?.end.open() }
+
     func connect(to url: String) async throws -> any TransportConnection {
         counts.withLock { $0.opened += 1 }
-        return Connection(network: self)
+        let connection = Connection(network: self)
+        last.withLock { $0 = connection }
+        return connection
     }
 
     private final class Connection: TransportConnection {
         private let network: StuckNetwork
-        private let end = Gate()
+        let end = Gate()
 
         init(network: StuckNetwork) { self.network = network }
 

@@ -8,24 +8,19 @@ import TidemarkSQLite
 
 /// Where the write-ahead log is copied into the file.
 @Suite(.timeLimit(.minutes(5))) struct LogTests {
+    private static let copiedAt = 800_000
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
     private func bench(rest: Duration) throws -> Bench {
         var limits = LocalLimits()
-        limits.logPagesMin = 200
+        limits.logCopiedAt = Self.copiedAt...Self.copiedAt
         limits.logRest = rest
         return Bench(
             database: try LocalDatabase.open(
                 path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(),
                 newClient: Bench.client, limits: limits))
-    }
-
-    /// Pages of the log, as far as it is in use or was.
-    private func logPages() throws -> Int {
-        let log = try FileManager.default.attributesOfItem(atPath: folder.path("x.sqlite-wal"))[.size] as? Int
-        return try #require(log) / 4_096
     }
 
     private func write(_ number: Int, _ bench: Bench) throws {
@@ -37,14 +32,14 @@ import TidemarkSQLite
         let bench = try bench(rest: .milliseconds(1))
         let checkpointer = try #require(bench.database.checkpointer)
         var number = 0
-        while try logPages() < 200 {
+        while try logBytes() < Self.copiedAt * 11 / 10 {
             number += 1
             try write(number, bench)
         }
         while checkpointer.rounds == 0, !Task.isCancelled { await Task.yield() }
-        let before = try logPages()
+        let before = try logBytes()
         for more in 1...5 { try write(number + more, bench) }
-        #expect(try logPages() <= before + 5, "begun anew")
+        #expect(try logBytes() <= before + 20_000, "begun anew")
     }
 
     @Test func `without a rest it is copied all the same, beside the writer, and stays small`() async throws {
@@ -55,7 +50,7 @@ import TidemarkSQLite
             number += 1
             try write(number, bench)
         }
-        #expect(try logPages() < 200 * 5)
+        #expect(try logBytes() < Self.copiedAt * 5)
         try bench.database.close()
         let alone = try TemporaryFolder()
         try FileManager.default.copyItem(atPath: folder.path("x.sqlite"), toPath: alone.path("x.sqlite"))
@@ -112,7 +107,7 @@ import TidemarkSQLite
         let disk = SmallDisk(under: folder, bytes: 6_000_000)
         var limits = LocalLimits()
         // Nothing else copies it.
-        (limits.logPagesMin, limits.logPagesLeast) = (1_000_000, 1_000_000)
+        limits.logCopiedAt = 1 << 40...1 << 40
         let bench = Bench(
             database: try LocalDatabase.open(
                 path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(),

@@ -10,16 +10,17 @@ import TidemarkWire
 /// Damage at every place of a file: what a reader could still read is rescued, it is always said, and nothing crashes.
 @Suite(.timeLimit(.minutes(10))) struct DamagePositionTests {
     private static let writes = 120
-    private static let page = 4_096
+    private static let page = LocalLimits().pageBytes
 
     /// What an installation has on its disk, all of it in the main file or all in the log.
     private struct Original {
         let names: [String: Data]
 
-        init(inLog: Bool) throws {
+        init(inLog: Bool, pageBytes: Int = DamagePositionTests.page) throws {
             let file = try FileDamage()
             var limits = LocalLimits()
-            if inLog { (limits.logPagesMin, limits.logPagesLeast) = (1_000_000, 1_000_000) }
+            limits.pageBytes = pageBytes
+            if inLog { limits.logCopiedAt = 1 << 40...1 << 40 }
             let database = try file.opening(limits).open().database
             let bench = Bench(database: database)
             try bench.join(RecordKey.room(1).scope)
@@ -113,6 +114,27 @@ import TidemarkWire
             try FirstPage(beside: file.path).forget()
             let (count, isSaid) = try rescued(file)
             #expect(count == Self.writes && isSaid, "bytes \(damage)")
+        }
+    }
+
+    /// Such as a phone still has from last month.
+    @Test func `a file with pages of another size is rescued as well, whatever was kept of it`() throws {
+        let page = 4_096
+        let original = try Original(inLog: false, pageBytes: page)
+        let main = try #require(original.names[DatabaseFile.name(Bench.user)])
+        for damage in [0..<16, 0..<100, 0..<page] {
+            for kept in [main[0..<page], nil] where kept != nil || damage.count < page {
+                let file = try original.damaged { main, _ in
+                    main.replaceSubrange(damage, with: Data(repeating: 0xa5, count: damage.count))
+                }
+                if let kept {
+                    try kept.write(to: FirstPage(beside: file.path).url)
+                } else {
+                    try FirstPage(beside: file.path).forget()
+                }
+                let (count, isSaid) = try rescued(file)
+                #expect(count == Self.writes && isSaid, "bytes \(damage), kept: \(kept != nil)")
+            }
         }
     }
 

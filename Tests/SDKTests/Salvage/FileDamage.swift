@@ -38,8 +38,9 @@ struct FileDamage {
         var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
         let needle = Data(text.utf8)
         var damaged = 0
-        for start in stride(from: 4_096, to: bytes.count, by: 4_096) {
-            let page = start..<min(start + 4_096, bytes.count)
+        let pageBytes = LocalLimits().pageBytes
+        for start in stride(from: pageBytes, to: bytes.count, by: pageBytes) {
+            let page = start..<min(start + pageBytes, bytes.count)
             guard bytes.range(of: needle, in: page) != nil else { continue }
             bytes.replaceSubrange(page, with: Data(repeating: 0xa5, count: page.count))
             damaged += 1

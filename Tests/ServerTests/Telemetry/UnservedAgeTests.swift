@@ -20,6 +20,7 @@ import TidemarkStore
     {
         let loop = EmbeddedEventLoop()
         let inbox = HubInbox(eventLoop: loop, number: 0, bytesMax: 1)
+        inbox.sockets.store(1, ordering: .relaxed)
         let workspace = WorkspaceID("w")
         inbox.post(.tick)
         #expect(inbox.oldest == nil, "what is no batch keeps nobody waiting")
@@ -31,6 +32,26 @@ import TidemarkStore
         #expect(inbox.oldest == nil)
         inbox.post(.committed(workspace, Self.batch(4, at: 4_000)))
         #expect(inbox.oldest == 4_000)
+    }
+
+    @Test func `a loop without sockets is woken by the sixty-fourth batch, and by anything else`() {
+        let loop = EmbeddedEventLoop()
+        let inbox = HubInbox(eventLoop: loop, number: 0, bytesMax: 1 << 20)
+        func post(_ numbers: ClosedRange<Int64>) {
+            for number in numbers { inbox.post(.committed(WorkspaceID("w"), Self.batch(number, at: 1_000))) }
+            loop.run()
+        }
+        post(1...63)
+        #expect(inbox.waiting == 63 && inbox.oldest == nil, "nobody waits for them")
+        post(64...64)
+        #expect(inbox.waiting == 0)
+        post(65...70)
+        inbox.post(.tick)
+        loop.run()
+        #expect(inbox.waiting == 0)
+        inbox.sockets.store(1, ordering: .relaxed)
+        post(71...71)
+        #expect(inbox.waiting == 0)
     }
 
     @Test func `where other nodes commit, the age grows while nobody can look for what they did`() async throws {
