@@ -19,6 +19,7 @@ package final class LaneExecutor: TaskExecutor {
     /// Tells how many submissions a lane took at once.
     package func took(_ submissions: Int) { isCrowded.store(submissions >= Self.crowdMin, ordering: .relaxed) }
 
+    /// As ``TaskExecutor`` has it; never runs the job on the caller's thread.
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let queue = isCrowded.load(ordering: .relaxed) ? DispatchQueue.global() : queue

@@ -101,6 +101,7 @@ package protocol Store: Sendable {
 }
 
 extension Store {
+    /// The system's threads.
     package var laneExecutor: LaneExecutor? { nil }
 }
 

@@ -69,6 +69,7 @@ struct FirstPage {
     func read() throws -> Kept? {
         guard exists else { return nil }
         let bytes = try Data(contentsOf: url)
+        // What is damaged itself leads nowhere.
         let kept =
             bytes.starts(with: Self.magic)
             ? Kept(pageSize: bytes.count, page: bytes) : try? JSONDecoder().decode(Kept.self, from: bytes)
