@@ -69,10 +69,13 @@ struct FirstPage {
     func read() throws -> Kept? {
         guard exists else { return nil }
         let bytes = try Data(contentsOf: url)
-        // What is damaged itself leads nowhere.
-        let kept =
-            bytes.starts(with: Self.magic)
-            ? Kept(pageSize: bytes.count, page: bytes) : try? JSONDecoder().decode(Kept.self, from: bytes)
+        let kept: Kept?
+        if bytes.starts(with: Self.magic) {
+            kept = Kept(pageSize: bytes.count, page: bytes)
+        } else {
+            // What is damaged itself leads nowhere.
+            kept = try? JSONDecoder().decode(Kept.self, from: bytes)
+        }
         guard let kept, Self.sizes.contains(kept.pageSize), kept.definitions.count <= Self.definitionsMax else {
             return nil
         }
