@@ -240,7 +240,7 @@ package final class SyncEngine: Sendable {
         }
     }
 
-    /// Whoever ends the attempt closes its connection, once: the machine, or the engine as it ends.
+    /// Reads until the connection ends, and does not close it: who ends the attempt does that, once.
     private func receive(
         _ connection: any TransportConnection, _ attempt: UInt64, _ events: AsyncChannel<Incoming>
     ) async {

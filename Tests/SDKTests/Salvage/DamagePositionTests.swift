@@ -138,6 +138,26 @@ import TidemarkWire
         }
     }
 
+    /// Whoever or whatever wrote it: a disk, a backup, another program.
+    @Test func `what was kept may be anything, and only what it leads to is missed`() throws {
+        let original = try Original(inLog: false)
+        let one = #"{"type":"table","name":"tidemark_outbox","table":"tidemark_outbox","root":-7,"sql":"SQL"}"#
+        let long = String(repeating: "x", count: 5_000)
+        for kept in [
+            "", "{", "SQLite format 3\0", #"{"pageSize":0,"definitions":[]}"#, #"{"pageSize":1048576,"definitions":[]}"#,
+            #"{"pageSize":1024,"definitions":[]}"#, #"{"pageSize":1024,"definitions":[\#(one)]}"#,
+            #"{"pageSize":1024,"definitions":[\#(one.replacing("SQL", with: long))]}"#,
+            #"{"pageSize":1024,"definitions":[\#(Array(repeating: one, count: 5_000).joined(separator: ","))]}"#,
+        ] {
+            let file = try original.damaged { main, _ in
+                main.replaceSubrange(0..<Self.page, with: Data(repeating: 0xa5, count: Self.page))
+            }
+            try Data(kept.utf8).write(to: FirstPage(beside: file.path).url)
+            let (count, isSaid) = try rescued(file)
+            #expect(count == 0 && isSaid, "kept: \(kept.prefix(60))")
+        }
+    }
+
     @Test func `whatever page is lost, the others are rescued`() throws {
         let original = try Original(inLog: false)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
