@@ -143,11 +143,12 @@ import TidemarkWire
         let original = try Original(inLog: false)
         let one = #"{"type":"table","name":"tidemark_outbox","table":"tidemark_outbox","root":-7,"sql":"SQL"}"#
         let long = String(repeating: "x", count: 5_000)
+        let many = Array(repeating: one, count: 5_000).joined(separator: ",")
         for kept in [
             "", "{", "SQLite format 3\0", #"{"pageSize":0,"definitions":[]}"#, #"{"pageSize":1048576,"definitions":[]}"#,
             #"{"pageSize":1024,"definitions":[]}"#, #"{"pageSize":1024,"definitions":[\#(one)]}"#,
             #"{"pageSize":1024,"definitions":[\#(one.replacing("SQL", with: long))]}"#,
-            #"{"pageSize":1024,"definitions":[\#(Array(repeating: one, count: 5_000).joined(separator: ","))]}"#,
+            #"{"pageSize":1024,"definitions":[\#(many)]}"#,
         ] {
             let file = try original.damaged { main, _ in
                 main.replaceSubrange(0..<Self.page, with: Data(repeating: 0xa5, count: Self.page))
