@@ -145,7 +145,8 @@ import TidemarkWire
         let long = String(repeating: "x", count: 5_000)
         let many = Array(repeating: one, count: 5_000).joined(separator: ",")
         for kept in [
-            "", "{", "SQLite format 3\0", #"{"pageSize":0,"definitions":[]}"#, #"{"pageSize":1048576,"definitions":[]}"#,
+            "", "{", "SQLite format 3\0", #"{"pageSize":0,"definitions":[]}"#,
+            #"{"pageSize":1048576,"definitions":[]}"#,
             #"{"pageSize":1024,"definitions":[]}"#, #"{"pageSize":1024,"definitions":[\#(one)]}"#,
             #"{"pageSize":1024,"definitions":[\#(one.replacing("SQL", with: long))]}"#,
             #"{"pageSize":1024,"definitions":[\#(many)]}"#,
