@@ -43,11 +43,18 @@ extension FieldEncoder: SingleValueEncodingContainer {
 
     package func encode<Value: Encodable>(_ value: Value) throws {
         guard let convertible = value as? any FieldConvertible else { return try value.encode(to: self) }
-        guard let encoded = convertible.fieldValue else {
+        slot.become(try convertible.encoded(at: codingPath))
+    }
+}
+
+extension FieldConvertible {
+    /// - Throws: `EncodingError`, with the place of what no field can hold.
+    fileprivate func encoded(at path: [any CodingKey], _ key: any CodingKey...) throws -> FieldValue {
+        guard let fieldValue else {
             throw EncodingError.invalidValue(
-                value, .init(codingPath: codingPath, debugDescription: "no field can hold \(value)"))
+                self, .init(codingPath: path + key, debugDescription: "no field can hold \(self)"))
         }
-        slot.become(encoded)
+        return fieldValue
     }
 }
 
@@ -55,50 +62,70 @@ extension FieldEncoder: SingleValueEncodingContainer {
 private final class Slot {
     private enum Content {
         case value(FieldValue)
-        case object([String: Slot])
-        case array([Slot])
+        case object
+        case array
     }
 
-    private var content = Content.object([:])
+    /// What an object or array has, in the order of encoding: plain values as they are.
+    private enum Part {
+        case value(FieldValue)
+        case slot(Slot)
+
+        var value: FieldValue {
+            switch self {
+            case .value(let value): value
+            case .slot(let slot): slot.value
+            }
+        }
+    }
+
+    private var content = Content.object
+    /// The names of an object's parts; empty for an array.
+    private var names: [String] = []
+    private var parts: [Part] = []
 
     var value: FieldValue {
         switch content {
         case .value(let value): return value
-        case .array(let slots): return .array(slots.map(\.value))
-        case .object(let slots):
-            var fields = Fields()
-            for (name, slot) in slots { fields[name] = slot.value }
-            return .object(fields)
+        case .array: return .array(parts.map(\.value))
+        case .object:
+            let entries = zip(names, parts).map { Fields.Entry(name: $0, value: $1.value) }
+            // The last word on a name counts.
+            return .object(Fields(unsorted: entries) ?? entries.reduce(into: Fields()) { $0[$1.name] = $1.value })
         }
     }
 
-    var count: Int { if case .array(let slots) = content { slots.count } else { 0 } }
+    var count: Int { if case .array = content { parts.count } else { 0 } }
 
     func become(_ value: FieldValue) { content = .value(value) }
 
     func becomeObject() {
         if case .object = content { return }
-        content = .object([:])
+        (content, names, parts) = (.object, [], [])
     }
 
     func becomeArray() {
         if case .array = content { return }
-        content = .array([])
+        (content, names, parts) = (.array, [], [])
+    }
+
+    func set(_ name: String, to value: FieldValue) {
+        guard case .object = content else { return }
+        names.append(name)
+        parts.append(.value(value))
     }
 
     func member(_ name: String) -> Slot {
-        guard case .object(var slots) = content else { return Slot() }
         let slot = Slot()
-        slots[name] = slot
-        content = .object(slots)
+        guard case .object = content else { return slot }
+        names.append(name)
+        parts.append(.slot(slot))
         return slot
     }
 
     func element() -> Slot {
-        guard case .array(var slots) = content else { return Slot() }
         let slot = Slot()
-        slots.append(slot)
-        content = .array(slots)
+        if case .array = content { parts.append(.slot(slot)) }
         return slot
     }
 }
@@ -107,8 +134,19 @@ private struct FieldEncodingMembers<Key: CodingKey>: KeyedEncodingContainerProto
     let slot: Slot
     let codingPath: [any CodingKey]
 
-    func encodeNil(forKey key: Key) throws { try encoder(key).encodeNil() }
-    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder(key).encode(value) }
+    func encodeNil(forKey key: Key) throws { slot.set(key.stringValue, to: .null) }
+
+    // What most properties are needs no look for a conformance.
+    func encode(_ value: String, forKey key: Key) throws { slot.set(key.stringValue, to: .string(value)) }
+    func encode(_ value: Bool, forKey key: Key) throws { slot.set(key.stringValue, to: .boolean(value)) }
+    func encode(_ value: Int64, forKey key: Key) throws { slot.set(key.stringValue, to: .integer(value)) }
+    func encode(_ value: Int, forKey key: Key) throws { slot.set(key.stringValue, to: .integer(Int64(value))) }
+
+    func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        guard let convertible = value as? any FieldConvertible else { return try value.encode(to: encoder(key)) }
+        slot.set(key.stringValue, to: try convertible.encoded(at: codingPath, key))
+    }
+
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) -> KeyedEncodingContainer<Nested> { encoder(key).container(keyedBy: type) }

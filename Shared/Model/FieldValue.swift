@@ -23,6 +23,17 @@ public enum FieldValue: Hashable, Sendable {
         }
     }
 
+    /// No less than its canonical JSON has bytes.
+    package var canonicalBytesMax: Int {
+        switch self {
+        case .null, .boolean: 5
+        case .integer, .double: 25
+        case .string(let text): 6 * text.utf8.count + 2
+        case .array(let elements): elements.reduce(2) { $0 + $1.canonicalBytesMax + 1 }
+        case .object(let fields): fields.canonicalBytesMax
+        }
+    }
+
     /// The value as canonical JSON: object keys sorted by their UTF-8 bytes, no white space.
     public var json: String {
         var writer = JSONWriter()
@@ -225,6 +236,11 @@ public struct Fields: Hashable, Sendable {
         var writer = JSONWriter(capacity: capacity)
         writer.fields(self)
         return writer.bytes
+    }
+
+    /// No less than `canonicalBytes` has, and quickly told: a byte of text is written as six at most, a number as 25.
+    package var canonicalBytesMax: Int {
+        entries.reduce(2) { $0 + 6 * $1.name.utf8.count + 4 + $1.value.canonicalBytesMax }
     }
 
     private func position(of name: String) -> (index: Int, isFound: Bool) {

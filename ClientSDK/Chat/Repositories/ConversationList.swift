@@ -77,8 +77,8 @@ struct ConversationList: Sendable {
             SELECT c.local_id AS id, c.created_time, l.local_id AS messageID, l.author AS sender, l.senderName, l.text,
                 l.sentAt
             FROM conversations AS c
-            LEFT JOIN messages AS l ON l.local_id = (
-                SELECT n.local_id FROM messages AS n
+            LEFT JOIN messages AS l ON l.rowid = (
+                SELECT n.rowid FROM messages AS n
                 WHERE n.scope = c.local_id
                 ORDER BY n.sentAt DESC, n.local_id DESC
                 LIMIT 1

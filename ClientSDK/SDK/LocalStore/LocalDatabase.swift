@@ -89,6 +89,7 @@ package final class LocalDatabase: Sendable {
         configuration.prepareDatabase { db in
             // Of a file that is there already SQLite keeps the size.
             try db.execute(sql: "PRAGMA page_size = \(limits.pageBytes)")
+            try db.execute(sql: "PRAGMA cache_size = -\(limits.cachedBytes / 1_024)")
             checkpointer.watch(db)
         }
         // What another process left there; opening begins one where there is none.

@@ -36,6 +36,9 @@ package struct LocalLimits: Sendable {
     package var busyTimeout: Int64 = 5_000
     /// Bytes of a page of a new file: one of ``FirstPage/sizes``.
     package var pageBytes = 1_024
+    /// Bytes of pages that each connection keeps in memory. SQLite's own 2,000 KiB are too few of small pages for a list of a
+    /// thousand conversations.
+    package var cachedBytes = 4_096 << 10
     /// Bytes in the log at which it is copied into the file, as soon as nothing is written: half as many as the file has,
     /// within these bounds. At four times that a commit has to wait for it: less than 4 MB beside a small file.
     package var logCopiedAt = 920 << 10...12 << 20

@@ -10,16 +10,19 @@ final class DraftRows {
     private var rows: [String: ManyRows] = [:]
     private let bases: ManyRows
     private let links: ManyRows
+    /// Most records that a transaction writes are new: nothing of them is read then.
+    private var shown: [String: RowCheck] = [:]
+    private let based: RowCheck
     /// Whether there were any when the transaction began.
-    private let hasBases: Bool
     private let hasTombstones: Bool
 
     init(_ records: RecordTable) throws {
         self.records = records
         bases = ManyRows(records.db, columns: 10, RecordTable.saveBasesSQL)
         links = ManyRows(records.db, columns: 4, OutboxTable.linksSQL)
-        hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
-        hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
+        based = try RowCheck(
+            records.db, "tidemark_base WHERE collection = ? AND local_id = ?", parameters: 2)
+        hasTombstones = try RowCheck(records.db, "tidemark_tombstone LIMIT 1", parameters: 0).holds()
     }
 
     // MARK: Reading
@@ -29,12 +32,22 @@ final class DraftRows {
 
     /// The record as somebody sees it once this is committed.
     func visible(_ key: RecordKey) throws -> LocalRecord? {
-        guard let record = staged[key] else { return try records.visible(key) }
-        return record.existence == .live ? record : nil
+        if let record = staged[key] { return record.existence == .live ? record : nil }
+        guard let table = records.tables[key.collection] else { return nil }
+        return try check(table).holds(key.id.description) ? try records.visible(key) : nil
+    }
+
+    private func check(_ table: CollectionTable) throws -> RowCheck {
+        if let known = shown[table.collection.name] { return known }
+        let made = try RowCheck(records.db, "\(table.quotedName) WHERE local_id = ?", parameters: 1)
+        shown[table.collection.name] = made
+        return made
     }
 
     /// The base of a record that was not touched yet.
-    func base(_ key: RecordKey) throws -> LocalRecord? { hasBases ? try records.base(key) : nil }
+    func base(_ key: RecordKey) throws -> LocalRecord? {
+        try based.holds(key.collection, key.id.description) ? try records.base(key) : nil
+    }
 
     /// The same of its tombstone.
     func tombstone(_ key: RecordKey) throws -> (scope: ScopeID, seq: SequenceNumber)? {

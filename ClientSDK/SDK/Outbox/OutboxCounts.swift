@@ -15,11 +15,17 @@ struct OutboxCounts {
     }
 
     init(_ db: Database) throws {
-        let kept = try Meta.lastNumber.integer(db) ?? 0
-        let last = "SELECT max(n) FROM tidemark_outbox WHERE n < \(Withholding.firstPlace)"
-        number = max(kept, try db.first(last)?.optionalInteger(0) ?? 0)
-        written = try (Meta.lastWritten.integer(db) ?? 0) + number - kept
+        let row = try db.first(Self.readSQL)
+        let kept = try row?.optionalInteger(0) ?? 0
+        number = max(kept, try row?.optionalInteger(2) ?? 0)
+        written = (try row?.optionalInteger(1) ?? 0) + number - kept
     }
+
+    private static let readSQL = """
+        SELECT (SELECT value FROM tidemark_meta WHERE key = '\(Meta.lastNumber.rawValue)'),
+            (SELECT value FROM tidemark_meta WHERE key = '\(Meta.lastWritten.rawValue)'),
+            (SELECT max(n) FROM tidemark_outbox WHERE n < \(Withholding.firstPlace))
+        """
 
     /// Notes both, whatever the outbox has.
     func keep(_ db: Database) throws {

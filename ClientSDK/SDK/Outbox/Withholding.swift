@@ -43,7 +43,8 @@ struct Withholding {
     /// Where a transaction waits that is being written under the number and touches what is withheld; `nil` for one that
     /// may be sent.
     func place(of number: Int64, written: Int64, _ mutations: [Mutation]) throws -> Int64? {
-        guard try Meta.withholding.integer(db) == 1 else { return nil }
+        let isWithholding = "tidemark_meta WHERE key = '\(Meta.withholding.rawValue)' AND value = 1"
+        guard try RowCheck(db, isWithholding, parameters: 0).holds() else { return nil }
         guard try isBehind(number, mutations) else { return nil }
         let place = Self.firstPlace + written
         try OutboxTable(db: db).relink(mutations, from: number, to: place, isWithheld: true)

@@ -75,9 +75,7 @@ struct WriteDraft {
 
     /// Begins another part when this one has no room for the mutation.
     private mutating func cut(before mutation: Mutation, _ newID: () -> TransactionID) throws {
-        // As a transaction of its own: a little too much for each, so that all of them fit for certain.
-        let more = OutboxEntry.text(Transaction(id: UniqueID(high: 0, low: 0), mutations: [mutation], clientTime: time))
-            .utf8.count
+        let more = bytes(of: mutation)
         let isFull = mutations.count >= limits.mutationsMax || bytes + more > limits.transactionBytesMax
         if isFull, !mutations.isEmpty {
             let id = newID()
@@ -87,6 +85,20 @@ struct WriteDraft {
         }
         bytes += more
     }
+
+    /// As a transaction of its own: a little too much for each, so that all of them fit for certain.
+    private func bytes(of mutation: Mutation) -> Int {
+        // A record so small that as many as a transaction may have fit at once need not be written to know.
+        if case .create(let fields) = mutation.action {
+            let most = Self.envelopeBytes + 6 * mutation.key.collection.utf8.count + fields.canonicalBytesMax
+            if most <= limits.transactionBytesMax / max(1, limits.mutationsMax) { return most }
+        }
+        let alone = Transaction(id: UniqueID(high: 0, low: 0), mutations: [mutation], clientTime: time)
+        return OutboxEntry.text(alone).utf8.count
+    }
+
+    /// No less than a transaction takes besides the names and values of its mutation.
+    private static let envelopeBytes = 256
 
     /// Appends what was staged to the outbox: as one transaction, or as the parts that it was cut into.
     ///
@@ -133,7 +145,7 @@ struct WriteDraft {
     private func current(_ key: RecordKey) throws -> (record: LocalRecord, hasBase: Bool) {
         if let staged = rows.staged(key) { return (staged, true) }
         let base = try rows.base(key)
-        if let visible = try records.visible(key) { return (visible, base != nil) }
+        if let visible = try rows.visible(key) { return (visible, base != nil) }
         if let base {
             let collection = try database.table(key.collection).collection
             return (base.folding(try records.pending(key).mutations, in: collection), true)
@@ -164,7 +176,9 @@ struct WriteDraft {
     }
 
     private func checkSize(_ record: LocalRecord, _ collection: CollectionSchema) throws(Rejection) {
-        let size = record.fields.canonicalBytes.count
+        // Most records are so far from the limit that nothing need be written to know.
+        let isNear = record.fields.canonicalBytesMax > limits.recordBytesMax
+        let size = isNear ? record.fields.canonicalBytes.count : 0
         guard size <= limits.recordBytesMax else {
             throw Rejection(.tooLarge, "\(collection.name): \(size) bytes; the limit is \(limits.recordBytesMax)")
         }

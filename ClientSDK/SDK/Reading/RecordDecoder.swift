@@ -75,7 +75,7 @@ private struct RecordDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProt
         guard let value = try source.value(place(key)) else {
             throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "the field is not set"))
         }
-        return FieldDecoder(value: value, codingPath: [key])
+        return FieldDecoder(value: value, key: key)
     }
 
     /// A value as its own type by another name; a cast would look that up each time.

@@ -98,14 +98,14 @@ final class RecordSource {
         guard let value = try value(place) ?? absent[name.stringValue] else {
             throw DecodingError.keyNotFound(name, .init(codingPath: [], debugDescription: "the field is not set"))
         }
-        return try FieldDecoder(value: value, codingPath: [name]).decode(Value.self)
+        return try FieldDecoder(value: value, key: name).decode(Value.self)
     }
 
     /// The same, or `nil` when it is not set.
     @inline(never)
     func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value? {
         guard let value = try value(place), value != .null else { return nil }
-        return try FieldDecoder(value: value, codingPath: [FieldName(name(place))]).decode(Value.self)
+        return try FieldDecoder(value: value, key: FieldName(name(place))).decode(Value.self)
     }
 
     /// Everything that the record has.

@@ -12,10 +12,15 @@ struct FieldDecoder: Decoder {
     }
 
     let value: FieldValue
-    var codingPath: [any CodingKey] = []
+    /// Of what the value stands in.
+    var path: [any CodingKey] = []
+    /// Where it stands in that.
+    var key: (any CodingKey)?
     var source = Source.field
     /// Of a record, and not of what is nested in it.
     var absent: AbsentValues?
+    /// Put together when somebody asks, which is where something is wrong.
+    var codingPath: [any CodingKey] { key.map { path + [$0] } ?? path }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     static func decode<Value: Decodable>(
@@ -76,28 +81,53 @@ private struct FieldDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProto
 
     var allKeys: [Key] { fields.entries.compactMap { Key(stringValue: $0.name) } }
     func contains(_ key: Key) -> Bool { fields[key.stringValue] != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if fields[key.stringValue] == nil, let value = absent?[key.stringValue] {
-            return try FieldDecoder(value: value, codingPath: codingPath + [key]).decode(type)
-        }
-        return try decoder(key).decode(type)
+    func decodeNil(forKey key: Key) throws -> Bool { try value(key) == .null }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try member(type, key) }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        try memberIfPresent(type, key)
     }
+
+    // Text, which most properties are, needs no look for a conformance.
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String {
+        if case .string(let text)? = fields[key.stringValue] { text } else { try member(type, key) }
+    }
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        if case .string(let text)? = fields[key.stringValue] { text } else { try memberIfPresent(type, key) }
+    }
+
+    private func member<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value {
+        if let value = fields[key.stringValue] { return try decoder(value, key).decode(type) }
+        guard let value = absent?[key.stringValue] else { throw notSet(key) }
+        return try FieldDecoder(value: value, path: codingPath, key: key).decode(type)
+    }
+
+    private func memberIfPresent<Value: Decodable>(_ type: Value.Type, _ key: Key) throws -> Value? {
+        guard let value = fields[key.stringValue], value != .null else { return nil }
+        return try decoder(value, key).decode(type)
+    }
+
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }
+    ) throws -> KeyedDecodingContainer<Nested> { try decoder(value(key), key).container(keyedBy: type) }
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(key).unkeyedContainer()
+        try decoder(value(key), key).unkeyedContainer()
     }
-    func superDecoder() throws -> any Decoder { FieldDecoder(value: .object(fields), codingPath: codingPath) }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+    func superDecoder() throws -> any Decoder { FieldDecoder(value: .object(fields), path: codingPath) }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(value(key), key) }
 
-    private func decoder(_ key: Key) throws -> FieldDecoder {
-        guard let value = fields[key.stringValue] else {
-            throw DecodingError.keyNotFound(
-                key, .init(codingPath: codingPath, debugDescription: "the field is not set"))
-        }
-        return FieldDecoder(value: value, codingPath: codingPath + [key], source: source)
+    private func value(_ key: Key) throws -> FieldValue {
+        guard let value = fields[key.stringValue] else { throw notSet(key) }
+        return value
+    }
+
+    private func notSet(_ key: Key) -> DecodingError {
+        .keyNotFound(key, .init(codingPath: codingPath, debugDescription: "the field is not set"))
+    }
+
+    private func decoder(_ value: FieldValue, _ key: Key) -> FieldDecoder {
+        FieldDecoder(value: value, path: codingPath, key: key, source: source)
     }
 }
 
@@ -137,6 +167,6 @@ private struct FieldDecodingElements: UnkeyedDecodingContainer {
         guard currentIndex < elements.count else {
             throw DecodingError.dataCorrupted(.init(codingPath: codingPath, debugDescription: "the array ended"))
         }
-        return FieldDecoder(value: elements[currentIndex], codingPath: codingPath)
+        return FieldDecoder(value: elements[currentIndex], path: codingPath)
     }
 }

@@ -55,13 +55,16 @@ struct ModelCoding<Model: SyncModel> {
 extension CollectionSchema {
     /// Of what a model encodes, the fields that it sets, as they are stored.
     func fields(set encoded: Fields) -> Fields {
-        var fields = Fields()
+        var entries: [Fields.Entry] = []
+        entries.reserveCapacity(encoded.entries.count)
         for entry in encoded.entries where entry.value != .null {
             let name = fieldName(entry.name)
-            if field(name) == nil, EnvelopeColumn(rawValue: name) != nil { continue }
-            fields[name] = field(name)?.type.canonical(entry.value) ?? entry.value
+            let field = field(name)
+            if field == nil, EnvelopeColumn(rawValue: name) != nil { continue }
+            entries.append(Fields.Entry(name: name, value: field?.type.canonical(entry.value) ?? entry.value))
         }
-        return fields
+        // In order already, but for a key; a model that has the key under its own name as well says it twice.
+        return Fields(unsorted: entries) ?? entries.reduce(into: Fields()) { $0[$1.name] = $1.value }
     }
 }
 

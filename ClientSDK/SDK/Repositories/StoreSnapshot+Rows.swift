@@ -39,7 +39,7 @@ extension StoreSnapshot {
         try rows(sql, arguments).map { row in
             do {
                 if type is any FieldConvertible.Type, row.entries.count == 1, let only = row.entries.first {
-                    return try FieldDecoder(value: only.value, codingPath: [FieldName(only.name)], source: .column)
+                    return try FieldDecoder(value: only.value, key: FieldName(only.name), source: .column)
                         .decode(type)
                 }
                 return try FieldDecoder(value: .object(row), source: .row).decode(type)

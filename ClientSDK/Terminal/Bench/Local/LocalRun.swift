@@ -233,11 +233,11 @@ struct LocalRun {
         table.add("thousand_inserts", "1000 messages in batches", Double(thousand) / 1_000_000, .below(2_000, "S2.6"))
     }
 
-    /// In transactions of as many mutations as one may have.
+    /// In writes of a hundred, which the store cuts into as many transactions as the server wants.
     private func createBatch(_ store: SyncStore, _ ground: LocalGround, _ count: Int) async throws {
-        for start in stride(from: 0, to: count, by: 50) {
-            try await store.write { batch in
-                for _ in start..<min(start + 50, count) { batch.create(message(ground)) }
+        for start in stride(from: 0, to: count, by: 100) {
+            try await store.write(.inParts) { batch in
+                for _ in start..<min(start + 100, count) { batch.create(message(ground)) }
             }
         }
     }
