@@ -44,9 +44,9 @@ start_postgres steps
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 expect() { [[ $2 == "$3" ]] || refuse "$1: $2 instead of $3"; }
 
-# The two stores: `copy FROM TO`, what is counted in `rows`, and the calls by which a migration leaves something.
+# The calls by which a migration leaves something; and of each store how a database is named, copied, left alone by all, and counted.
+declare -A calls=([postgres]="sendto" [embedded]="pwrite64,fdatasync,fsync,ftruncate")
 postgres_uri() { echo "postgres://tidemark@/$1?host=$postgres_folder&port=$POSTGRES_PORT"; }
-postgres_calls=sendto
 postgres_copy() {
     # What a killed process had begun goes on for as long as its statement takes.
     until [[ $(run_sql --dbname steps -c "SELECT count(*) FROM pg_stat_activity WHERE datname IN ('$1', '$2')") == 0 ]]; do sleep 0.02; done
@@ -55,10 +55,9 @@ postgres_copy() {
 postgres_rest() { until [[ $(run_sql --dbname steps -c "SELECT count(*) FROM pg_stat_activity WHERE datname = '$1'") == 0 ]]; do sleep 0.02; done; }
 postgres_rows() {
     run_sql --dbname "$1" -c "SELECT (SELECT count(*) FROM sync_record), (SELECT count(*) FROM sync_batch), (SELECT count(*) FROM sync_client),
-        (SELECT md5(string_agg(md5(r.local_id::text || r.seq), '' ORDER BY r.local_id)) FROM sync_record AS r)"
+        (SELECT md5(string_agg(concat_ws(' ', id, seq, deleted, body), ',' ORDER BY id)) FROM sync_record)"
 }
 embedded_uri() { echo "$work/$1.sqlite"; }
-embedded_calls=pwrite64,fdatasync,fsync,ftruncate
 embedded_copy() {
     rm -f "$work/$2.sqlite"*
     local suffix
@@ -70,57 +69,78 @@ embedded_rest() { :; }
 embedded_rows() {
     expect "the file" "$(sqlite3 "$work/$1.sqlite" 'PRAGMA integrity_check')" ok >&2
     sqlite3 "$work/$1.sqlite" "SELECT (SELECT count(*) FROM sync_record), (SELECT count(*) FROM sync_batch), (SELECT count(*) FROM sync_client),
-        (SELECT group_concat(line) FROM (SELECT local_id || seq AS line FROM sync_record ORDER BY local_id))"
+        (SELECT group_concat(line) FROM (SELECT id || ' ' || seq || deleted || coalesce(body, '') AS line FROM sync_record ORDER BY id))"
 }
 
-# next_step STORE DATABASE: the step that a migration would make first; empty when the tables are up to date.
-next_step() { "$tidemark" migrate --plan --database "$("$1_uri" "$2")" | grep -m 1 '^[0-9]' || true; }
+migrate() { "$tidemark" migrate --database "$("$1_uri" "$2")"; }
+
+# next_step STORE DATABASE: the step that a migration would make first, which is not the first of the plan; empty when there is none.
+next_step() {
+    "$tidemark" migrate --plan --database "$("$1_uri" "$2")" | grep '^[0-9]' | grep --line-regexp --file - "$work/order" | head -n 1 || true
+}
 
 # killed_at STORE DATABASE N: runs a migration that is killed at its N-th call; false when it came to its end before.
 killed_at() {
-    local calls="$1_calls" status=0
-    strace -f -qq -o "$work/calls" -e "trace=${!calls}" -e "inject=${!calls}:signal=KILL:when=$3" \
-        "$tidemark" migrate --database "$("$1_uri" "$2")" >"$work/migrate.log" 2>&1 || status=$?
+    # In a shell of its own, which says to nobody that it was killed.
+    if (
+        strace -f -qq -o "$work/calls" -e "trace=${calls[$1]}" -e "inject=${calls[$1]}:signal=KILL:when=$3" \
+            "$tidemark" migrate --database "$("$1_uri" "$2")" >"$work/migrate.log" 2>&1
+        exit
+    ) 2>/dev/null; then
+        return 1
+    fi
     "$1_rest" "$2"
-    [[ $status -ne 0 ]]
+}
+
+# end_after STORE STEP: goes on with `before` until the step is made, and the one behind it is not.
+end_after() {
+    local following tries=0 line process
+    following=$(grep --line-regexp --after-context 1 "$2" "$work/order" | sed -n 2p)
+    until [[ $(next_step "$1" killed) == "$following" ]]; do
+        ((tries++ < 200)) || refuse "no kill came between '$2' and '$following'"
+        "$1_copy" before killed
+        mkfifo "$work/said"
+        "$tidemark" migrate --database "$("$1_uri" killed)" >"$work/said" 2>&1 &
+        process=$!
+        while read -r line; do
+            if [[ $line == "$2: done" ]]; then kill -9 "$process" 2>/dev/null || true; fi
+        done <"$work/said"
+        wait "$process" 2>/dev/null || true
+        rm "$work/said"
+        "$1_rest" killed
+    done
+    "$1_copy" killed before
 }
 
 # sweep STORE: all steps, beginning with the database `landed`.
 sweep() {
-    local store=$1 step at inside first=1 all=0 steps=0
-    "${store}_copy" landed before
-    local rows
+    local store=$1 step rows at inside last steps=0
     rows=$("${store}_rows" landed)
+    "${store}_copy" landed killed
+    migrate "$store" killed >"$work/migrate.log"
+    sed -n 's/: done$//p' "$work/migrate.log" >"$work/order"
+    "${store}_copy" landed before
     while step=$(next_step "$store" before) && [[ -n $step ]]; do
-        at=$first inside=0
-        local last=0
+        at=1 inside=0 last=0
         while ((inside < kills)); do
             "${store}_copy" before killed
             if killed_at "$store" killed "$at" && [[ $(next_step "$store" killed) == "$step" ]]; then
-                inside=$((inside + 1)) last=$at at=$((at + 1))
+                inside=$((inside + 1)) last=$((at > last ? at : last)) at=$((at + 1))
+                migrate "$store" killed >"$work/migrate.log" 2>&1 \
+                    || { cat "$work/migrate.log"; refuse "'$step' could not go on after a kill"; }
+                expect "rows after '$step' was killed at call $((at - 1))" "$("${store}_rows" killed)" "$rows"
             else
-                # Beyond the step: what is left of it begins the next one.
-                ((last > 0)) || { cat "$work/migrate.log"; refuse "'$step' was over before its first call"; }
-                "${store}_copy" killed after
-                at=$first
-                continue
+                # Beyond the step.
+                ((last > 0)) || { cat "$work/migrate.log"; refuse "'$step' was over before the first call"; }
+                at=1
             fi
-            "$tidemark" migrate --database "$("${store}_uri" killed)" >"$work/migrate.log" 2>&1 \
-                || { cat "$work/migrate.log"; refuse "'$step' could not go on after a kill"; }
-            expect "rows after '$step' was killed at call $((at - 1))" "$("${store}_rows" killed)" "$rows"
         done
-        say "  $store: $step: $inside kills at up to $last calls"
-        all=$((all + inside)) steps=$((steps + 1))
-        # On to the next step, from a kill right behind this one.
-        "${store}_copy" before killed
-        at=$last
-        while killed_at "$store" killed "$at" && [[ $(next_step "$store" killed) == "$step" ]]; do
-            at=$((at + 1))
-            "${store}_copy" before killed
-        done
-        "${store}_copy" killed before
+        say "  $store: $step: $inside kills, at $last calls of the run"
+        steps=$((steps + 1))
+        end_after "$store" "$step"
     done
-    say "$store: $all kills inside $steps steps, nothing lost, nothing half made"
+    [[ $steps == $(wc -l <"$work/order") ]] || refuse "$steps steps of $(wc -l <"$work/order") were met"
+    say "$store: $((steps * kills)) kills inside $steps steps; nothing lost, nothing half made"
 }
 
 run_sql --dbname steps -c 'CREATE DATABASE landed' >/dev/null
