@@ -14,6 +14,12 @@ extension LocalDatabase {
     /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written. Or with
     ///   `unconfirmed`, and then it is.
     func change<Result>(isConfirmed: Bool = true, _ body: (Database) throws -> Result) throws -> Result {
+        writesUnderWay.add(1, ordering: .relaxed)
+        defer { writesUnderWay.subtract(1, ordering: .relaxed) }
+        return try changeHere(isConfirmed, body)
+    }
+
+    private func changeHere<Result>(_ isConfirmed: Bool, _ body: (Database) throws -> Result) throws -> Result {
         do {
             do {
                 return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
@@ -38,10 +44,17 @@ extension LocalDatabase {
         }
     }
 
-    /// Off the cooperative threads.
-    func change<Result: Sendable>(
+    /// The same from a task. While nobody else writes it is done where it is asked for, which spares two changes of thread: so
+    /// one task at most stands still for a disk. Whoever comes meanwhile waits for the database's own thread.
+    @concurrent func change<Result: Sendable>(
         isConfirmed: Bool = true, _ body: @escaping @Sendable (Database) throws -> Result
     ) async throws -> Result {
+        let others = writesUnderWay.add(1, ordering: .relaxed).oldValue
+        defer { writesUnderWay.subtract(1, ordering: .relaxed) }
+        guard others > 0 else {
+            try Task.checkCancellation()
+            return try changeHere(isConfirmed, body)
+        }
         do {
             do {
                 return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }

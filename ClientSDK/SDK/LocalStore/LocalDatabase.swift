@@ -32,6 +32,8 @@ package final class LocalDatabase: Sendable {
     let lock: FileLock?
     /// Commits that the disk has confirmed, as the checkpointer counts them.
     let confirmedCommits = Atomic(0)
+    /// Writes that are being made or wait for their turn.
+    let writesUnderWay = Atomic(0)
     /// See ``cutLog()``.
     let logHoldsWithdrawn = Atomic(false)
     let memo = TransactionMemo()

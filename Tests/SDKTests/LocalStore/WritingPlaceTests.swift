@@ -1,0 +1,58 @@
+import Dispatch
+import Foundation
+import Testing
+import TidemarkModel
+
+@testable import Tidemark
+
+@Suite struct WritingPlaceTests {
+    @concurrent private func threads(_ database: LocalDatabase) async throws -> (caller: pthread_t, writer: pthread_t) {
+        let caller = pthread_self()
+        return (caller, try await database.change { _ in pthread_self() })
+    }
+
+    @Test func `a task that writes alone does so where it is`() async throws {
+        let bench = try Bench()
+        for _ in 0..<3 {
+            let (caller, writer) = try await threads(bench.database)
+            #expect(caller == writer)
+        }
+    }
+
+    @Test func `tasks that come while somebody writes hold no thread`() async throws {
+        let database = try Bench().database
+        let release = DispatchSemaphore(value: 0)
+        await withCheckedContinuation { (isWriting: CheckedContinuation<Void, Never>) in
+            Thread.detachNewThread {
+                do {
+                    try database.change { _ in
+                        isWriting.resume()
+                        release.wait()
+                    }
+                } catch { Issue.record(error) }
+            }
+        }
+        // Far more than there are threads for tasks: were each to wait on one, nobody would be left to release them.
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<256 {
+                group.addTask { try await database.change { db in try Meta.compared.set(Int64(number), db) } }
+            }
+            group.addTask { @concurrent in
+                while database.writesUnderWay.load(ordering: .relaxed) < 257 { await Task.yield() }
+                release.signal()
+            }
+            try await group.waitForAll()
+        }
+        #expect(database.writesUnderWay.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func `a task that was cancelled writes nothing`() async throws {
+        let database = try Bench().database
+        let writing = Task { @concurrent in
+            withUnsafeCurrentTask { $0?.cancel() }
+            try await database.change { db in try Meta.compared.set(7, db) }
+        }
+        await #expect(throws: CancellationError.self) { try await writing.value }
+        #expect(try database.writer.read { db in try Meta.compared.integer(db) } != 7)
+    }
+}
