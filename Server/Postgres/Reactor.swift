@@ -73,3 +73,132 @@ final class Reactor: Sendable {
         }
     }
 }
+
+/// What the reactor tells its owner, on the reactor's thread.
+struct ReactorEvents: Sendable {
+    let linkReady: @Sendable (LinkID) -> Void
+    /// `wasAsked`: given up on our own request, so it says nothing about the server.
+    let linkLost: @Sendable (_ link: LinkID, _ error: PostgresError, _ lifetime: Duration, _ wasAsked: Bool) -> Void
+    /// Some times a second, for deadlines.
+    let tick: @Sendable (ContinuousClock.Instant) -> Void
+}
+
+/// The reactor's thread: drives every connection of the pool and never blocks but for events.
+struct ReactorLoop: ~Copyable {
+    /// How late a deadline may be noticed.
+    private static let tickMilliseconds: CInt = 100
+    private static let wakeToken = UInt64.max
+
+    private let reactor: Reactor
+    private let events: ReactorEvents
+    private var poller: Poller
+    private var links: [LinkID: Pipeline] = [:]
+    private var linksMade: UInt64 = 0
+    private var isStopping = false
+
+    init(_ reactor: Reactor, _ events: ReactorEvents) throws(PostgresError) {
+        let poller = try Poller()
+        guard poller.add(reactor.signal.descriptor, token: Self.wakeToken) else {
+            throw .unavailable("the system refuses to watch the reactor's wake-up")
+        }
+        self.reactor = reactor
+        self.events = events
+        self.poller = poller
+    }
+
+    /// Runs until the stop command, then gives up every connection.
+    mutating func run() {
+        var nextTick = ContinuousClock.now
+        var ready: [UInt64] = []
+        while !isStopping {
+            ready.removeAll(keepingCapacity: true)
+            poller.wait(atMost: Self.tickMilliseconds) { ready.append($0) }
+            for token in ready {
+                if token == Self.wakeToken { obeyCommands() } else { advance(LinkID(value: token)) }
+            }
+            let now = ContinuousClock.now
+            if now >= nextTick {
+                expire(now)
+                events.tick(now)
+                nextTick = now + .milliseconds(Int(Self.tickMilliseconds))
+            }
+        }
+        for link in Array(links.keys) {
+            lose(link, .connectionLost("the pool was shut down"), wasAsked: true)
+        }
+        for case .submit(let roundTrip) in reactor.close() {
+            roundTrip.settle(.failure(PostgresError.closed), .unusable)
+        }
+    }
+
+    private mutating func obeyCommands() {
+        reactor.signal.drain()
+        for command in reactor.takeCommands() {
+            switch command {
+            case .adopt(let connection): adopt(connection)
+            case .submit(let roundTrip): submit(roundTrip)
+            case .drop(let link): lose(link, .connectionLost("given up by the client"), wasAsked: true)
+            case .stop: isStopping = true
+            }
+        }
+    }
+}
+
+extension ReactorLoop {
+    private mutating func adopt(_ connection: LibpqConnection) {
+        linksMade += 1
+        let link = LinkID(value: linksMade)
+        guard let socket = connection.socket, let pipeline = Pipeline(connection, made: .now),
+            poller.add(socket, token: link.value)
+        else {
+            events.linkLost(link, .unavailable("the new connection cannot be driven"), .zero, false)
+            return
+        }
+        links[link] = pipeline
+        events.linkReady(link)
+    }
+
+    private mutating func submit(_ roundTrip: RoundTrip) {
+        guard let pipeline = links[roundTrip.link] else {
+            let error = PostgresError.unavailable("the connection was lost before sending")
+            roundTrip.settle(.failure(error), .unusable)
+            return
+        }
+        continueDriving(roundTrip.link, pipeline) { $0.submit(roundTrip) }
+    }
+
+    /// A token of a connection that was lost earlier in the same round of events finds nothing.
+    private mutating func advance(_ link: LinkID) {
+        guard let pipeline = links[link] else { return }
+        continueDriving(link, pipeline) { $0.advance() }
+    }
+
+    private mutating func continueDriving(_ link: LinkID, _ pipeline: Pipeline, _ step: (Pipeline) -> Bool) {
+        let watchedWriting = pipeline.wantsWriting
+        guard step(pipeline) else {
+            lose(link, .connectionLost(pipeline.connection.failureReason), wasAsked: false)
+            return
+        }
+        guard pipeline.wantsWriting != watchedWriting, let socket = pipeline.connection.socket else { return }
+        if !poller.setWatchesWriting(pipeline.wantsWriting, socket, token: link.value) {
+            lose(link, .connectionLost("the system no longer watches the socket"), wasAsked: false)
+        }
+    }
+
+    private mutating func expire(_ now: ContinuousClock.Instant) {
+        let late = links.filter { _, pipeline in pipeline.deadline.map { $0 <= now } ?? false }
+        for link in late.keys {
+            lose(link, .connectionLost("an earlier request got no answer in time"), first: .timeout, wasAsked: false)
+        }
+    }
+
+    private mutating func lose(
+        _ link: LinkID, _ error: PostgresError, first: PostgresError? = nil, wasAsked: Bool
+    ) {
+        guard let pipeline = links.removeValue(forKey: link) else { return }
+        // After some failures libpq has closed the socket itself, which also ends the watch.
+        if let socket = pipeline.connection.socket { poller.remove(socket) }
+        pipeline.abandon(error, first: first ?? error)
+        events.linkLost(link, error, ContinuousClock.now - pipeline.made, wasAsked)
+    }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+import TidemarkModel
 import TidemarkPostgres
 
 /// How transactions begin and end. Settings hold for one transaction, so that a pooler between changes nothing.
@@ -66,5 +68,48 @@ extension Duration {
     var milliseconds: Int64 {
         let (seconds, attoseconds) = components
         return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension Parameters {
+    /// Begins with the workspace, as every statement does.
+    init(_ workspace: WorkspaceID) {
+        self.init()
+        add(text: workspace.text)
+    }
+
+    mutating func add(_ id: UniqueID) { add(uuid: id.high, lo: id.low) }
+
+    mutating func add(_ ids: [UniqueID]) { addUUIDArray(ids.map { ($0.high, $0.low) }) }
+
+    mutating func add(_ texts: [String]) { addTextArray(texts) }
+
+    mutating func add(_ numbers: [Int64]) { addInt64Array(numbers) }
+}
+
+extension Statement {
+    /// A statement of which the workspace is the first parameter.
+    init(_ prepared: PreparedStatement, _ workspace: WorkspaceID, _ add: (inout Parameters) -> Void = { _ in }) {
+        var parameters = Parameters(workspace)
+        add(&parameters)
+        self.init(prepared, parameters)
+    }
+}
+
+/// The connection on which each workspace's latest step from memory went out, while it is held: the next step travels
+/// behind it.
+final class SteppingConnections: Sendable {
+    private let latest = Mutex<[WorkspaceID: PostgresConnection]>([:])
+
+    subscript(workspace: WorkspaceID) -> PostgresConnection? {
+        get { latest.withLock { $0[workspace] } }
+        set { latest.withLock { $0[workspace] = newValue } }
+    }
+
+    /// Forgets a connection that everybody gave back.
+    func tidy(_ workspace: WorkspaceID) {
+        latest.withLock { latest in
+            if latest[workspace]?.hasEnded == true { latest[workspace] = nil }
+        }
     }
 }

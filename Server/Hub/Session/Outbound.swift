@@ -1,6 +1,6 @@
 import DequeModule
 import TidemarkModel
-import TidemarkWire
+package import TidemarkWire
 
 /// What a session may still give to its socket: one budget over changes, pages, history, errors and ephemeral messages
 /// . What does not fit stays where it is, in the ring, in the store or in the session's few answers.
@@ -93,4 +93,18 @@ struct HeldAnswer: Sendable {
     /// The head of the snapshot that it was read in.
     var at: SequenceNumber
     var bytes: [UInt8]
+}
+
+/// The bytes of one outbound message, shared by every connection that gets them.
+///
+/// A reference type so that the edge can recognise the same frame and turn it into socket bytes once.
+package final class Frame: Sendable {
+    package let bytes: [UInt8]
+    /// It tells of something that was not done.
+    package let refusal: ErrorCode?
+
+    package init(_ bytes: [UInt8], refusal: ErrorCode? = nil) {
+        self.bytes = bytes
+        self.refusal = refusal
+    }
 }

@@ -35,15 +35,6 @@ enum MapMerge {
     }
 }
 
-extension FieldSchema {
-    /// The value in its canonical form under the field's type and rule, or `nil` if it does not fit.
-    package func canonical(_ value: FieldValue) -> FieldValue? {
-        let canonical = type.canonical(value)
-        guard merge == .keys, case .object(let map)? = canonical else { return canonical }
-        return .object(MapMerge.canonical(map))
-    }
-}
-
 extension FieldPatch {
     /// What the patch is about in a field's value: the keys that it names, or all of it.
     package func part(of value: FieldValue?) -> FieldValue? {

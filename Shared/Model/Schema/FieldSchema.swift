@@ -141,3 +141,12 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
     /// Only a service principal writes it.
     case server
 }
+
+extension FieldSchema {
+    /// The value in its canonical form under the field's type and rule, or `nil` if it does not fit.
+    package func canonical(_ value: FieldValue) -> FieldValue? {
+        let canonical = type.canonical(value)
+        guard merge == .keys, case .object(let map)? = canonical else { return canonical }
+        return .object(MapMerge.canonical(map))
+    }
+}

@@ -57,3 +57,110 @@ package enum ClientMessage: Hashable, Sendable {
         }
     }
 }
+
+/// Shared steps of decoding one message.
+enum MessageReader {
+    /// The value of the message's `t`. Where it stands first, as it should, nothing behind it is looked at yet.
+    static func kind(of bytes: [UInt8]) throws(WireError) -> String {
+        do {
+            return try JSONReader.peek(bytes) { reader in
+                if let kind = try reader.firstMember("t") { return kind }
+                var kind: String?
+                try reader.object { reader, key in
+                    if key == "t" { kind = try reader.string() } else { try reader.skip() }
+                }
+                guard let kind else { throw WireError("\"t\" is missing") }
+                return kind
+            }
+        } catch let error as WireError {
+            throw error
+        } catch {
+            throw WireError("not a JSON object: \(error)")
+        }
+    }
+
+    /// Checks the structure of a message without members that matter.
+    static func skip(_ bytes: [UInt8]) throws(WireError) {
+        do {
+            try JSONReader.read(bytes) { try $0.skip() }
+        } catch {
+            throw WireError("not a JSON object: \(error)")
+        }
+    }
+
+    /// Reads the members of the message's one object; unknown ones are for `member` to skip.
+    static func members(
+        of bytes: [UInt8], _ message: StaticString, _ member: (inout JSONReader, String) throws -> Void
+    ) throws(WireError) {
+        do {
+            try JSONReader.read(bytes) { try $0.object(member) }
+        } catch let error as WireError {
+            throw WireError("\(message): \(error)")
+        } catch {
+            throw WireError("\(message): \(error)")
+        }
+    }
+
+    static func id(_ reader: inout JSONReader) throws -> UniqueID {
+        if let id = reader.takePlainID() { return id }
+        // Escapes are allowed in it, as in any string.
+        guard let id = UniqueID(try reader.string()) else { throw reader.failure("not a UUID") }
+        return id
+    }
+
+    static func name<Name: NameID>(_ reader: inout JSONReader, _ type: Name.Type) throws -> Name {
+        guard let name = Name(checking: try reader.string()) else {
+            throw reader.failure("not a name of 1 to 128 bytes without control characters")
+        }
+        return name
+    }
+
+    /// A whole number from 0 to 2^53 - 1.
+    static func count(_ reader: inout JSONReader) throws -> Int64 {
+        let number = try reader.integer()
+        guard (0..<9_007_199_254_740_992).contains(number) else { throw reader.failure("out of range") }
+        return number
+    }
+
+    /// The elements of a short fixed array, each read by its own closure; more or fewer are an error.
+    static func tuple(_ reader: inout JSONReader, _ elements: [(inout JSONReader) throws -> Void]) throws {
+        var index = 0
+        try reader.array { reader in
+            guard index < elements.count else { throw reader.failure("too many elements") }
+            try elements[index](&reader)
+            index += 1
+        }
+        guard index == elements.count else { throw reader.failure("too few elements") }
+    }
+
+    /// `[[scope, since], …]`.
+    static func heldScopes(_ reader: inout JSONReader) throws -> [HeldScope] {
+        var held: [HeldScope] = []
+        try reader.array { reader in
+            var scope: ScopeID?
+            var since: Int64 = 0
+            try tuple(&reader, [{ scope = try name(&$0, ScopeID.self) }, { since = try count(&$0) }])
+            if let scope { held.append(HeldScope(scope: scope, since: since)) }
+        }
+        return held
+    }
+}
+
+/// A scope with the grant under which a client holds it.
+package struct HeldScope: Hashable, Sendable {
+    package var scope: ScopeID
+    package var since: SequenceNumber
+
+    package init(scope: ScopeID, since: SequenceNumber) {
+        self.scope = scope
+        self.since = since
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.byte(UInt8(ascii: "["))
+        writer.string(scope.text)
+        writer.byte(UInt8(ascii: ","))
+        writer.integer(since)
+        writer.byte(UInt8(ascii: "]"))
+    }
+}
