@@ -1,5 +1,7 @@
 import Dispatch
 import Foundation
+import GRDB
+import Synchronization
 import Testing
 import TidemarkModel
 
@@ -53,6 +55,6 @@ import TidemarkModel
             try await database.change { db in try Meta.compared.set(7, db) }
         }
         await #expect(throws: CancellationError.self) { try await writing.value }
-        #expect(try database.writer.read { db in try Meta.compared.integer(db) } != 7)
+        #expect(try await database.writer.read { db in try Meta.compared.integer(db) } != 7)
     }
 }
