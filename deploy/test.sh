@@ -73,6 +73,8 @@ run_all_tests() {
     run_tests --skip '^SDKTests\.' --skip "$client" --skip '^SimulationTests\.' --skip '^EndToEndTests\.'
     say "testing end to end, with real processes"
     run_tests --filter '^EndToEndTests\.'
+    say "the client's times and sizes, within ten times what an optimised build keeps"
+    swift run --skip-build tide bench local --messages 20000 --conversations 300 --rounds 20 --strict --slack 10
     say "simulating (ROUNDS=$ROUNDS)"
     run_tests --filter '^SimulationTests\.'
 }

@@ -55,7 +55,7 @@ import TidemarkModel
         ["tide bench fanout", "--subscribers", "--writers", "--rate", "--seconds", "--bytes", "--server", "--json"],
         ["tide bench catchup", "--records", "--clients", "--bytes", "--server", "--json"],
         ["tide bench idle", "--connections", "--server-process", "--json"],
-        ["tide bench local", "--messages", "--conversations", "--rounds", "--strict", "--json"],
+        ["tide bench local", "--messages", "--conversations", "--rounds", "--strict", "--slack", "--json"],
         ["tide bench sdk", "--writes", "--records", "--bytes", "--json"],
     ]
 

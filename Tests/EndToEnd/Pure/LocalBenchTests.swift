@@ -16,6 +16,21 @@ import Testing
         #expect(table.json.contains(#""a_raw":2"#) && !table.json.contains("c_raw"))
     }
 
+    @Test func `with slack a limit is missed only at so many times of it`() {
+        var table = LimitTable("local", unit: "figure")
+        table.add("a", "a", 7.9, .below(4, "S1"))
+        table.add("b", "b", 3.1, raw: 2, .timesRaw(1.5))
+        table.add("c", "c", 1, .atLeast(2, "S2"))
+        #expect(table.missed == ["a", "b", "c"])
+        table.slack = 2
+        #expect(table.missed.isEmpty)
+        #expect(table.text.contains("2 times are kept"))
+        table.add("d", "d", 8, .below(4, "S1"))
+        table.add("e", "e", 6.1, raw: 2, .timesRaw(1.5))
+        table.add("f", "f", 0.9, .atLeast(2, "S2"))
+        #expect(table.missed == ["d", "e", "f"])
+    }
+
     @Test func `a small run gives each figure, from a file that is as it should be`() async throws {
         let table = try await LocalRun(messages: 60, conversations: 3, rounds: 2).run()
         for key in ["open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99"] {

@@ -23,6 +23,8 @@ struct LimitTable {
     private let bench: String
     private let unit: String
     private var rows: [Row] = []
+    /// A limit is missed at so many times of it; at least 1.
+    var slack = 1.0
 
     /// - Parameter unit: heads the labels.
     init(_ bench: String, unit: String) {
@@ -41,7 +43,7 @@ struct LimitTable {
     }
 
     /// Labels of the figures that miss a limit.
-    var missed: [String] { rows.filter { row in row.limits.contains { !Self.isKept($0, row) } }.map(\.label) }
+    var missed: [String] { rows.filter { row in row.limits.contains { !isKept($0, row) } }.map(\.label) }
 
     var json: String {
         var fields: Fields = ["bench": .string(bench)]
@@ -53,12 +55,13 @@ struct LimitTable {
     }
 
     var text: String {
-        let head = [unit, "SDK", "SQLite", "ratio", "limit", ""]
+        let limit = slack == 1 ? "limit" : "limit, of which \(Self.short(slack)) times are kept"
+        let head = [unit, "SDK", "SQLite", "ratio", limit, ""]
         let cells =
             [head]
             + rows.map { row in
                 let ratio = row.raw.map { $0 > 0 ? "\(Self.rounded(row.value / $0)) x" : "-" } ?? ""
-                let isKept = row.limits.allSatisfy { Self.isKept($0, row) }
+                let isKept = row.limits.allSatisfy { isKept($0, row) }
                 return [
                     row.label, "\(Self.rounded(row.value))", row.raw.map { "\(Self.rounded($0))" } ?? "", ratio,
                     row.limits.map(Self.text).joined(separator: ", "),
@@ -77,11 +80,11 @@ struct LimitTable {
         if wantsJSON { print(json) }
     }
 
-    private static func isKept(_ limit: Limit, _ row: Row) -> Bool {
+    private func isKept(_ limit: Limit, _ row: Row) -> Bool {
         switch limit {
-        case .below(let most, _): row.value < most
-        case .atLeast(let least, _): row.value >= least
-        case .timesRaw(let factor): row.raw.map { row.value <= $0 * factor } ?? false
+        case .below(let most, _): row.value < most * slack
+        case .atLeast(let least, _): row.value * slack >= least
+        case .timesRaw(let factor): row.raw.map { row.value <= $0 * factor * slack } ?? false
         }
     }
 
