@@ -44,10 +44,10 @@ lint() {
     fi
 }
 
-# Without the index that editors read. The build's exit code is the answer: its last line does not tell that a target imports what it must not.
+# The build's exit code is the answer: its last line does not tell that a target imports what it must not.
 build() {
     say "building everything, the debug 'tidemark' that the end-to-end tests start included"
-    swift build --build-tests --disable-index-store --explicit-target-dependency-import-check error
+    swift build --build-tests --explicit-target-dependency-import-check error
 }
 
 # Keeps the output, because a run that matched no test ends well and proves nothing, and because what failed among a
