@@ -61,7 +61,7 @@ struct LimitTable {
             [head]
             + rows.map { row in
                 let ratio = row.raw.map { $0 > 0 ? "\(Self.rounded(row.value / $0)) x" : "-" } ?? ""
-                let isKept = row.limits.allSatisfy { isKept($0, row) }
+                let isKept = row.limits.allSatisfy { self.isKept($0, row) }
                 return [
                     row.label, "\(Self.rounded(row.value))", row.raw.map { "\(Self.rounded($0))" } ?? "", ratio,
                     row.limits.map(Self.text).joined(separator: ", "),
