@@ -115,7 +115,8 @@ run_sql --dbname generations -c 'CREATE DATABASE killed TEMPLATE template_landed
 killed() { run_sql --dbname killed -c "$1"; }
 before=0
 for ((round = 0; round < kills; round++)); do
-    [[ $(killed "SELECT count(*) FROM sync_step WHERE step = '8 clients from before' AND ended IS NOT NULL") == 0 ]] || break
+    [[ $(killed "SELECT to_regclass('sync_step') IS NULL") == t \
+        || $(killed "SELECT count(*) FROM sync_step WHERE step = '8 clients from before' AND ended IS NOT NULL") == 0 ]] || break
     kill_inside "$(uri killed)" "8 clients from before"
     rows=$(killed "SELECT coalesce(max(rows), 0) FROM sync_step WHERE step = '8 clients from before'")
     (( rows >= before )) || refuse "the backfill went back from $before to $rows rows"

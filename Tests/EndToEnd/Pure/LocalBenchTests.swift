@@ -24,7 +24,7 @@ import Testing
         #expect(table.missed == ["a", "b", "c"])
         table.slack = 2
         #expect(table.missed.isEmpty)
-        #expect(table.text.contains("2 times are kept"))
+        #expect(table.text.contains("limit (x 2)"))
         table.add("d", "d", 8, .below(4, "S1"))
         table.add("e", "e", 6.1, raw: 2, .timesRaw(1.5))
         table.add("f", "f", 0.9, .atLeast(2, "S2"))

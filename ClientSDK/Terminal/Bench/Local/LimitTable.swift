@@ -55,7 +55,7 @@ struct LimitTable {
     }
 
     var text: String {
-        let limit = slack == 1 ? "limit" : "limit, of which \(Self.short(slack)) times are kept"
+        let limit = slack == 1 ? "limit" : "limit (x \(Self.short(slack)))"
         let head = [unit, "SDK", "SQLite", "ratio", limit, ""]
         let cells =
             [head]
