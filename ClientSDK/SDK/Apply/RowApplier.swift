@@ -18,7 +18,8 @@ struct RowApplier {
     init(_ records: RecordTable, deletionsKept: Int) throws {
         self.records = records
         deletions = DeletionLog(db: records.db, keptMax: deletionsKept)
-        hasBases = try records.db.exists("SELECT 1 FROM tidemark_base LIMIT 1")
+        hasBases = try records.db.exists(
+            "SELECT 1 FROM tidemark_base UNION ALL SELECT 1 FROM tidemark_outbox_record LIMIT 1")
         hasTombstones = try records.db.exists("SELECT 1 FROM tidemark_tombstone LIMIT 1")
         hasConflicts = try !ConflictTable(db: records.db).isEmpty()
     }

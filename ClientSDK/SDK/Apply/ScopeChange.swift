@@ -93,9 +93,9 @@ struct ScopeChange {
     private func uncover(_ scope: ScopeID, rebase: inout Rebase) throws {
         let sql = """
             SELECT r.collection, r.local_id, r.scope
-            FROM tidemark_base AS b
-            JOIN tidemark_outbox_record AS r ON r.collection = b.collection AND r.local_id = b.local_id
-            WHERE b.scope = ?
+            FROM tidemark_outbox_record AS r
+            LEFT JOIN tidemark_base AS b ON b.collection = r.collection AND b.local_id = r.local_id
+            WHERE coalesce(b.scope, r.scope) = ?
             ORDER BY r.n DESC
             """
         for row in try records.db.all(sql, [scope.text]) {

@@ -47,15 +47,10 @@ struct RecordStoryReader {
     }
 
     private func server(_ key: RecordKey) throws -> RecordStory.Version? {
-        let sql = """
-            SELECT scope, seq, author, existence, fields
-            FROM tidemark_base
-            WHERE collection = ? AND local_id = ?
-            """
-        guard let row = try db.first(sql, key.arguments) else { return nil }
+        guard let base = try RecordTable(db, tables: [:]).base(key) else { return nil }
         return RecordStory.Version(
-            scope: try row.text(0), seq: try row.integer(1), author: try row.text(2), state: try row.text(3),
-            fields: try Self.fields(row.text(4)))
+            scope: base.scope.text, seq: base.seq, author: base.author.text, state: base.existence.rawValue,
+            fields: try Self.fields(FieldValue.object(base.fields).json))
     }
 
     private func pending(_ key: RecordKey) throws -> [RecordStory.Write] {

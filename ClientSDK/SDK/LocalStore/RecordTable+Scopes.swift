@@ -28,9 +28,7 @@ extension RecordTable {
             try db.run(
                 """
                 DELETE FROM \(table)
-                WHERE scope = ? \(condition) AND NOT EXISTS (
-                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
-                )
+                WHERE scope = ?1 \(condition) AND NOT \(Self.hasBase("?2", "\(table).local_id"))
                 """, [scope.text, name])
         }
     }

@@ -41,58 +41,12 @@ struct RecordTable {
     func mark(_ key: RecordKey, from states: [RecordState], to state: RecordState) throws {
         guard tables[key.collection] != nil else { return }
         let sql = """
-            UPDATE \(CollectionTable.quoted(key.collection)) SET state = ?
-            WHERE local_id = ? AND state = ? AND NOT EXISTS (
-                SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = ?
-            )
+            UPDATE \(CollectionTable.quoted(key.collection)) SET state = ?1
+            WHERE local_id = ?2 AND state = ?3 AND NOT \(Self.hasBase("?4", "?2"))
             """
         for old in states {
-            try db.run(sql, [state.rawValue, key.id.description, old.rawValue, key.collection, key.id.description])
+            try db.run(sql, [state.rawValue, key.id.description, old.rawValue, key.collection])
         }
-    }
-
-    // MARK: The server's last state under pending writes
-
-    func base(_ key: RecordKey) throws -> LocalRecord? {
-        let sql = """
-            SELECT scope, seq, server_id, author, created_time, server_time, existence, fields
-            FROM tidemark_base WHERE collection = ? AND local_id = ?
-            """
-        guard let row = try db.first(sql, key.arguments) else { return nil }
-        guard let existence = LocalRecord.Existence(rawValue: try row.text(6)) else {
-            throw StoreError(.corrupt, "\(key): the base has no valid existence")
-        }
-        let fields = try JSONReader.read(Array(try row.text(7).utf8)) { try $0.fields() }
-        return LocalRecord(
-            key: key, scope: ScopeID(try row.text(0)), seq: try row.integer(1), born: try row.optionalInteger(2),
-            author: UserID(try row.text(3)), created: try row.integer(4), updated: try row.optionalInteger(5),
-            existence: existence, fields: fields)
-    }
-
-    func saveBase(_ record: LocalRecord) throws {
-        try db.run(Self.saveBaseSQL, StatementArguments(Self.values(base: record)))
-    }
-
-    private static let insertBase = """
-        INSERT OR REPLACE INTO tidemark_base (
-            collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
-        ) VALUES
-        """
-    private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
-    static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
-
-    /// In the order of `saveBasesSQL`.
-    static func values(base record: LocalRecord) -> [DatabaseValue] {
-        [
-            record.key.collection.databaseValue, record.key.id.description.databaseValue,
-            record.scope.text.databaseValue, record.seq.databaseValue, record.born?.databaseValue ?? .null,
-            record.author.text.databaseValue, record.created.databaseValue, record.updated?.databaseValue ?? .null,
-            record.existence.rawValue.databaseValue, FieldValue.object(record.fields).json.databaseValue,
-        ]
-    }
-
-    func deleteBase(_ key: RecordKey) throws {
-        try db.run("DELETE FROM tidemark_base WHERE collection = ? AND local_id = ?", key.arguments)
     }
 
     // MARK: Tombstones

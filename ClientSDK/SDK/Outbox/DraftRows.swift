@@ -21,7 +21,7 @@ final class DraftRows {
         bases = ManyRows(records.db, columns: 10, RecordTable.saveBasesSQL)
         links = ManyRows(records.db, columns: 4, OutboxTable.linksSQL)
         based = try RowCheck(
-            records.db, "tidemark_base WHERE collection = ? AND local_id = ?", parameters: 2)
+            records.db, "tidemark_outbox_record WHERE collection = ? AND local_id = ?", parameters: 2)
         hasTombstones = try RowCheck(records.db, "tidemark_tombstone LIMIT 1", parameters: 0).holds()
     }
 

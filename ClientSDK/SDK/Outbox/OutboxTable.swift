@@ -70,6 +70,7 @@ struct OutboxTable {
         return try Set(transaction.mutations.map(\.key)).sorted().compactMap { key in
             let values: StatementArguments = [key.collection, key.id.description, number]
             guard let scope = try db.first("SELECT scope \(place)", values)?.text(0) else { return nil }
+            try RecordTable.keepBase(key, db)
             try db.run("DELETE \(place)", values)
             return (key, scope)
         }

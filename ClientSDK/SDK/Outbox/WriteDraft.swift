@@ -63,11 +63,8 @@ struct WriteDraft {
         } catch let error as Rejection {
             throw StoreError(error)
         }
-        if !hasBase {
-            var base = current
-            if base.existence == .absent { base.scope = next.scope }
-            try rows.save(base: base)
-        }
+        // An absent one is what the link says.
+        if !hasBase, current.existence != .absent { try rows.save(base: current) }
         try rows.link(mutation.key, scope: next.scope, number: number)
         try rows.show(next)
         mutations.append(mutation)

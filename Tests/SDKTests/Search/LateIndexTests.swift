@@ -130,7 +130,7 @@ import TidemarkWire
             case 0, 1, 2, 3:
                 if isThere {
                     try bench.write(step, .set(key, "text", text))
-                } else if try bench.count("tidemark_base WHERE local_id = '\(key.id)'") == 0 {
+                } else if try bench.count("tidemark_outbox_record WHERE local_id = '\(key.id)'") == 0 {
                     try bench.write(step, .note(number, ["text": text]))
                 } else {
                     let fields: Fields = ["text": text]

@@ -50,7 +50,10 @@ struct LocalCopy {
                 visible[found.record.key] = found
             }
         }
-        for row in try Row.fetchAll(db, sql: "SELECT collection, local_id FROM tidemark_base") {
+        let based = """
+            SELECT collection, local_id FROM tidemark_base UNION SELECT collection, local_id FROM tidemark_outbox_record
+            """
+        for row in try Row.fetchAll(db, sql: based) {
             let key = RecordKey(collection: row[0], id: try id(row[1]))
             bases[key] = try records.base(key)
         }

@@ -1,0 +1,85 @@
+import GRDB
+import TidemarkModel
+
+/// The server's last state of records under pending writes.
+///
+/// A record that was new to the device when it was written has no row here as long as a link says that it is pending: its base is
+/// absent, in the scope of that write. So a new record costs one page less.
+extension RecordTable {
+    /// `nil` where nothing is pending.
+    func base(_ key: RecordKey) throws -> LocalRecord? {
+        let sql = """
+            SELECT scope, seq, server_id, author, created_time, server_time, existence, fields
+            FROM tidemark_base WHERE collection = ?1 AND local_id = ?2
+            UNION ALL SELECT * FROM (\(Self.firstWritten))
+            LIMIT 1
+            """
+        guard let row = try db.first(sql, key.arguments) else { return nil }
+        guard let existence = LocalRecord.Existence(rawValue: try row.text(6)) else {
+            throw StoreError(.corrupt, "\(key): the base has no valid existence")
+        }
+        let fields = try JSONReader.read(Array(try row.text(7).utf8)) { try $0.fields() }
+        return LocalRecord(
+            key: key, scope: ScopeID(try row.text(0)), seq: try row.integer(1), born: try row.optionalInteger(2),
+            author: UserID(try row.text(3)), created: try row.integer(4), updated: try row.optionalInteger(5),
+            existence: existence, fields: fields)
+    }
+
+    /// The absent base under the first pending write, from scope to fields.
+    private static let firstWritten = """
+        SELECT r.scope, 0, NULL, m.value, o.created, NULL, 'absent', '{}'
+        FROM tidemark_outbox_record AS r
+        JOIN tidemark_outbox AS o ON o.n = r.n
+        JOIN tidemark_meta AS m ON m.key = 'account'
+        WHERE r.collection = ?1 AND r.local_id = ?2
+        ORDER BY o.written
+        LIMIT 1
+        """
+
+    /// Gives the record's base its row, before the link goes that says it is pending.
+    static func keepBase(_ key: RecordKey, _ db: Database) throws {
+        try db.run(
+            """
+            INSERT OR IGNORE INTO tidemark_base (
+                collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
+            ) SELECT ?1, ?2, * FROM (\(firstWritten))
+            """, key.arguments)
+    }
+
+    func saveBase(_ record: LocalRecord) throws {
+        try db.run(Self.saveBaseSQL, StatementArguments(Self.values(base: record)))
+    }
+
+    private static let insertBase = """
+        INSERT OR REPLACE INTO tidemark_base (
+            collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
+        ) VALUES
+        """
+    private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
+    static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
+
+    /// In the order of `saveBasesSQL`.
+    static func values(base record: LocalRecord) -> [DatabaseValue] {
+        [
+            record.key.collection.databaseValue, record.key.id.description.databaseValue,
+            record.scope.text.databaseValue, record.seq.databaseValue, record.born?.databaseValue ?? .null,
+            record.author.text.databaseValue, record.created.databaseValue, record.updated?.databaseValue ?? .null,
+            record.existence.rawValue.databaseValue, FieldValue.object(record.fields).json.databaseValue,
+        ]
+    }
+
+    /// Only where nothing is pending any more: see ``base(_:)``.
+    func deleteBase(_ key: RecordKey) throws {
+        try db.run("DELETE FROM tidemark_base WHERE collection = ? AND local_id = ?", key.arguments)
+    }
+
+    /// A condition that a record has a base, so that its row shows pending writes. A row with a number of the server has a row
+    /// here too then.
+    static func hasBase(_ collection: String, _ id: String) -> String {
+        let place = "collection = \(collection) AND local_id = \(id)"
+        return """
+            (EXISTS (SELECT 1 FROM tidemark_base WHERE \(place))
+            OR EXISTS (SELECT 1 FROM tidemark_outbox_record WHERE \(place)))
+            """
+    }
+}
