@@ -4,7 +4,7 @@ import TidemarkModel
 @Suite struct WrittenSizeTests {
     private static let plain: [FieldValue] = [
         .null, false, true, 0, .integer(.min), .integer(.max), 0.1, .double(-.greatestFiniteMagnitude),
-        .double(-.leastNonzeroMagnitude), "", "text", "\u{1}\u{1f}\"\\/", "é\n😀\u{7f}", [], .object(Fields()),
+        .double(-.leastNonzeroMagnitude), "", "text", "\u{1}", "\u{1}\u{1f}\"\\/", "é\n😀\u{7f}", [], .object(Fields()),
     ]
 
     @Test func `nothing is written longer than was reckoned beforehand`() {
