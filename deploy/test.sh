@@ -5,7 +5,7 @@
 #   deploy/test.sh --help
 #
 # Installs what is missing (Debian, Ubuntu), starts a private PostgreSQL in a temporary folder, and stops it at the end.
-#   ROUNDS   seeded rounds of the simulator, about half a second each (default 500)
+#   ROUNDS   seeded rounds of the simulator, about a second of one core each (default 300)
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -80,7 +80,7 @@ run_all_tests() {
 }
 
 cd "$top"
-export ROUNDS="${ROUNDS:-500}"
+export ROUNDS="${ROUNDS:-300}"
 trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
