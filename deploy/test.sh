@@ -30,7 +30,7 @@ lint() {
     swift format lint --strict -r -p Package.swift Shared Server ClientSDK Tests
     if command -v shellcheck >/dev/null; then
         say "checking the scripts"
-        shellcheck -x .ci/run deploy/*.sh deploy/lib/*.sh deploy/package/p*
+        shellcheck -x .ci/run deploy/*.sh deploy/lib/*.sh deploy/package/p* Tests/Benchmarks/*.sh
     else
         say "skipping the scripts: shellcheck is not installed"
     fi

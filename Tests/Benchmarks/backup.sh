@@ -10,16 +10,9 @@
 # On each store: a server is filled with a million records. Writes go on at 1,000 a second, alone, beside 'tidemark backup', and beside
 # 'tidemark restore' into another database; their ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
 # the next one to the same place ends well.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kills=${1:-20}
 work=$(mktemp -d /tmp/tidemark-backups.XXXXXX)
 server=""
@@ -30,18 +23,8 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tide=${TIDE:-}
-if [[ -z $tide ]]; then
-    cd "$top"
-    say "building the release binaries"
-    swift build -c release --product tidemark
-    swift build -c release --product tide
-    tide=$(swift build -c release --show-bin-path)/tide
-fi
-tidemark=$(dirname "$tide")/tidemark
+find_release
 export TIDEMARK_LIMIT_RATE=1000000 TIDEMARK_LIMIT_BURST=1000000
 
 start_postgres source

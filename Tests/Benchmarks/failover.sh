@@ -13,16 +13,9 @@
 #
 # is what the test calls: 'hole' ends receiving, 'fail' kills the primary, 'stand' prints the last number that the standby has,
 # 'promote' makes it the primary, 'rebuild' copies it to the other one.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 folder=""
 binaries=$(postgres_binaries)
@@ -95,8 +88,6 @@ rounds=${1:-20}
 # Straight under /tmp: the path of a Unix socket is at most 107 bytes.
 folder=$(mktemp -d /tmp/tidemark-pair.XXXXXX)
 trap end_pair EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 chmod 755 "$folder"
 for name in a b; do
     mkdir "$folder/$name"

@@ -11,13 +11,11 @@
 #    nodes on the way, and judges at the end; 'tidemark migrate' runs beside it again and again, and is killed each time.
 # 2. On both stores the step that fills in rows of many clients is killed at random moments, twenty times or until it is through: it
 #    goes on where it was. Then every row is looked at. 'steps.sh' kills inside each of the steps.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-if [[ ${1:-} == --help || ${1:-} == -h || $# -eq 0 ]]; then
+if [[ $# -eq 0 ]]; then
     usage "${BASH_SOURCE[0]}"
     exit 0
 fi
@@ -32,20 +30,11 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tide=${TIDE:-}
-if [[ -z $tide ]]; then
-    cd "$top"
-    say "building the release binaries"
-    swift build -c release --product tidemark
-    swift build -c release --product tide
-    tide=$(swift build -c release --show-bin-path)/tide
-fi
+find_release
 # Copies, so that a build beside this changes nothing.
 mkdir "$work/bin"
-cp "$tide" "$(dirname "$tide")/tidemark" "$work/bin"
+cp "$tide" "$tidemark" "$work/bin"
 tide=$work/bin/tide
 tidemark=$work/bin/tidemark
 

@@ -9,20 +9,14 @@
 # A small app in a temporary folder depends on this repository by its path. `all` has the package's default traits and links
 # the store, which is what an app gets that says nothing about traits; `store` says `traits: []`; `socket` says
 # `traits: ["NIOTransport"]` and links that transport too, as an app on Linux does. LINK.md beside this script says why.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 builds=yes
 variants=(all store socket)
 while [[ $# -gt 0 ]]; do
     case $1 in
-        --help | -h)
-            usage "${BASH_SOURCE[0]}"
-            exit 0
-            ;;
         --resolve) builds="" ;;
         --variant)
             variants=("${2:?--variant needs a name}")
@@ -35,8 +29,6 @@ done
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 # app NAME TRAITS PRODUCT…: writes the app that links these products.
 app() {

@@ -10,16 +10,9 @@
 # Both begin with the tables of the version before generations (Tests/Fixtures/Landed), filled by SQL: one client for each hundred
 # records. While they move on PostgreSQL, somebody writes one record after the other, as a node would, and notes the longest write.
 # What adds tables and columns should take as long in both; what makes an index or fills in rows goes with the rows.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 small=100000
 large=${1:-10000000}
 read -ra stores <<<"${STORES:-embedded postgres}"
@@ -32,16 +25,8 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tidemark=${TIDEMARK:-}
-if [[ -z $tidemark ]]; then
-    cd "$top"
-    say "building the release binary"
-    swift build -c release --product tidemark
-    tidemark=$(swift build -c release --show-bin-path)/tidemark
-fi
+find_release
 start_postgres migration
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 

@@ -10,16 +10,9 @@
 #   BUILD      release (default) or debug: which 'tide' and 'tidemark', built before
 #   NODES      default: 3
 # NODES.md beside this script has what was found.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 nodes=${NODES:-3}
 built=$top/.build/${BUILD:-release}
@@ -123,8 +116,6 @@ try_poolers() {
 }
 
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 [[ -x $built/tide && -x $built/tidemark ]] || refuse "build 'tide' and 'tidemark' first: swift build -c ${BUILD:-release}"
 ensure_packages haproxy openssl pgbouncer
 folder=$(mktemp -d /tmp/tidemark-nodes.XXXXXX)

@@ -9,16 +9,9 @@
 # a row of the table that Tidemark keeps records in, with its indexes. What a machine gives changes within seconds: bare
 # rows, and writes that each wait for one answer on both stores, take turns, five times; each time is compared with the
 # bare rows right before it, and the median counts. A first turn, which makes the cluster's log files, does not count.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 seconds=${1:-8}
 results=$(mktemp -d)
 
@@ -27,17 +20,8 @@ tidy_up() {
     rm -rf "$results"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-binary=${TIDE:-}
-if [[ -z $binary ]]; then
-    cd "$top"
-    say "building the release binaries"
-    swift build -c release --product tidemark
-    swift build -c release --product tide
-    binary=$(swift build -c release --show-bin-path)/tide
-fi
+find_release
 
 start_postgres tidemark_bench
 postgres="postgres://tidemark@/tidemark_bench?host=$postgres_folder&port=$POSTGRES_PORT"
@@ -65,7 +49,7 @@ measure() {
     if [[ $(id -u) -eq 0 ]]; then
         chmod 755 "$results"
     fi
-    if "$binary" bench "$@" --json >"$results/$name.log" 2>&1; then
+    if "$tide" bench "$@" --json >"$results/$name.log" 2>&1; then
         tail -n 1 "$results/$name.log" >"$results/$name.json"
     else
         tail -n 3 "$results/$name.log" >&2

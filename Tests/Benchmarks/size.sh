@@ -23,16 +23,9 @@
 #   catch-up 2363 and 8815, 55 and 77 (with 3000000: 8791, 70).
 # A catch-up of 1000 scopes reads a page of the index for each scope and window, where the index is larger than these pages: that
 # of 100000 records is 250 pages. From 3000000 on it is the same.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 small=100000
 large=${1:-10000000}
 read -ra stores <<<"${STORES:-embedded postgres}"
@@ -56,18 +49,8 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tide=${TIDE:-}
-if [[ -z $tide ]]; then
-    cd "$top"
-    say "building the release binaries"
-    swift build -c release --product tidemark
-    swift build -c release --product tide
-    tide=$(swift build -c release --show-bin-path)/tide
-fi
-tidemark=$(dirname "$tide")/tidemark
+find_release
 start_postgres size
 schema=$top/ClientSDK/ChatSchema/chat.schema.json
 head -c 48 /dev/urandom | base64 -w 0 >"$work/secret"

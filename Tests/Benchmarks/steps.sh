@@ -10,16 +10,9 @@
 # left. The process is killed by strace at the first call with which it sends to PostgreSQL, or writes the file, then at the
 # second, and so on to the end of the step, and again from the first. After each kill the migration is run to its end, and every row
 # looked at: the step was made once, or not at all and then anew.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 kills=${1:-20}
 ensure_packages strace sqlite3
 work=$(mktemp -d /tmp/tidemark-steps.XXXXXX)
@@ -30,16 +23,8 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tidemark=${TIDEMARK:-}
-if [[ -z $tidemark ]]; then
-    cd "$top"
-    say "building the release binary"
-    swift build -c release --product tidemark
-    tidemark=$(swift build -c release --show-bin-path)/tidemark
-fi
+find_release
 start_postgres steps
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 expect() { [[ $2 == "$3" ]] || refuse "$1: $2 instead of $3"; }

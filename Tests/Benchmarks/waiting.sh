@@ -11,16 +11,9 @@
 #    else. Nothing of theirs can be done, so whatever it costs the neighbour is a cost of waiting. The measure is 1.2.
 # 2. The crowd writes as fast as it can, and the same with 256 writers: processors and disk are busy either way, so that the ratio
 #    of the two says what the number of writers costs.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 crowd=${1:-10000}
 rounds=${ROUNDS:-5}
 seconds=${SECONDS_EACH:-8}
@@ -52,18 +45,8 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
-tide=${TIDE:-}
-if [[ -z $tide ]]; then
-    cd "$top"
-    say "building the release binaries"
-    swift build -c release --product tidemark
-    swift build -c release --product tide
-    tide=$(swift build -c release --show-bin-path)/tide
-fi
-tidemark=$(dirname "$tide")/tidemark
+find_release
 start_postgres waiting
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark waiting "$@"; }
 head -c 48 /dev/urandom | base64 -w 0 >"$work/secret"

@@ -7,16 +7,9 @@
 # COVERED names a 'tidemark' that was built with --enable-code-coverage; without it one is built, in a folder of its own, which takes
 # ten minutes. TIDE names a 'tide'. Two servers get pushes of one message each, one of them a thousand more; a file counts when a
 # function of it ran as often more. So what runs once a connection, or once a second, is not in it, nor are files of types alone.
-set -euo pipefail
 
-top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-# shellcheck source=deploy/lib/postgres.sh
-source "$top/deploy/lib/postgres.sh"
-
-if [[ ${1:-} == --help || ${1:-} == -h ]]; then
-    usage "${BASH_SOURCE[0]}"
-    exit 0
-fi
+# shellcheck source=Tests/Benchmarks/lib.sh
+source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 store=${1:-embedded}
 ensure_packages jq
 work=$(mktemp -d /tmp/tidemark-way.XXXXXX)
@@ -29,8 +22,6 @@ tidy_up() {
     rm -rf "$work"
 }
 trap tidy_up EXIT
-trap 'exit 130' INT
-trap 'exit 143' TERM
 
 cd "$top"
 covered=${COVERED:-}
