@@ -10,9 +10,10 @@
 # On each store: a server is filled with a million records. Writes go on at 1,000 a second, alone, beside 'tidemark backup', and beside
 # 'tidemark restore' into another database; their ages are compared. Then backups and restores are killed at random moments: what is left is refused by verify, restore and serve, and
 # the next one to the same place ends well.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 kills=${1:-20}
 work=$(mktemp -d /tmp/tidemark-backups.XXXXXX)
 server=""

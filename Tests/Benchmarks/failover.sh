@@ -13,9 +13,10 @@
 #
 # is what the test calls: 'hole' ends receiving, 'fail' kills the primary, 'stand' prints the last number that the standby has,
 # 'promote' makes it the primary, 'rebuild' copies it to the other one.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 
 folder=""
 binaries=$(postgres_binaries)

@@ -11,9 +11,10 @@
 #    nodes on the way, and judges at the end; 'tidemark migrate' runs beside it again and again, and is killed each time.
 # 2. On both stores the step that fills in rows of many clients is killed at random moments, twenty times or until it is through: it
 #    goes on where it was. Then every row is looked at. 'steps.sh' kills inside each of the steps.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 
 if [[ $# -eq 0 ]]; then
     usage "${BASH_SOURCE[0]}"

@@ -9,9 +9,10 @@
 # A small app in a temporary folder depends on this repository by its path. `all` has the package's default traits and links
 # the store, which is what an app gets that says nothing about traits; `store` says `traits: []`; `socket` says
 # `traits: ["NIOTransport"]` and links that transport too, as an app on Linux does. LINK.md beside this script says why.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 
 builds=yes
 variants=(all store socket)

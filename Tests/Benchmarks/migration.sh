@@ -10,9 +10,10 @@
 # Both begin with the tables of the version before generations (Tests/Fixtures/Landed), filled by SQL: one client for each hundred
 # records. While they move on PostgreSQL, somebody writes one record after the other, as a node would, and notes the longest write.
 # What adds tables and columns should take as long in both; what makes an index or fills in rows goes with the rows.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 small=100000
 large=${1:-10000000}
 read -ra stores <<<"${STORES:-embedded postgres}"

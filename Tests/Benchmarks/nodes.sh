@@ -10,9 +10,10 @@
 #   BUILD      release (default) or debug: which 'tide' and 'tidemark', built before
 #   NODES      default: 3
 # NODES.md beside this script has what was found.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 
 nodes=${NODES:-3}
 built=$top/.build/${BUILD:-release}

@@ -9,9 +9,10 @@
 # a row of the table that Tidemark keeps records in, with its indexes. What a machine gives changes within seconds: bare
 # rows, and writes that each wait for one answer on both stores, take turns, five times; each time is compared with the
 # bare rows right before it, and the median counts. A first turn, which makes the cluster's log files, does not count.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 seconds=${1:-8}
 results=$(mktemp -d)
 

@@ -23,9 +23,10 @@
 #   catch-up 2363 and 8815, 55 and 77 (with 3000000: 8791, 70).
 # A catch-up of 1000 scopes reads a page of the index for each scope and window, where the index is larger than these pages: that
 # of 100000 records is 250 pages. From 3000000 on it is the same.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 small=100000
 large=${1:-10000000}
 read -ra stores <<<"${STORES:-embedded postgres}"

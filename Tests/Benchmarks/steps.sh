@@ -10,9 +10,10 @@
 # left. The process is killed by strace at the first call with which it sends to PostgreSQL, or writes the file, then at the
 # second, and so on to the end of the step, and again from the first. After each kill the migration is run to its end, and every row
 # looked at: the step was made once, or not at all and then anew.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 kills=${1:-20}
 ensure_packages strace sqlite3
 work=$(mktemp -d /tmp/tidemark-steps.XXXXXX)

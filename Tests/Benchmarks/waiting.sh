@@ -11,9 +11,10 @@
 #    else. Nothing of theirs can be done, so whatever it costs the neighbour is a cost of waiting. The measure is 1.2.
 # 2. The crowd writes as fast as it can, and the same with 256 writers: processors and disk are busy either way, so that the ratio
 #    of the two says what the number of writers costs.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 crowd=${1:-10000}
 rounds=${ROUNDS:-5}
 seconds=${SECONDS_EACH:-8}

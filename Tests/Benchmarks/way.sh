@@ -7,9 +7,10 @@
 # COVERED names a 'tidemark' that was built with --enable-code-coverage; without it one is built, in a folder of its own, which takes
 # ten minutes. TIDE names a 'tide'. Two servers get pushes of one message each, one of them a thousand more; a file counts when a
 # function of it ran as often more. So what runs once a connection, or once a second, is not in it, nor are files of types alone.
+set -euo pipefail
 
-# shellcheck source=Tests/Benchmarks/lib.sh
-source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+# shellcheck source=deploy/lib/benchmark.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../../deploy/lib/benchmark.sh"
 store=${1:-embedded}
 ensure_packages jq
 work=$(mktemp -d /tmp/tidemark-way.XXXXXX)

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What the scripts here begin with. Sourced first, with a script's arguments; never run. Answers --help, and ends the script whole when
+# What the scripts of Tests/Benchmarks begin with. Sourced first, with a script's arguments; never run. Answers --help, and ends the script whole when
 # it is interrupted: what it has in `tidy_up` is done then too, once it says `trap tidy_up EXIT`.
 set -euo pipefail
 

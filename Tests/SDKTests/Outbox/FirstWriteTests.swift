@@ -6,7 +6,7 @@ import TidemarkWire
 @testable import Tidemark
 
 /// A record that was new to the device when it was written has a base, and no row for it.
-@Suite struct NewBaseTests {
+@Suite struct FirstWriteTests {
     private let room = RecordKey.room(1).scope
 
     private func base(_ bench: Bench, _ key: RecordKey) throws -> LocalRecord? {
