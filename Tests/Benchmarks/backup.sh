@@ -25,7 +25,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark tide
 export TIDEMARK_LIMIT_RATE=1000000 TIDEMARK_LIMIT_BURST=1000000
 
 start_postgres source

@@ -32,7 +32,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark tide
 # Copies, so that a build beside this changes nothing.
 mkdir "$work/bin"
 cp "$tide" "$tidemark" "$work/bin"

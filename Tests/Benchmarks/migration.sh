@@ -27,7 +27,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark
 start_postgres migration
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 

@@ -22,7 +22,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark tide
 
 start_postgres tidemark_bench
 postgres="postgres://tidemark@/tidemark_bench?host=$postgres_folder&port=$POSTGRES_PORT"

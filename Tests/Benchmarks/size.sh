@@ -51,7 +51,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark tide
 start_postgres size
 schema=$top/ClientSDK/ChatSchema/chat.schema.json
 head -c 48 /dev/urandom | base64 -w 0 >"$work/secret"

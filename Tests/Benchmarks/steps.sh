@@ -25,7 +25,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark
 start_postgres steps
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark "$@"; }
 expect() { [[ $2 == "$3" ]] || refuse "$1: $2 instead of $3"; }

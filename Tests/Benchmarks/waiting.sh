@@ -47,7 +47,7 @@ tidy_up() {
 }
 trap tidy_up EXIT
 
-find_release
+find_release tidemark tide
 start_postgres waiting
 run_sql() { psql --quiet --no-psqlrc --tuples-only --no-align --host "$postgres_folder" --username tidemark waiting "$@"; }
 head -c 48 /dev/urandom | base64 -w 0 >"$work/secret"

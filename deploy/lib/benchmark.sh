@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# What the scripts of Tests/Benchmarks begin with. Sourced first, with a script's arguments; never run. Answers --help, and ends the script whole when
-# it is interrupted: what it has in `tidy_up` is done then too, once it says `trap tidy_up EXIT`.
+# What the scripts of Tests/Benchmarks begin with. Sourced first, with a script's arguments; never run. Answers --help, and makes
+# an interrupted script exit, so that what it traps for EXIT is done.
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -14,8 +14,8 @@ fi
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
-# find_release: sets `tide` and `tidemark` to release binaries: those that TIDE or TIDEMARK names, each beside the
-# other, else they are built.
+# find_release PRODUCT…: sets `tide` and `tidemark` to release binaries: those that TIDE or TIDEMARK names, each beside the
+# other, else the products named are built.
 find_release() {
     tide=${TIDE:-}
     tidemark=${TIDEMARK:-}
@@ -24,9 +24,12 @@ find_release() {
         tidemark=${tidemark:-$(dirname "$tide")/tidemark}
         return 0
     fi
-    say "building the release binaries"
-    swift build --package-path "$top" -c release --product tidemark
-    swift build --package-path "$top" -c release --product tide
-    tide=$(swift build --package-path "$top" -c release --show-bin-path)/tide
-    tidemark=$(dirname "$tide")/tidemark
+    local product folder
+    for product in "$@"; do
+        say "building $product, optimised"
+        swift build --package-path "$top" -c release --product "$product"
+    done
+    folder=$(swift build --package-path "$top" -c release --show-bin-path)
+    tide=$folder/tide
+    tidemark=$folder/tidemark
 }

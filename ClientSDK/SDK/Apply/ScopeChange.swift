@@ -88,8 +88,8 @@ struct ScopeChange {
         try ScopeTable(db: records.db).delete(scope)
     }
 
-    /// A pending create of another scope may stand over a record of this one that has the same id: its base is then no
-    /// record at all again, and the write stays until the server judges it.
+    /// What is pending in the scope is shown anew, since its rows go. A pending create of another scope may stand over a record
+    /// of this one that has the same id: its base is then no record at all again, and the write stays until the server judges it.
     private func uncover(_ scope: ScopeID, rebase: inout Rebase) throws {
         let sql = """
             SELECT r.collection, r.local_id, r.scope

@@ -36,7 +36,7 @@ extension RecordTable {
         LIMIT 1
         """
 
-    /// Gives the record's base its row, before the link goes that says it is pending.
+    /// Gives the base of a record its row, unless it has one. To be called before a link of the record goes.
     static func keepBase(_ key: RecordKey, _ db: Database) throws {
         try db.run(
             """
@@ -73,8 +73,8 @@ extension RecordTable {
         try db.run("DELETE FROM tidemark_base WHERE collection = ? AND local_id = ?", key.arguments)
     }
 
-    /// A condition that a record has a base, so that its row shows pending writes. A row with a number of the server has a row
-    /// here too then.
+    /// A condition: the record has a base, so that what is shown of it has pending writes in it. A statement that looks only at
+    /// rows with a number above 0, which new records do not have, may ask `tidemark_base` alone.
     static func hasBase(_ collection: String, _ id: String) -> String {
         let place = "collection = \(collection) AND local_id = \(id)"
         return """
