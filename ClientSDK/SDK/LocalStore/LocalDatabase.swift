@@ -156,15 +156,12 @@ package final class LocalDatabase: Sendable {
         try db.execute(sql: ConflictTables.sql)
         try db.execute(sql: BlobTables.sql)
         let format = try Meta.format.integer(db) ?? LocalTables.format
-        guard format <= LocalTables.formatOfKeys else {
-            throw StoreError(
-                .formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.formatOfKeys)")
+        guard format <= LocalTables.format else {
+            throw StoreError(.formatTooNew, "the database has format \(format), this SDK knows \(LocalTables.format)")
         }
         if format < LocalTables.format { try LocalTables.upgrade(db) }
         try db.execute(sql: LocalTables.indexes)
-        let hasKeys = schema.collections.contains { $0.fields.contains { $0.merge == .keys } }
-        // What was written stays in the outbox, whatever the next schema says.
-        try Meta.format.set(max(format, hasKeys ? LocalTables.formatOfKeys : LocalTables.format), db)
+        try Meta.format.set(LocalTables.format, db)
         if let owner = try Meta.account.text(db), owner != account.text {
             throw StoreError(.wrongAccount, "the database belongs to another account")
         }

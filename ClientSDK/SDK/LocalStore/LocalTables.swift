@@ -2,11 +2,10 @@ import GRDB
 
 /// Tidemark's own tables. Their names start with `tidemark_`, which no collection may.
 enum LocalTables {
-    /// Raised when these tables change shape.
-    static let format: Int64 = 8
-    /// The format of files whose schema has maps with rule `keys`: the tables are the same, and the outbox may hold patches that
-    /// an SDK of format 8 cannot read.
-    static let formatOfKeys: Int64 = 9
+    /// Raised when these tables change shape, or hold what an SDK of the format before would read wrongly. So with format 9,
+    /// which files with maps of rule `keys` had: patches of such keys in the outbox; and with format 10: a record that is new to
+    /// the device has no row in `tidemark_base`.
+    static let format: Int64 = 10
 
     static let reservedPrefixes = ["tidemark_", "sqlite_"]
 

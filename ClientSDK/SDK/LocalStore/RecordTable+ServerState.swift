@@ -9,8 +9,7 @@ extension RecordTable {
     /// `nil` where nothing is pending.
     func base(_ key: RecordKey) throws -> LocalRecord? {
         let sql = """
-            SELECT scope, seq, server_id, author, created_time, server_time, existence, fields
-            FROM tidemark_base WHERE collection = ?1 AND local_id = ?2
+            SELECT \(Self.stateColumns) FROM tidemark_base WHERE collection = ?1 AND local_id = ?2
             UNION ALL SELECT * FROM (\(Self.firstWritten))
             LIMIT 1
             """
@@ -25,7 +24,9 @@ extension RecordTable {
             existence: existence, fields: fields)
     }
 
-    /// The absent base under the first pending write, from scope to fields.
+    private static let stateColumns = "scope, seq, server_id, author, created_time, server_time, existence, fields"
+
+    /// The absent base under the first pending write, as `stateColumns`.
     private static let firstWritten = """
         SELECT r.scope, 0, NULL, m.value, o.created, NULL, 'absent', '{}'
         FROM tidemark_outbox_record AS r
@@ -40,9 +41,7 @@ extension RecordTable {
     static func keepBase(_ key: RecordKey, _ db: Database) throws {
         try db.run(
             """
-            INSERT OR IGNORE INTO tidemark_base (
-                collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
-            ) SELECT ?1, ?2, * FROM (\(firstWritten))
+            INSERT OR IGNORE INTO tidemark_base (collection, local_id, \(stateColumns)) SELECT ?1, ?2, * FROM (\(firstWritten))
             """, key.arguments)
     }
 
@@ -50,11 +49,7 @@ extension RecordTable {
         try db.run(Self.saveBaseSQL, StatementArguments(Self.values(base: record)))
     }
 
-    private static let insertBase = """
-        INSERT OR REPLACE INTO tidemark_base (
-            collection, local_id, scope, seq, server_id, author, created_time, server_time, existence, fields
-        ) VALUES
-        """
+    private static let insertBase = "INSERT OR REPLACE INTO tidemark_base (collection, local_id, \(stateColumns)) VALUES"
     private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
     static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
 

@@ -102,7 +102,7 @@ struct RawClient: Sendable {
             host: server.address.host, port: server.address.port, path: "/v1/sync", useTLS: false, headers: [],
             maxMessageBytes: 4 << 20, group: MultiThreadedEventLoopGroup.singleton)
         let hello = Hello(token: try server.token(user), client: id, isNewClient: isNew, connection: connection)
-        try await socket.send(ClientMessage.hello(hello).encode())
+        try await socket.sendOrTellEnd(ClientMessage.hello(hello).encode())
         guard case .welcome(let welcome) = try ServerMessage.decode(try await socket.receive()) else {
             throw BenchError("no welcome")
         }
@@ -125,7 +125,7 @@ struct RawClient: Sendable {
 struct RawConnection: Sendable {
     let socket: NIOWebSocketConnection
 
-    func push(_ push: Push) async throws { try await socket.send(ClientMessage.push(push).encode()) }
+    func push(_ push: Push) async throws { try await socket.sendOrTellEnd(ClientMessage.push(push).encode()) }
 
     /// Reads frames until the client's transactions are settled through `number`; the outcomes on the way.
     func settled(through number: Int64) async throws -> [TransactionOutcome] {
@@ -138,6 +138,17 @@ struct RawConnection: Sendable {
             case .error(let error): throw BenchError("\(error)")
             default: break
             }
+        }
+    }
+}
+
+extension NIOWebSocketConnection {
+    /// Sends a message; of a connection that has ended, the error says why.
+    fileprivate func sendOrTellEnd(_ bytes: [UInt8]) async throws {
+        do {
+            try await send(bytes)
+        } catch {
+            while true { _ = try await receive() }
         }
     }
 }

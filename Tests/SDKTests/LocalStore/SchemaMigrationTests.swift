@@ -143,7 +143,7 @@ import TidemarkWire
     @Test func `a file of a later format is refused`() throws {
         let folder = try TemporaryFolder()
         let database = try reopen(folder, Self.schema(""))
-        try database.writer.write { try Meta.format.set(99, $0) }
+        try database.writer.write { try Meta.format.set(LocalTables.format + 1, $0) }
         try database.close()
         let error = #expect(throws: StoreError.self) { try reopen(folder, Self.schema("")) }
         #expect(error?.code == .formatTooNew)

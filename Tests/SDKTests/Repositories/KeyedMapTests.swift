@@ -92,16 +92,4 @@ import TidemarkWire
         try await edit.edit { $0.marks["c"] = 3 }
         #expect(try await notes.read(id)?.marks == ["a": 10, "b": 2, "c": 3])
     }
-
-    @Test func `a file with such maps is refused by an SDK that does not know them, and others are not`() throws {
-        let folder = try TemporaryFolder()
-        func format(_ rule: String) throws -> String? {
-            let bench = try Bench(path: folder.path("a.sqlite"), Self.schema(rule))
-            defer { #expect(throws: Never.self) { try bench.database.close() } }
-            return try bench.string("SELECT value FROM tidemark_meta WHERE key = 'format'")
-        }
-        #expect(try format("") == "8")
-        #expect(try format(#", "merge": "keys""#) == "9")
-        #expect(try format("") == "9")
-    }
 }
