@@ -19,6 +19,7 @@ private struct NumberedRule {
 
 /// The rules and invariants that a line names: `R-` or `I-` and two or three digits, with nothing before them.
 private func numbers(in line: some StringProtocol) -> [String] {
+    guard line.has("R-") || line.has("I-") else { return [] }
     let characters = Array(line)
     return characters.indices.dropLast(3).compactMap { start in
         let digits = characters[(start + 2)...].prefix { $0.isNumber }

@@ -1,8 +1,14 @@
+import Foundation
+
 extension StringProtocol {
+    /// Whether the text has these characters anywhere. Rules ask it of every line of every file, and most have none.
+    func has(_ text: String) -> Bool { withCString { line in text.withCString { strstr(line, $0) != nil } } }
+
     /// Whether the text holds `phrase` with no identifier character right before or right after it.
     ///
     /// A phrase that begins or ends with punctuation has a border there already.
     func holds(_ phrase: String) -> Bool {
+        guard has(phrase) else { return false }
         var rest = self[...]
         while let found = rest.firstRange(of: phrase) {
             let before = rest[..<found.lowerBound].last ?? self[..<found.lowerBound].last
@@ -18,12 +24,21 @@ extension StringProtocol {
     }
 
     var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        guard let last = lastIndex(where: { $0 != " " }) else { return "" }
+        return String(self[...last].drop { $0 == " " })
     }
 }
 
 extension Character {
-    var isIdentifierPart: Bool { isLetter || isNumber || self == "_" }
+    var isIdentifierPart: Bool {
+        guard let byte = asciiValue else { return isLetter || isNumber }
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+            return true
+        default: return false
+        }
+    }
 }
 
 /// The words of a name in camel case: `HTTPEdgeV2` is `HTTP`, `Edge`, `V2`.

@@ -36,7 +36,7 @@ private func isPlainProperty(_ declaration: DeclarationScan.Declaration, _ file:
 }
 
 private func isDocumented(_ file: SourceFile, _ line: Int) -> Bool {
-    let above = file.lines[..<line].reversed().map(\.trimmed)
+    let above = file.lines[..<line].reversed().lazy.map(\.trimmed)
     let comment = above.first { !$0.hasPrefix("@") && !$0.hasPrefix("#if") && !$0.hasPrefix("#else") }
     return comment.map { $0.hasPrefix("///") || $0.hasSuffix("*/") } ?? false
 }

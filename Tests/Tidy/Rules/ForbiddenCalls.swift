@@ -42,7 +42,7 @@ let calls = Rule(name: "calls") { file in
 let unstructuredTasks = Rule(name: "unstructured tasks") { file in
     guard file.isSwift, file.lies(in: Layout.productFolders) else { return [] }
     return file.code.enumerated().compactMap { number, line in
-        guard line.contains("Task"), beginsTask(line) else { return nil }
+        guard line.has("Task"), beginsTask(line) else { return nil }
         return file.finding(number, "a bare task outlives its maker; make it a child of a task group or of a service")
     }
 }

@@ -15,11 +15,13 @@ private let hostsOfRegistries = [
     "proxy.golang" + ".org",
 ]
 
+private let lowered = (wordsOfWorkplaces + hostsOfRegistries).map { ($0, $0.lowercased()) }
+
 let wording = Rule(name: "wording") { file in
     file.lines.enumerated().flatMap { number, line -> [Finding] in
-        let lowered = line.lowercased()
-        let words = (wordsOfWorkplaces + hostsOfRegistries).filter { lowered.contains($0.lowercased()) }
-        let folders = foldersOfMachines.filter { beginsPath($0, in: line) }
+        let text = line.lowercased()
+        let words = lowered.filter { text.has($0.1) }.map(\.0)
+        let folders = foldersOfMachines.filter { line.has($0) && beginsPath($0, in: line) }
         return (words + folders).map {
             file.finding(number, "'\($0)' is about where this was written; say what holds on every machine")
         }
