@@ -25,14 +25,9 @@ enum LandedFixture {
     static func unpack(_ name: String, to path: String) throws {
         try FileManager.default.createDirectory(
             at: URL(fileURLWithPath: path).deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data().write(to: URL(fileURLWithPath: path))
-        let gunzip = Process()
-        gunzip.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        gunzip.arguments = ["gzip", "--decompress", "--stdout", folder.appendingPathComponent("\(name).gz").path]
-        gunzip.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        try gunzip.run()
-        gunzip.waitUntilExit()
-        try #require(gunzip.terminationStatus == 0)
+        let command = "gzip --decompress --stdout '\(folder.appendingPathComponent("\(name).gz").path)' > '\(path)'"
+        let gzip = try #require(popen(command, "r"))
+        try #require(pclose(gzip) == 0)
     }
 
     /// Runs the dump in a schema of its own.

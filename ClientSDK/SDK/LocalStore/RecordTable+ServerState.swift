@@ -49,7 +49,8 @@ extension RecordTable {
         try db.run(Self.saveBaseSQL, StatementArguments(Self.values(base: record)))
     }
 
-    private static let insertBase = "INSERT OR REPLACE INTO tidemark_base (collection, local_id, \(stateColumns)) VALUES"
+    private static let insertBase =
+        "INSERT OR REPLACE INTO tidemark_base (collection, local_id, \(stateColumns)) VALUES"
     private static let saveBaseSQL = ManyRows.statement(insertBase, columns: 10)
     static let saveBasesSQL = ManyRows.statements(insertBase, columns: 10)
 
