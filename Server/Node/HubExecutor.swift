@@ -43,6 +43,7 @@ final class HubExecutor: SocketOwner {
     /// What goes to the sequencer at the end of the loop's turn: no more than sessions may have unanswered.
     var submissions: [GroupCommit.Entry] = []
     var lanes = GroupCommit.KnownLanes()
+    var pace = RoundPace()
     /// The frame that was sent last, as it stands on the socket.
     var framed: (frame: Frame, bytes: ByteBuffer)?
     var frameBuffers = FrameBuffers()
@@ -287,6 +288,8 @@ final class HubInbox: Sendable {
     private struct State {
         var events: [HubEvent] = []
         var bytes = 0
+        /// Batches among the events.
+        var batches = 0
         /// Messages of other hubs among them; beyond `messagesMax` they are dropped.
         var messages = 0
         /// Workspaces whose batches no longer fit, with the end of the last that was left out.
@@ -349,6 +352,7 @@ final class HubInbox: Sendable {
             return
         }
         state.bytes += batch.byteCount
+        state.batches += 1
         state.events.append(event)
     }
 
@@ -359,12 +363,18 @@ final class HubInbox: Sendable {
     var waiting: Int { state.withLock { $0.events.count } }
 
     private func deliver() {
-        let events = state.withLock { state in
+        let begun = eventLoop.now
+        if let due = executor.value?.pace.pause(at: begun) {
+            eventLoop.assumeIsolated().scheduleTask(deadline: due) { self.deliver() }
+            return
+        }
+        let (events, batches) = state.withLock { state in
             var events = state.events
             for (workspace, head) in state.overflow { events.append(.missed(workspace, head)) }
-            state = State()
-            return events
+            defer { state = State() }
+            return (events, state.batches)
         }
         executor.value?.apply(events)
+        executor.value?.pace.ended(begun: begun, now: eventLoop.now, batches: batches)
     }
 }
