@@ -109,7 +109,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-            ], path: "Server/Node"),
+            ], path: "Server/Node", exclude: ["ROUNDS.md"]),
         .target(
             name: "TidemarkHub",
             dependencies: [

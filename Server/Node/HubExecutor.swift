@@ -378,3 +378,24 @@ final class HubInbox: Sendable {
         executor.value?.pace.ended(begun: begun, now: eventLoop.now, batches: batches)
     }
 }
+
+/// When a loop gives out what was posted to it: at once, but for a pause after a round that was long and gave out several batches.
+/// `ROUNDS.md` says why. Pure.
+struct RoundPace {
+    /// A shorter round is not worth a pause.
+    static let shortMax = TimeAmount.milliseconds(1)
+    /// The longest pause.
+    static let pauseMax = TimeAmount.milliseconds(10)
+
+    private var due = NIODeadline.uptimeNanoseconds(0)
+
+    /// Until when to wait with the next round; `nil` when it may begin.
+    func pause(at now: NIODeadline) -> NIODeadline? { now < due ? due : nil }
+
+    /// A round ended. The pause is as long as it was.
+    mutating func ended(begun: NIODeadline, now: NIODeadline, batches: Int) {
+        let took = now - begun
+        guard took >= Self.shortMax, batches > 1 else { return }
+        due = now + min(took, Self.pauseMax)
+    }
+}
