@@ -5,8 +5,8 @@
 #   deploy/test.sh --help
 #
 # Installs what is missing (Debian, Ubuntu), starts a private PostgreSQL in a temporary folder, and stops it at the end.
-#   ROUNDS       seeded rounds of the simulator, about a second of one core each (default 150)
-#   DEBUG_INFO   none: builds an eighth faster, and a crash then names no lines (default dwarf)
+#   ROUNDS          seeded rounds of the simulator, about a second of one core each (default 100)
+#   BUILD_OPTIONS   more options of `swift build`; what is built next without them is built from the beginning
 set -euo pipefail
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -48,7 +48,8 @@ lint() {
 # The build's exit code is the answer: its last line does not tell that a target imports what it must not.
 build() {
     say "building everything, the debug 'tidemark' that the end-to-end tests start included"
-    swift build --build-tests --explicit-target-dependency-import-check error -debug-info-format "${DEBUG_INFO:-dwarf}"
+    # shellcheck disable=SC2086 # words
+    swift build --build-tests --explicit-target-dependency-import-check error ${BUILD_OPTIONS:-}
 }
 
 # Keeps the output, because a run that matched no test ends well and proves nothing, and because what failed among a
@@ -82,7 +83,7 @@ run_all_tests() {
 }
 
 cd "$top"
-export ROUNDS="${ROUNDS:-150}"
+export ROUNDS="${ROUNDS:-100}"
 trap tidy_up EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
