@@ -32,9 +32,13 @@ import Testing
     }
 
     @Test func `a small run gives each figure, from a file that is as it should be`() async throws {
-        let table = try await LocalRun(messages: 60, conversations: 3, rounds: 2).run()
+        // A process of its own: it works on one thread from beginning to end, which others would wait for.
+        let outcome = try await Binary.run(
+            ["bench", "local", "--messages", "60", "--conversations", "3", "--rounds", "2", "--json"], of: "tide",
+            atMost: .seconds(240))
+        #expect(outcome.status == 0, "\(outcome.text)")
         for key in ["open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99"] {
-            #expect(table.json.contains("\"\(key)\":"), "\(key)")
+            #expect(outcome.text.contains("\"\(key)\":"), "\(key)")
         }
     }
 }
