@@ -108,6 +108,8 @@ struct PostgresPlanTests {
         case manyRowsAnalyzed
         /// As autovacuum leaves them for a moment, or for longer: it vacuums before it analyzes.
         case someRowsVacuumed
+        /// Nearly all is of one scope and one user, so that statistics promise little of a search by these.
+        case oneScopeAnalyzed
     }
 
     @Test(arguments: Filling.allCases)
@@ -137,6 +139,9 @@ struct PostgresPlanTests {
                     _ = try await running.store.put(blob, in: .a, of: workspace, by: row.user, now: 1)
                 }
             }
+            if filling == .oneScopeAnalyzed {
+                for rows in Self.manyOfOne { try await schema.sql(rows) }
+            }
             if let upkeep = filling.upkeep {
                 for table in [
                     "workspace", "batch", "record", "client", "member", "listener", "ledger", "blob",
@@ -161,6 +166,38 @@ struct PostgresPlanTests {
             try await running.end()
         }
     }
+
+    /// 60,000 rows more of each table, made like one that is there.
+    private static let manyOfOne = [
+        """
+        INSERT INTO sync_record (
+            workspace, collection, id, scope, seq, born, deleted, author, created, updated, octets, body, place
+        )
+        SELECT r.workspace, r.collection, gen_random_uuid(), r.scope, 1000 + n, 1000 + n, false, r.author, r.created,
+            r.updated, r.octets, r.body, r.place
+        FROM (SELECT * FROM sync_record LIMIT 1) r, generate_series(1, 60000) n
+        """,
+        """
+        INSERT INTO sync_batch (workspace, seq, low, nonce, time, epoch)
+        SELECT b.workspace, 1000 + n, 1000 + n, n, b.time, b.epoch
+        FROM (SELECT * FROM sync_batch LIMIT 1) b, generate_series(1, 60000) n
+        """,
+        """
+        INSERT INTO sync_client (workspace, client, user_id, settled, acked, connection, registered)
+        SELECT c.workspace, gen_random_uuid(), c.user_id, 0, 0, 0, c.registered
+        FROM (SELECT * FROM sync_client LIMIT 1) c, generate_series(1, 60000) n
+        """,
+        """
+        INSERT INTO sync_member (workspace, user_id, scope, role, since)
+        SELECT m.workspace, m.user_id, 'more ' || n, m.role, m.since
+        FROM (SELECT * FROM sync_member LIMIT 1) m, generate_series(1, 60000) n
+        """,
+        """
+        INSERT INTO sync_blob_scope (workspace, scope, digest, author, created)
+        SELECT b.workspace, b.scope, 'more ' || n, b.author, b.created
+        FROM (SELECT * FROM sync_blob_scope LIMIT 1) b, generate_series(1, 60000) n
+        """,
+    ]
 
     /// - Parameter first: what stands for the first value, which is the workspace.
     static func plan(
@@ -193,7 +230,7 @@ extension PostgresPlanTests.Filling {
         switch self {
         case .fresh, .oneRowAnalyzed, .manyWorkspacesAnalyzed: 1
         case .someRowsVacuumed: 250
-        case .manyRowsNeverAnalyzed, .manyRowsAnalyzed: 500
+        case .manyRowsNeverAnalyzed, .manyRowsAnalyzed, .oneScopeAnalyzed: 500
         }
     }
 
@@ -201,7 +238,7 @@ extension PostgresPlanTests.Filling {
     fileprivate var upkeep: String? {
         switch self {
         case .fresh, .manyRowsNeverAnalyzed: nil
-        case .oneRowAnalyzed, .manyWorkspacesAnalyzed, .manyRowsAnalyzed: "ANALYZE"
+        case .oneRowAnalyzed, .manyWorkspacesAnalyzed, .manyRowsAnalyzed, .oneScopeAnalyzed: "ANALYZE"
         case .someRowsVacuumed: "VACUUM"
         }
     }

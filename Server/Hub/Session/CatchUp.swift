@@ -24,12 +24,10 @@ struct CatchUp: Sendable {
     /// before the grant comes with the scope's pages, and was not for this user when it happened (I-11).
     func isDue(_ scope: ScopeID, at seq: SequenceNumber) -> Bool { seq >= grants[scope]?.since ?? 0 }
 
-    /// Halves or doubles the span so that windows come near the frame target.
+    /// Makes the next window as long as would have filled the frame target, at most twice as long or half as long as this one.
     mutating func adapt(to bytes: Int, target: Int) {
-        if bytes > target {
-            span = max(Self.spanMin, span / 2)
-        } else if bytes < target / 4 {
-            span = min(Self.spanMax, span * 2)
-        }
+        let filling = Double(span) * Double(target) / Double(max(bytes, 1))
+        let next = min(max(filling, Double(span / 2)), Double(span * 2))
+        span = min(max(Int64(next), Self.spanMin), Self.spanMax)
     }
 }

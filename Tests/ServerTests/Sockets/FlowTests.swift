@@ -19,6 +19,25 @@ import TidemarkWire
         }
     }
 
+    @Test func `a window of a catch-up is as long as would have filled a frame, from half to twice the one before`()
+        throws
+    {
+        var one = try OneSession(tail: 100_000) { $0.changesBytesTarget = 20_000 }
+        one.connect(from: 10, snapshot: 100_000)
+        var spans = try [#require(one.windows.last).span]
+        // The bodies, and so the frames, are of about so many bytes.
+        for bytes in [10, 15_000, 15_000, 90_000, 20_000] {
+            let last = try #require(one.windows.last)
+            let through = last.after + last.span
+            one.answer([OneSession.post(through, bytes: bytes)], through: through, state: 100_000)
+            spans.append(try #require(one.windows.last).span)
+        }
+        #expect(spans[0] == 1_024 && spans[1] == 2_048, "\(spans)")
+        // A row is a little longer than its body.
+        #expect((2_600...2_731).contains(spans[2]) && (3_300...3_641).contains(spans[3]), "\(spans)")
+        #expect(spans[4] == spans[3] / 2 && (spans[4] - 50...spans[4]).contains(spans[5]), "\(spans)")
+    }
+
     @Test func `what stands behind a refused push uses nothing up of what that waits for`() {
         var bucket = TokenBucket(perSecond: 100, burst: 1_000, now: 0)
         var settled: Int64 = 0
