@@ -8,7 +8,8 @@
 # (8) each. Starts a private PostgreSQL in a temporary folder, and a server on it.
 #
 # 1. All writers of the crowd wait: each has one write under way, and the row that is their workspace's lock is held by somebody
-#    else. Nothing of theirs can be done, so whatever it costs the neighbour is a cost of waiting. The measure is 1.2.
+#    else. Nothing of theirs can be done, so whatever it costs the neighbour is a cost of waiting. The measure is 1.2. A transaction
+#    that is open keeps PostgreSQL from reusing what each write leaves behind, so one is open while the neighbour is alone, too.
 # 2. The crowd writes as fast as it can, and the same with 256 writers: processors and disk are busy either way, so that the ratio
 #    of the two says what the number of writers costs.
 set -euo pipefail
@@ -88,11 +89,17 @@ begin_crowd() {
     done
 }
 
+# open_transaction STATEMENT...: carries them out, and stays open.
+open_transaction() {
+    local statement statements=(-c BEGIN)
+    for statement; do statements+=(-c "$statement"); done
+    run_sql "${statements[@]}" -c 'SELECT pg_sleep(600)' >"$work/holder.log" 2>&1 &
+    holder=$!
+}
+
 # hold: takes the lock of the crowd's workspace, and returns when nothing of it moves any more.
 hold() {
-    run_sql -c 'BEGIN' -c "SELECT FROM sync_workspace WHERE workspace = '$place' FOR UPDATE" -c 'SELECT pg_sleep(600)' \
-        >"$work/holder.log" 2>&1 &
-    holder=$!
+    open_transaction "SELECT FROM sync_workspace WHERE workspace = '$place' FOR UPDATE"
     local last="" now
     while true; do
         now=$(run_sql -c "SELECT max(seq) FROM sync_batch WHERE workspace = '$place'")
@@ -113,7 +120,9 @@ compare() {
 row "one writer, ms (middle of $rounds)" p50 p99 ratio
 say "$crowd writers that wait"
 for ((round = 0; round < rounds; round++)); do
+    open_transaction 'SELECT pg_current_xact_id()'
     neighbour alone
+    end_crowd
     begin_crowd "$crowd"
     hold
     neighbour waiting
