@@ -126,11 +126,20 @@ extension SocketOwner {
 }
 
 /// The sockets of one event loop, their owner, and the one timer that looks after all of them. Stays on its loop.
+///
+/// It looks after one part of them at a time: a look at all of some thousand would keep everybody's messages waiting for 20 ms.
 final class LoopSockets {
+    private static let partCount = 8
+    /// So many sockets that come one after the other are pinged at times of their own.
+    private static let pingTimes = 64
+
     let owner: any SocketOwner
     let limits: EdgeLimits
     private let eventLoop: any EventLoop
-    private var handlers: [UInt64: SocketHandler] = [:]
+    /// Each by id.
+    private var parts = [[UInt64: SocketHandler]](repeating: [:], count: partCount)
+    private var inserted = 0
+    private var due = 0
     private var sweep: RepeatedTask?
 
     init(owner: any SocketOwner, limits: EdgeLimits, eventLoop: any EventLoop) {
@@ -140,23 +149,33 @@ final class LoopSockets {
     }
 
     func insert(_ handler: SocketHandler) {
-        handlers[handler.socket.id] = handler
+        // The first one of all when a whole period is over.
+        handler.part = Self.partCount - 1 - inserted % Self.partCount
+        parts[handler.part][handler.socket.id] = handler
+        // All come at once after a restart.
+        let share = TimeAmount(limits.pingEvery).nanoseconds / Int64(Self.pingTimes)
+        let early = TimeAmount.nanoseconds(share * Int64(inserted % Self.pingTimes))
+        handler.socket.liveness.countPings(from: eventLoop.now - early)
+        inserted &+= 1
         guard sweep == nil else { return }
-        let period = TimeAmount(limits.sweepEvery)
+        due = 0
+        let period = TimeAmount.nanoseconds(TimeAmount(limits.sweepEvery).nanoseconds / Int64(Self.partCount))
         let bound = NIOLoopBound(self, eventLoop: eventLoop)
-        sweep = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.sweepAll() }
+        sweep = eventLoop.scheduleRepeatedTask(initialDelay: period, delay: period) { _ in bound.value.sweepPart() }
     }
 
     func remove(_ handler: SocketHandler) {
-        handlers[handler.socket.id] = nil
-        guard handlers.isEmpty else { return }
+        parts[handler.part][handler.socket.id] = nil
+        guard parts.allSatisfy(\.isEmpty) else { return }
         sweep?.cancel()
         sweep = nil
     }
 
-    private func sweepAll() {
+    private func sweepPart() {
         let now = eventLoop.now
-        for handler in handlers.values { handler.sweep(at: now) }
+        let part = due
+        due = (due + 1) % Self.partCount
+        for handler in parts[part].values { handler.sweep(at: now) }
     }
 }
 

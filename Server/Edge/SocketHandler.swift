@@ -13,6 +13,8 @@ final class SocketHandler: ChannelDuplexHandler {
 
     let socket: Socket
     private let loop: LoopSockets
+    /// Among whom its loop looks after it.
+    var part = 0
     private var parser: FrameParser
     private var context: ChannelHandlerContext?
     /// Set when a peer broke the protocol: its further bytes are dropped unread until it is gone.
@@ -218,6 +220,9 @@ struct SocketLiveness {
     var isClosing: Bool {
         if case .closing = phase { true } else { false }
     }
+
+    /// The next ping is due a while after `start`.
+    mutating func countPings(from start: NIODeadline) { lastPing = start }
 
     mutating func heard(at now: NIODeadline) { lastHeard = now }
 

@@ -41,6 +41,32 @@ import Testing
         }
     }
 
+    @Test func `sockets that come together are pinged one after the other, each within 25 seconds`() throws {
+        let eventLoop = EmbeddedEventLoop()
+        // As on a machine that has run for a while: its time begins with 0.
+        eventLoop.advanceTime(by: .seconds(60))
+        let limits = EdgeLimits()
+        let loop = LoopSockets(owner: EchoOwner(), limits: limits, eventLoop: eventLoop)
+        let channels = try (0..<128).map { _ in
+            let channel = EmbeddedChannel(loop: eventLoop)
+            let socket = Socket(eventLoop: eventLoop, bearerToken: nil, ledger: ConnectionLedger(limits))
+            try channel.pipeline.syncOperations.addHandler(SocketHandler(socket: socket, loop: loop))
+            try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+            return channel
+        }
+        var pings = [Int](repeating: 0, count: channels.count)
+        var most = 0
+        for _ in 0..<200 {
+            eventLoop.advanceTime(by: .milliseconds(125))
+            let written = try channels.map { try self.written($0).count }
+            most = max(most, written.reduce(0, +))
+            for (index, count) in written.enumerated() { pings[index] += count }
+        }
+        #expect(most == 2)
+        #expect(pings.allSatisfy { (1...2).contains($0) }, "\(pings)")
+        for channel in channels { _ = try channel.finish(acceptAlreadyClosed: true) }
+    }
+
     @Test func `a peer silent for 60 seconds is closed, and cut when it does not answer`() throws {
         try socket { channel, socket in
             channel.embeddedEventLoop.advanceTime(by: .seconds(59))
