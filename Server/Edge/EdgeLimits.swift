@@ -78,7 +78,7 @@ package struct EdgeLimits: Sendable {
     package var closeDeadline: Duration = .seconds(5)
     /// From the start of a graceful shutdown to close 1001, for sockets that their owner has not closed itself.
     package var drainDeadline: Duration = .seconds(10)
-    /// How often an event loop looks at each socket for one of the four spans above: their accuracy. It looks at a part at a time.
+    /// How often an event loop looks whether a socket has passed one of the four spans above: their accuracy.
     package var sweepEvery: Duration = .seconds(1)
 
     // MARK: Buffers of an upgraded socket

@@ -127,18 +127,21 @@ extension SocketOwner {
 
 /// The sockets of one event loop, their owner, and the one timer that looks after all of them. Stays on its loop.
 ///
-/// It looks after one part of them at a time: a look at all of some thousand would keep everybody's messages waiting for 20 ms.
+/// The sockets are in parts, and the timer looks at one part at a time: to look at 5,000 sockets at once took 24 ms, for which
+/// every message waited.
 final class LoopSockets {
     private static let partCount = 8
-    /// So many sockets that come one after the other are pinged at times of their own.
+    /// Sockets that come one after the other get so many different times for their pings; a multiple of `partCount`.
     private static let pingTimes = 64
 
     let owner: any SocketOwner
     let limits: EdgeLimits
     private let eventLoop: any EventLoop
-    /// Each by id.
+    /// The handlers of each part, by the ids of their sockets.
     private var parts = [[UInt64: SocketHandler]](repeating: [:], count: partCount)
-    private var inserted = 0
+    /// Below `pingTimes`: the next socket's part and the time of its pings follow from it.
+    private var place = 0
+    /// The part that the timer looks at next.
     private var due = 0
     private var sweep: RepeatedTask?
 
@@ -149,14 +152,13 @@ final class LoopSockets {
     }
 
     func insert(_ handler: SocketHandler) {
-        // The first one of all when a whole period is over.
-        handler.part = Self.partCount - 1 - inserted % Self.partCount
+        // From the last part on: the timer comes to a loop's first socket when a whole period is over.
+        handler.part = Self.partCount - 1 - place % Self.partCount
         parts[handler.part][handler.socket.id] = handler
-        // All come at once after a restart.
+        // After a restart all clients connect at once. Their pings must not fall due at once too.
         let share = TimeAmount(limits.pingEvery).nanoseconds / Int64(Self.pingTimes)
-        let early = TimeAmount.nanoseconds(share * Int64(inserted % Self.pingTimes))
-        handler.socket.liveness.countPings(from: eventLoop.now - early)
-        inserted &+= 1
+        handler.socket.liveness.firstPing(early: .nanoseconds(share * Int64(place)))
+        place = (place + 1) % Self.pingTimes
         guard sweep == nil else { return }
         due = 0
         let period = TimeAmount.nanoseconds(TimeAmount(limits.sweepEvery).nanoseconds / Int64(Self.partCount))

@@ -13,7 +13,7 @@ final class SocketHandler: ChannelDuplexHandler {
 
     let socket: Socket
     private let loop: LoopSockets
-    /// Among whom its loop looks after it.
+    /// The part of its loop's sockets that it is in, see ``LoopSockets``.
     var part = 0
     private var parser: FrameParser
     private var context: ChannelHandlerContext?
@@ -221,8 +221,8 @@ struct SocketLiveness {
         if case .closing = phase { true } else { false }
     }
 
-    /// The next ping is due a while after `start`.
-    mutating func countPings(from start: NIODeadline) { lastPing = start }
+    /// The first ping is due so much earlier than a whole period after the beginning.
+    mutating func firstPing(early: TimeAmount) { lastPing = lastPing - early }
 
     mutating func heard(at now: NIODeadline) { lastHeard = now }
 

@@ -31,8 +31,9 @@ struct Transactions: Sendable {
     /// so once and for all; left to statistics, plans made while a table was small (scan it, hash it) stay until the
     /// next ANALYZE and cost a thousand times more. Costs count rows, and entries of indexes, and nothing else: that
     /// prefers the index that finds fewer of them, and searching for the elements to comparing every row with each, down to
-    /// tables of one row. (With entries for nothing, the whole primary key was read for a large scope as soon as statistics
-    /// knew that most rows are of it: a catch-up of 100,000 records took 25 times as long.)
+    /// tables of one row. An entry of an index costs as much as a row: while it cost a thousandth, PostgreSQL read the whole
+    /// primary key for each window of a scope that most rows are of, once an ANALYZE had told it so, and a catch-up of 100,000
+    /// records took 25 times as long.
     ///
     /// The coordinator of a Citus must know the values of a join or an insert to tell whose shard it is about; what it sends
     /// there is planned there.

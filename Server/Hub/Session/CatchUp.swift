@@ -24,7 +24,7 @@ struct CatchUp: Sendable {
     /// before the grant comes with the scope's pages, and was not for this user when it happened (I-11).
     func isDue(_ scope: ScopeID, at seq: SequenceNumber) -> Bool { seq >= grants[scope]?.since ?? 0 }
 
-    /// Makes the next window as long as would have filled the frame target, at most twice as long or half as long as this one.
+    /// Chooses the span with which this window would have filled a frame, but no less than half and no more than twice its own.
     mutating func adapt(to bytes: Int, target: Int) {
         let filling = Double(span) * Double(target) / Double(max(bytes, 1))
         let next = min(max(filling, Double(span / 2)), Double(span * 2))
