@@ -108,7 +108,7 @@ struct PostgresPlanTests {
         case manyRowsAnalyzed
         /// As autovacuum leaves them for a moment, or for longer: it vacuums before it analyzes.
         case someRowsVacuumed
-        /// Nearly all is of one scope and one user, so that statistics promise little of a search by these.
+        /// All records are of one scope, and nearly all else is of one user: statistics promise little of a search by these.
         case oneScopeAnalyzed
     }
 
@@ -129,7 +129,8 @@ struct PostgresPlanTests {
                 _ = try await under.store.follow(workspace, node: 2, now: 1_000)
                 try await under.commit(in: workspace) { draft in
                     for number in first..<first + count {
-                        draft.put(.numbered(number), in: ScopeID("s\(number / 20)"))
+                        let scope = filling == .oneScopeAnalyzed ? 0 : number / 20
+                        draft.put(.numbered(number), in: ScopeID("s\(scope)"))
                         draft.grant(UserID("u\(number / 10)"), ScopeID("s\(number)"))
                     }
                     draft.settle(row, through: count)
