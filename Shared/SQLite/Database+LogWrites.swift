@@ -13,6 +13,11 @@ extension Database {
     /// `synchronous = FULL` each commit does before others see it, and before anything of the log is read, cut or measured.
     /// Measured with commits of 270 pages: 10 instead of 20 µs of the writing thread in the system for each 3.6 pages.
     ///
+    /// A log that becomes longer is filled with zeros ahead of what comes next. Each commit that makes a file longer has to
+    /// make its length durable beside its bytes: with commits of 20 KB on ext4 that takes 0.43 to 0.48 ms, and 0.26 to 0.31
+    /// where zeros are written over. Reserving the room (`fallocate`) saves nothing, since the system then notes which of it
+    /// was filled. SQLite takes zeros for the end of the log.
+    ///
     /// Call it once, after something was written. It ends with the connection.
     ///
     /// - Throws: `DatabaseError` when the connection has no log, or does not wait for the disk in each commit: others would
@@ -42,9 +47,15 @@ private struct GatheredLog {
     let bytes: UnsafeMutableRawPointer
     var count = 0
     var offset: sqlite3_int64 = 0
+    let zeros: UnsafeMutableRawPointer
+    /// Where the last write ended, and the size that the file is known to have at least.
+    var end: sqlite3_int64 = 0
+    var size: sqlite3_int64 = 0
 
-    /// Fits into the second cache of a processor beside what is copied.
-    private static let capacity = 128 * 1024
+    /// Fits into the second cache of a processor beside what is copied. SQLite hands the system less than 128 KiB at once.
+    private static let capacity = 124 * 1024
+    /// A log that is full grows by so many pieces of so many bytes: by a dozen small commits.
+    private static let (zeroBytes, zeroPieces) = (64 * 1024, 4)
 
     typealias File = UnsafeMutablePointer<sqlite3_file>
 
@@ -58,8 +69,18 @@ private struct GatheredLog {
         methods.xRead = { file, bytes, count, offset in
             GatheredLog.behindWrites(file) { $0.pointee.xRead($1, bytes, count, offset) }
         }
-        methods.xSync = { file, flags in GatheredLog.behindWrites(file) { $0.pointee.xSync($1, flags) } }
-        methods.xTruncate = { file, size in GatheredLog.behindWrites(file) { $0.pointee.xTruncate($1, size) } }
+        methods.xSync = { file, flags in
+            GatheredLog.behindWrites(file) {
+                GatheredLog.of($1).pointee.makeRoom(in: $1)
+                return $0.pointee.xSync($1, flags)
+            }
+        }
+        methods.xTruncate = { file, size in
+            GatheredLog.behindWrites(file) {
+                GatheredLog.of($1).pointee.size = 0
+                return $0.pointee.xTruncate($1, size)
+            }
+        }
         methods.xFileSize = { file, size in GatheredLog.behindWrites(file) { $0.pointee.xFileSize($1, size) } }
         methods.xClose = { file in
             guard let file else { return SQLITE_MISUSE }
@@ -68,13 +89,16 @@ private struct GatheredLog {
             let original = log.pointee.original
             file.pointee.pMethods = original
             log.pointee.bytes.deallocate()
+            log.pointee.zeros.deallocate()
             log.deallocate()
             let closed = original.pointee.xClose(file)
             return written == SQLITE_OK ? closed : written
         }
         let log = UnsafeMutablePointer<GatheredLog>.allocate(capacity: 1)
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: 16)
-        log.initialize(to: GatheredLog(methods: methods, original: original, bytes: bytes))
+        let zeros = UnsafeMutableRawPointer.allocate(byteCount: zeroBytes, alignment: 16)
+        zeros.initializeMemory(as: UInt8.self, repeating: 0, count: zeroBytes)
+        log.initialize(to: GatheredLog(methods: methods, original: original, bytes: bytes, zeros: zeros))
         file.pointee.pMethods = UnsafeRawPointer(log).assumingMemoryBound(to: sqlite3_io_methods.self)
     }
 
@@ -105,11 +129,21 @@ private struct GatheredLog {
         return SQLITE_OK
     }
 
+    /// Puts zeros behind the last write if it ends the file. Where there is no room for them the next commit says so.
+    private mutating func makeRoom(in file: File) {
+        guard end > size, original.pointee.xFileSize(file, &size) == SQLITE_OK, end >= size else { return }
+        for _ in 0..<Self.zeroPieces {
+            let place = max(end, size)
+            guard original.pointee.xWrite(file, zeros, Int32(Self.zeroBytes), place) == SQLITE_OK else { return }
+            size = place + sqlite3_int64(Self.zeroBytes)
+        }
+    }
+
     /// What the disk refuses stays, since SQLite may yet read it, and is offered again with whatever comes next.
     private mutating func flush(to file: File) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let written = original.pointee.xWrite(file, bytes, Int32(count), offset)
-        if written == SQLITE_OK { count = 0 }
+        if written == SQLITE_OK { (end, count) = (offset + sqlite3_int64(count), 0) }
         return written
     }
 }

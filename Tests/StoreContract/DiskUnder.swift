@@ -11,6 +11,7 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
     private struct State {
         var writes = 0
         var refusals = 0
+        var bytesMax = Int64.max
         var flushed: @Sendable () throws -> Void = {}
         var failure: (any Error)?
     }
@@ -33,7 +34,8 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
         var mine = original.pointee
         mine.xWrite = { file, bytes, count, offset in
             guard let file, let disk = DiskUnder.of(file) else { return SQLITE_MISUSE }
-            return disk.write() ? disk.original.pointee.xWrite(file, bytes, count, offset) : SQLITE_FULL
+            return disk.write(through: offset + Int64(count))
+                ? disk.original.pointee.xWrite(file, bytes, count, offset) : SQLITE_FULL
         }
         mine.xSync = { file, flags in
             guard let file, let disk = DiskUnder.of(file) else { return SQLITE_MISUSE }
@@ -53,6 +55,9 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
     /// The next writes that find no room.
     func refuse(_ count: Int) { state.withLock { $0.refusals = count } }
 
+    /// There is room for so long a log from here on.
+    func fill(at bytes: Int64) { state.withLock { $0.bytesMax = bytes } }
+
     /// Is called after each flush; its first error is thrown by ``leave()``.
     func onFlush(_ body: @escaping @Sendable () throws -> Void) { state.withLock { $0.flushed = body } }
 
@@ -68,9 +73,10 @@ final class DiskUnder: @unchecked Sendable {  // the pointers are only followed 
     }
 
     /// False when there is no room.
-    private func write() -> Bool {
+    private func write(through end: Int64) -> Bool {
         state.withLock { state in
             state.writes += 1
+            guard end <= state.bytesMax else { return false }
             guard state.refusals > 0 else { return true }
             state.refusals -= 1
             return false
