@@ -42,7 +42,7 @@ extension Hub {
                     batch, after: tail, groups: groups, durable: durable, shared: &shared, now: now, into: &effects)
                 return session.takeIndexNote()
             }
-            if case .some(.some(let note)) = note { take(note, of: id, in: workspace) }
+            if case let note?? = note { take(note, of: id, in: workspace) }
         }
         for client in batch.removals {
             if let id = workspaces[workspace]?.byClient[client] { removed(id, into: &effects) }
@@ -60,11 +60,11 @@ extension Hub {
         workspaces[workspace]?.ring.reset(tail: head)
         workspaces[workspace]?.attendance.forgetDepartures(limits: limits)
         for id in Set(state.byScope.values.joined()).union(state.byUser.values.joined()).sorted() {
-            let note = withSession(id) { session in
+            let note = withSession(id) { session -> Session.IndexNote? in
                 session.fallBehind(from: before.tail)
                 return session.takeIndexNote()
             }
-            if let note { take(note, of: id, in: workspace) }
+            if case let note?? = note { take(note, of: id, in: workspace) }
         }
         catchUp(workspace, now: now, into: &effects)
     }

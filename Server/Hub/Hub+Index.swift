@@ -1,28 +1,6 @@
 import TidemarkModel
 
 extension Hub {
-    /// Works on a session where it lies: reading it through the dictionary would copy all of it.
-    mutating func withSession<Value>(_ id: SessionID, _ body: (inout Session) -> Value) -> Value? {
-        guard let place = sessions.index(forKey: id) else { return nil }
-        return body(&sessions.values[place])
-    }
-
-    /// Runs one event on a session and takes over what it changed.
-    mutating func update(
-        _ id: SessionID, into effects: inout [SessionEffect],
-        _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
-    ) {
-        guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
-        let (workspaces, context) = (workspaces, context)
-        let note = withSession(id) { session in
-            if session.context !== context { session.adopt(context, into: &effects) }
-            event(&session, { workspace.flatMap { workspaces[$0]?.ring } }, &effects)
-            return session.takeIndexNote()
-        }
-        guard let workspace, let note else { return }
-        take(note, of: id, in: workspace)
-    }
-
     /// Brings the indices up to date with one session.
     mutating func take(_ note: Session.IndexNote, of id: SessionID, in workspace: WorkspaceID) {
         for change in note.changes {

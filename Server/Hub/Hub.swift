@@ -52,6 +52,69 @@ package struct Hub: Sendable {
     /// The recent batches of a workspace, for tests and diagnostics; `nil` for one that it does not follow.
     package func ring(of workspace: WorkspaceID) -> Ring? { workspaces[workspace]?.ring }
 
+    // MARK: Events
+
+    /// Takes one event and decides what follows from it; nothing here waits.
+    ///
+    /// - Parameters:
+    ///   - now: the time of the event.
+    ///   - effects: what is to be done is added, in order.
+    package mutating func apply(_ event: HubEvent, now: Milliseconds, into effects: inout [SessionEffect]) {
+        switch event {
+        case .opened(let id, let token): opened(id, headerToken: token, now: now, into: &effects)
+        case .received(let id, let bytes): received(id, bytes, now: now, into: &effects)
+        case .writabilityChanged(let id, let isWritable):
+            writabilityChanged(id, isWritable: isWritable, now: now, into: &effects)
+        case .lost(let id): lost(id)
+        case .verified(let id, let verdict): verified(id, verdict, now: now, into: &effects)
+        case .loaded(let id, let answer): loaded(id, answer, now: now, into: &effects)
+        case .loadFailed(let id): loadFailed(id, now: now, into: &effects)
+        case .erased(let id): erased(id, now: now, into: &effects)
+        case .windowRead(let id, let window): windowRead(id, window, now: now, into: &effects)
+        case .pageRead(let id, let request, let page): pageRead(id, request, page, now: now, into: &effects)
+        case .historyRead(let id, let request, let page): historyRead(id, request, page, into: &effects)
+        case .compared(let id, let comparison, let isRead): compared(id, comparison, isRead: isRead, into: &effects)
+        case .settled(let id, let outcome, let pushEnd): settled(id, outcome, pushEnd: pushEnd, into: &effects)
+        case .follow(let workspace, let head): follow(workspace, from: head)
+        case .unfollow(let workspace): unfollow(workspace, into: &effects)
+        case .committed(let workspace, let batch): committed(batch, in: workspace, now: now, into: &effects)
+        case .durable(let workspace, let epoch, let through):
+            workspaces[workspace]?.ring.call(durable: through, in: epoch)
+        case .missed(let workspace, let head): missed(upTo: head, in: workspace, now: now, into: &effects)
+        case .rewound(let workspace, let head): rewound(to: head, in: workspace, into: &effects)
+        case .heard(let workspace, let message): heard(message, in: workspace, into: &effects)
+        case .superseded(let id): superseded(id, into: &effects)
+        case .removed(let id): removed(id, into: &effects)
+        case .revoked(let revocation): revoked(revocation, into: &effects)
+        case .tokenRevoked(let id, let revoked): self.revoked(id, revoked, into: &effects)
+        case .adopted(let context): adopt(context)
+        case .tick: tick(now: now, into: &effects)
+        case .drain: drain(into: &effects)
+        }
+    }
+
+    /// Works on a session where it lies: reading it through the dictionary would copy all of it.
+    mutating func withSession<Value>(_ id: SessionID, _ body: (inout Session) -> Value) -> Value? {
+        guard let place = sessions.index(forKey: id) else { return nil }
+        return body(&sessions.values[place])
+    }
+
+    /// Runs one event on a session and takes over what it changed.
+    mutating func update(
+        _ id: SessionID, into effects: inout [SessionEffect],
+        _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
+    ) {
+        guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
+        let (workspaces, context) = (workspaces, context)
+        let note = withSession(id) { session in
+            if session.context !== context { session.adopt(context, into: &effects) }
+            event(&session, { workspace.flatMap { workspaces[$0]?.ring } }, &effects)
+            return session.takeIndexNote()
+        }
+        guard let workspace, case let note?? = note else { return }
+        take(note, of: id, in: workspace)
+    }
+
     // MARK: Connections
 
     /// A connection was accepted; `headerToken` is its bearer header, if it had one.

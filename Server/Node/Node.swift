@@ -220,6 +220,27 @@ extension TailReader {
 }
 
 extension Node {
+    /// Adds to what is done with the outcome of a submission that its refused writes are remembered.
+    package func noting(
+        _ submission: Submission, in workspace: WorkspaceID, _ completion: @escaping GroupCommit.Completion
+    ) -> GroupCommit.Completion {
+        { [refusedWrites, now] outcome in
+            if case .settled(_, let results) = outcome {
+                for result in results {
+                    guard let rejection = result.rejection else { continue }
+                    let index = Int(clamping: result.number - submission.first)
+                    refusedWrites.note { number in
+                        RefusedWrite(
+                            number: number, time: now(), workspace: workspace, user: submission.principal.user,
+                            client: submission.client, app: submission.app, transaction: result.number,
+                            rejection: rejection, records: submission.records(at: index))
+                    }
+                }
+            }
+            completion(outcome)
+        }
+    }
+
     /// The line that a push leaves at the level `debug`, to be called once it is answered; `nil` where the level is higher, so that
     /// it costs nothing then.
     package func pushLine(

@@ -59,41 +59,6 @@ extension PostgresStore {
     }
 }
 
-extension BatchWrite {
-    /// The statements for what the batch overwrote unseen; none for the many batches that did not.
-    static func ledger(_ ledger: [LedgerEntry], _ workspace: WorkspaceID, limits: StoreLimits) -> [Statement] {
-        guard !ledger.isEmpty else { return [] }
-        var statements = [
-            Statement(LedgerSQL.insert, workspace) {
-                $0.add(ledger.map(\.key.collection))
-                $0.add(ledger.map(\.key.id))
-                $0.add(ledger.map(\.scope.text))
-                $0.add(ledger.map(\.seq))
-                $0.add(ledger.map(\.value.field))
-                $0.add(ledger.map(\.value.rule.rawValue))
-                $0.addTextArray(ledger.map { $0.value.old?.json })
-                $0.addTextArray(ledger.map { $0.value.new?.json })
-                $0.addTextArray(ledger.map { $0.oldAuthor?.text })
-                $0.add(ledger.map(\.author.text))
-                $0.add(ledger.map(\.client))
-                $0.addTextArray(ledger.map(\.app))
-                $0.add(ledger.map(\.time))
-                $0.add(ledger.map { Int64($0.octets) })
-            }
-        ]
-        for key in Set(ledger.map(\.key)).sorted() {
-            statements.append(
-                Statement(LedgerSQL.trim, workspace) {
-                    $0.add(text: key.collection)
-                    $0.add(key.id)
-                    $0.add(Int64(limits.ledgerEntriesMax))
-                    $0.add(Int64(limits.ledgerBytesMax))
-                })
-        }
-        return statements
-    }
-}
-
 extension RowReader {
     fileprivate mutating func ledgerEntry() throws -> LedgerEntry {
         let key = RecordKey(collection: try text(), id: try id())

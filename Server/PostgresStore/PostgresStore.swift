@@ -43,7 +43,7 @@ package final class PostgresStore: Store {
     let node: UInt64
     /// Those that this node knows; the last one is its own.
     let generations: [Generation]
-    var generation: Int { generations.last?.number ?? PostgresSchema.landed }
+    let generation: Int
     let options: Options
     let configuration: PostgresConfiguration
     let logger: Logger
@@ -69,7 +69,7 @@ package final class PostgresStore: Store {
         self.logger = logger
         let generations = generations ?? PostgresSchema.generations
         self.generations = generations
-        let generation = generations.last?.number ?? PostgresSchema.landed
+        generation = generations.last?.number ?? PostgresSchema.landed
         transactions = Transactions(options, generation: generation)
         let name = NodeConnections.name(configuration.applicationName, generation)
         do {

@@ -111,13 +111,14 @@ package struct Session: Sendable {
         package var isClosed: Bool
     }
 
-    /// Hands over what changed since the last call.
-    package mutating func takeIndexNote() -> IndexNote {
+    /// Hands over what changed since the last call; `nil` for nothing.
+    package mutating func takeIndexNote() -> IndexNote? {
         let isBehind = isStreaming && (!isLive || holdsPages)
         defer {
             if !indexChanges.isEmpty { indexChanges = [] }
             notedBehind = isBehind
         }
+        guard isClosed || !indexChanges.isEmpty || isBehind != notedBehind else { return nil }
         return IndexNote(
             changes: indexChanges, isBehind: isBehind == notedBehind ? nil : isBehind, isClosed: isClosed)
     }

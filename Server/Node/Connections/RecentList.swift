@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 package import TidemarkModel
-package import TidemarkSequencer
+import TidemarkSequencer
 
 /// The last things of a kind that happened in this process, numbered, the oldest forgotten first. Any thread.
 package final class RecentList<One: Sendable>: Sendable {
@@ -59,32 +59,11 @@ package struct RefusedWrite: Hashable, Sendable {
 extension Node {
     /// So many closed connections, and refused writes, are remembered.
     package static let recentMax = 1_000
-
-    /// Adds to what is done with the outcome of a submission that its refused writes are remembered.
-    package func noting(
-        _ submission: Submission, in workspace: WorkspaceID, _ completion: @escaping GroupCommit.Completion
-    ) -> GroupCommit.Completion {
-        { [refusedWrites, now] outcome in
-            if case .settled(_, let results) = outcome {
-                for result in results {
-                    guard let rejection = result.rejection else { continue }
-                    let index = Int(clamping: result.number - submission.first)
-                    refusedWrites.note { number in
-                        RefusedWrite(
-                            number: number, time: now(), workspace: workspace, user: submission.principal.user,
-                            client: submission.client, app: submission.app, transaction: result.number,
-                            rejection: rejection, records: submission.records(at: index))
-                    }
-                }
-            }
-            completion(outcome)
-        }
-    }
 }
 
 extension Submission {
     /// What one of its entries writes.
-    fileprivate func records(at index: Int) -> [RecordKey] {
+    func records(at index: Int) -> [RecordKey] {
         guard entries.indices.contains(index), case .success(let steps) = entries[index].steps else { return [] }
         return steps.prefix(RefusedWrite.recordsMax).map(\.key)
     }

@@ -42,6 +42,8 @@ package final class GroupCommit: Service {
     }
 
     let store: any Store
+    /// The store's, for all lanes.
+    private let laneExecutor: LaneExecutor?
     let sequencer: Sequencer
     let limits: LaneLimits
     let timing: CommitTiming
@@ -61,6 +63,7 @@ package final class GroupCommit: Service {
         publish: @escaping Publish
     ) {
         self.store = store
+        laneExecutor = store.laneExecutor
         self.sequencer = sequencer
         self.limits = limits
         self.timing = timing
@@ -217,7 +220,7 @@ package final class GroupCommit: Service {
         await withGracefulShutdownHandler {
             await withDiscardingTaskGroup { group in
                 for await lane in opened {
-                    group.addTask(executorPreference: store.laneExecutor) { await self.serve(lane) }
+                    group.addTask(executorPreference: laneExecutor) { await self.serve(lane) }
                 }
                 close()
             }
@@ -250,7 +253,7 @@ extension GroupCommit {
                 switch machine.next(waiting: lane.waiting, now: environment.now(), nonce: environment.nonce) {
                 case .take(let isAhead):
                     let taken = lane.take()
-                    store.laneExecutor?.took(taken.count)
+                    laneExecutor?.took(taken.count)
                     machine.take(taken, isAhead: isAhead)
                 case .putBack(let elements, let cut): lane.putBack(elements, cut: cut)
                 case .read(let number, let reads):
