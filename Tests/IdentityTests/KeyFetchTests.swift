@@ -10,7 +10,7 @@ import TidemarkModel
 
 /// Keys over HTTP, from a server on the loopback address.
 @Suite(.timeLimit(.minutes(1))) struct KeyFetchTests {
-    private let fetch = KeyFetch(group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(2))
+    private let fetch = KeyFetch(group: MultiThreadedEventLoopGroup.singleton, timeout: .seconds(30))
     private let loopback = [Network("127.0.0.0/8")].compactMap(\.self)
 
     private func source(_ site: KeySite, path: String = "/keys") throws -> KeySource {
