@@ -104,14 +104,16 @@ package struct Hub: Sendable {
         _ id: SessionID, into effects: inout [SessionEffect],
         _ event: (inout Session, () -> Ring?, inout [SessionEffect]) -> Void
     ) {
-        guard let workspace = withSession(id, { $0.identity?.workspace }) else { return }
         let (workspaces, context) = (workspaces, context)
-        let note = withSession(id) { session in
+        let change = withSession(id) { session -> (WorkspaceID, Session.IndexNote)? in
+            let workspace = session.identity?.workspace
             if session.context !== context { session.adopt(context, into: &effects) }
             event(&session, { workspace.flatMap { workspaces[$0]?.ring } }, &effects)
-            return session.takeIndexNote()
+            let note = session.takeIndexNote()
+            guard let workspace, let note else { return nil }
+            return (workspace, note)
         }
-        guard let workspace, case let note?? = note else { return }
+        guard case let (workspace, note)?? = change else { return }
         take(note, of: id, in: workspace)
     }
 

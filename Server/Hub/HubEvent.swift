@@ -3,7 +3,7 @@ package import TidemarkSequencer
 package import TidemarkStore
 package import TidemarkWire
 
-/// Everything that can happen to a hub.
+/// Everything that can happen to a hub. What is large and rare is indirect: events are copied, and the frequent ones stay small.
 package enum HubEvent: Sendable {
     // Sockets.
 
@@ -21,18 +21,18 @@ package enum HubEvent: Sendable {
     /// The answer to `verify`.
     case verified(SessionID, TokenVerdict)
     /// The answer to `load`. The workspace must be followed by now.
-    case loaded(SessionID, LoadAnswer)
+    indirect case loaded(SessionID, LoadAnswer)
     case loadFailed(SessionID)
     /// The workspace of a connection is erased.
     case erased(SessionID)
     /// The answer to `readWindow`.
-    case windowRead(SessionID, Window)
+    indirect case windowRead(SessionID, Window)
     /// The answer to `readPage`; `nil` when the store failed.
-    case pageRead(SessionID, PageRequest, Page?)
+    indirect case pageRead(SessionID, PageRequest, Page?)
     /// The answer to `readHistory`; `nil` when the store failed.
-    case historyRead(SessionID, HistoryRequest, LedgerPage?)
+    indirect case historyRead(SessionID, HistoryRequest, LedgerPage?)
     /// The answer to `readComparison`; `isRead` is false when the store failed.
-    case compared(SessionID, Comparison, isRead: Bool)
+    indirect case compared(SessionID, Comparison, isRead: Bool)
     /// What the sequencer decided about one submission.
     case settled(SessionID, PushOutcome, pushEnd: Int64?)
 

@@ -218,13 +218,13 @@ extension HubExecutor {
         if submissions.isEmpty {
             inbox.eventLoop.execute { [inbox] in inbox.executor.value?.handOver() }
         }
-        let (pushEnd, begun, metrics) = (submission.pushEnd, ContinuousClock.now, node.metrics)
-        let line = pushEnd.flatMap { _ in node.pushLine(of: submission.client, hub.session(id)?.trace) }
+        let (pushEnd, begun, answers) = (submission.pushEnd, ContinuousClock.now, node.metrics.pushAnswer)
+        let line = pushEnd == nil ? nil : node.pushLine(of: submission.client, hub.session(id)?.trace)
         submissions.append(
             GroupCommit.Entry(
                 submission, in: workspace,
                 completion: node.noting(submission, in: workspace) { [inbox] outcome in
-                    if pushEnd != nil { metrics.pushAnswer.record(begun.duration(to: .now)) }
+                    if pushEnd != nil { answers.record(begun.duration(to: .now)) }
                     line?(outcome, begun.duration(to: .now))
                     inbox.post(.settled(id, outcome, pushEnd: pushEnd))
                 }))

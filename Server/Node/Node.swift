@@ -104,12 +104,15 @@ package final class Node: Sendable {
     package let readGate: ReadGate
     package let feeds: Feeds
     let inboxes: [ObjectIdentifier: HubInbox]
+    /// Whether each push leaves a line in the log.
+    private let logsPushes: Bool
     private let draining = Atomic(false)
     private let tailConfirmed: Mutex<Milliseconds>
     let schema: NodeSchema
 
     package init(_ parts: Parts) {
         self.parts = parts
+        logsPushes = parts.environment.logger.logLevel <= .debug
         tailConfirmed = Mutex(parts.environment.now())
         schema = NodeSchema(parts.context)
         blobs = BlobService(store: parts.blobs, limits: parts.limits.blobs)
@@ -244,10 +247,10 @@ extension Node {
     /// The line that a push leaves at the level `debug`, to be called once it is answered; `nil` where the level is higher, so that
     /// it costs nothing then.
     package func pushLine(
-        of client: ClientID, _ trace: TraceParent?
+        of client: ClientID, _ trace: @autoclosure () -> TraceParent?
     ) -> (@Sendable (PushOutcome, Duration) -> Void)? {
-        guard logger.logLevel <= .debug else { return nil }
-        return { [logger] outcome, took in
+        guard logsPushes else { return nil }
+        return { [logger, trace = trace()] outcome, took in
             var metadata = trace.logged
             metadata["client"] = "\(client)"
             metadata["outcome"] = "\(outcome.label)"

@@ -20,8 +20,8 @@ package enum SessionEffect: Sendable {
     case readWindow(SessionID, WindowRequest)
     /// Read a page; report by `pageRead`.
     case readPage(SessionID, WorkspaceID, PageRequest)
-    /// Read the pages that a comparison asks for, one after the other; answers `compared`.
-    case readComparison(SessionID, WorkspaceID, Comparison)
+    /// Read the pages that a comparison asks for, one after the other; answers `compared`. Indirect, so that the others stay small.
+    indirect case readComparison(SessionID, WorkspaceID, Comparison)
     /// Read from the conflict ledger; report by `historyRead`.
     case readHistory(SessionID, WorkspaceID, HistoryRequest)
     /// Give to the sequencer; report by `settled`.
