@@ -127,7 +127,9 @@ let package = Package(
             ], path: "Server/Sequencer", exclude: ["AHEAD.md"]),
         .target(
             name: "TidemarkStore", dependencies: ["TidemarkModel"], path: "Server/Store",
-            exclude: ["COMPACTION.md", "SCHEMAS.md", "Generations/GENERATIONS.md"]),
+            exclude: [
+                "COMPACTION.md", "ERASURE.md", "LINEAGE.md", "SCHEMAS.md", "Generations/GENERATIONS.md",
+            ]),
         // What an operator sees and does.
         .target(
             name: "TidemarkOperations",
@@ -153,6 +155,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ], path: "Server/Postgres"),
         .systemLibrary(name: "CPostgres", path: "Server/CPostgres", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CSQLite", path: "Server/CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // A server put together, for the program and for tests.
         .target(
             name: "TidemarkAssembly",
@@ -176,7 +179,7 @@ let package = Package(
         .target(
             name: "TidemarkCommandLine",
             dependencies: [
-                "TidemarkModel", "TidemarkWire", "TidemarkAssembly", "TidemarkIdentity",
+                "CSQLite", "TidemarkModel", "TidemarkWire", "TidemarkAssembly", "TidemarkIdentity",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Server/CommandLine"),
         // The server as a program.
@@ -205,8 +208,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ], path: "ClientSDK/SDK",
             exclude: [
-                "Joins/JOINS.md", "LocalStore/DURABLE.md", "Observation/PULL.md", "Outbox/ACCESS.md",
-                "Repositories/KEYPATHS.md", "Search/MERGING.md",
+                "Apply/REWIND.md", "Comparing/COMPARING.md", "Joins/JOINS.md", "LocalStore/DURABLE.md",
+                "Observation/PULL.md", "Outbox/ACCESS.md", "Repositories/KEYPATHS.md", "Search/MERGING.md",
                 "Sharing/SPOOL.md",
             ]),
         .target(

@@ -32,6 +32,7 @@ enum Layout {
                 "ClientSDK/Terminal/Bench/Local/", "Tests/",
             ]),
         Home("CPostgres", ["Server/Postgres/"]),
+        Home("CSQLite", ["Server/CommandLine/"]),
         Home("Foundation", ["Server/", "ClientSDK/", "Tests/"]),
     ]
 
@@ -41,6 +42,7 @@ enum Layout {
         Direction("Shared/Wire/", may: ["TidemarkModel"]),
         Direction("Shared/SQLite/", may: []),
         Direction("Server/CPostgres/", may: []),
+        Direction("Server/CSQLite/", may: []),
         Direction("Server/Postgres/", may: ["CPostgres"]),
         Direction("Server/Store/", may: shared),
         Direction("Server/EmbeddedStore/", may: shared + ["TidemarkSQLite", "TidemarkStore"]),
@@ -66,7 +68,7 @@ enum Layout {
                 "TidemarkTelemetry",
                 "TidemarkEmbeddedStore", "TidemarkPostgresStore", "TidemarkPostgres", "TidemarkChatSchema",
             ]),
-        Direction("Server/CommandLine/", may: shared + ["TidemarkIdentity", "TidemarkAssembly"]),
+        Direction("Server/CommandLine/", may: shared + ["CSQLite", "TidemarkIdentity", "TidemarkAssembly"]),
         // Nothing of the SDK.
         Direction(
             "Server/Daemon/",

@@ -23,7 +23,19 @@ import Testing
             }
         }
         let manifest = try #require(Repository.files.first { $0.path == "Package.swift" })
-        #expect(manifest.lines.contains { $0.contains(".apt([\"libpq-dev\"])") })
+        for library in ["libpq-dev", "libsqlite3-dev"] {
+            #expect(manifest.lines.contains { $0.contains(".apt([\"\(library)\"])") })
+        }
+    }
+
+    @Test func `the manifest leaves out each page that stands beside code, of which a build would warn`() throws {
+        let manifest = try #require(Repository.files.first { $0.path == "Package.swift" }).lines.joined(separator: "\n")
+        let folders = manifest.matches(of: /path: "((?:Shared|Server|ClientSDK)\/[^"]+)"/).map { "\($0.1)/" }
+        #expect(folders.count > 20)
+        for file in Repository.files where file.path.hasSuffix(".md") && !file.path.contains(".docc/") {
+            guard let folder = folders.first(where: { file.path.hasPrefix($0) }) else { continue }
+            #expect(manifest.contains("\"\(file.path.dropFirst(folder.count))\""), "\(file.path)")
+        }
     }
 
     @Test func `an allowance exempts its own file from its own rule, and nothing else`() {

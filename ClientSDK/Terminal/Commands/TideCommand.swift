@@ -19,4 +19,9 @@ struct TideCommand: AsyncParsableCommand {
             """,
         version: ProgramVersion.text(of: "tide"),
         subcommands: [ChatCommand.self, InspectCommand.self, DemoCommand.self, BenchCommand.self])
+
+    static func main() async {
+        leaveSQLiteMemoryUncounted()
+        await main(nil)
+    }
 }

@@ -27,4 +27,9 @@ struct TidemarkCommand: AsyncParsableCommand {
             WhyCommand.self, RecordCommand.self, MayCommand.self, ConnectionsCommand.self, AuditCommand.self,
             SettingsCommand.self,
         ])
+
+    static func main() async {
+        leaveSQLiteMemoryUncounted()
+        await main(nil)
+    }
 }
