@@ -6,71 +6,71 @@ import TidemarkModel
 /// Swift types that a column's value becomes directly.
 protocol ColumnConvertible: Decodable {
     /// `nil` when the value has to be looked at more closely: it is not set, or of another kind.
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Self?
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Self?
 }
 
 extension String: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> String? {
-        guard slot.shape == .text, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT else { return nil }
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> String? {
+        guard shape.contains(.text), sqlite3_column_type(statement, column) == SQLITE_TEXT else { return nil }
         // The text must be asked for before its length.
-        let text = sqlite3_column_text(statement, slot.column)
-        let length = Int(sqlite3_column_bytes(statement, slot.column))
+        let text = sqlite3_column_text(statement, column)
+        let length = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: text, count: length), as: UTF8.self)
     }
 }
 
 extension Int64: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Int64? {
-        guard slot.shape == .integer, sqlite3_column_type(statement, slot.column) == SQLITE_INTEGER else { return nil }
-        return sqlite3_column_int64(statement, slot.column)
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Int64? {
+        guard shape.contains(.integer), sqlite3_column_type(statement, column) == SQLITE_INTEGER else { return nil }
+        return sqlite3_column_int64(statement, column)
     }
 }
 
 extension Int: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Int? {
-        Int64.column(statement, slot).flatMap { Int(exactly: $0) }
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Int? {
+        Int64.column(statement, column, shape).flatMap { Int(exactly: $0) }
     }
 }
 
 extension Bool: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Bool? {
-        guard slot.shape == .boolean, sqlite3_column_type(statement, slot.column) == SQLITE_INTEGER else { return nil }
-        return sqlite3_column_int64(statement, slot.column) != 0
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Bool? {
+        guard shape.contains(.boolean), sqlite3_column_type(statement, column) == SQLITE_INTEGER else { return nil }
+        return sqlite3_column_int64(statement, column) != 0
     }
 }
 
 extension Double: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Double? {
-        guard slot.shape == .real, sqlite3_column_type(statement, slot.column) == SQLITE_FLOAT else { return nil }
-        return sqlite3_column_double(statement, slot.column)
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Double? {
+        guard shape.contains(.real), sqlite3_column_type(statement, column) == SQLITE_FLOAT else { return nil }
+        return sqlite3_column_double(statement, column)
     }
 }
 
 extension Date: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Date? {
-        Int64.column(statement, slot).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Date? {
+        Int64.column(statement, column, shape).map { Date(timeIntervalSince1970: Double($0) / 1_000) }
     }
 }
 
 extension UUID: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> UUID? {
-        guard slot.shape == .id || slot.shape == .text else { return nil }
-        return RecordSource.id(statement, slot.column).map { UUID($0) }
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> UUID? {
+        guard !shape.isDisjoint(with: [.id, .text]) else { return nil }
+        return RecordSource.id(statement, column).map { UUID($0) }
     }
 }
 
 extension RecordState: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> RecordState? {
-        guard slot.shape == .state, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT,
-            let text = sqlite3_column_text(statement, slot.column)
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> RecordState? {
+        guard shape.contains(.state), sqlite3_column_type(statement, column) == SQLITE_TEXT,
+            let text = sqlite3_column_text(statement, column)
         else { return nil }
         // The first letters differ; the rest is looked at because files can be damaged.
         let (state, name): (RecordState, StaticString) =
@@ -80,19 +80,19 @@ extension RecordState: ColumnConvertible {
             case UInt8(ascii: "f"): (.failed, "failed")
             default: (.conflict, "conflict")
             }
-        let count = Int(sqlite3_column_bytes(statement, slot.column))
+        let count = Int(sqlite3_column_bytes(statement, column))
         return count == name.utf8CodeUnitCount && memcmp(text, name.utf8Start, count) == 0 ? state : nil
     }
 }
 
 extension Set<String>: ColumnConvertible {
     @inline(__always)
-    static func column(_ statement: SQLiteStatement, _ slot: RecordSlot) -> Set<String>? {
-        guard case .field(.set) = slot.origin, sqlite3_column_type(statement, slot.column) == SQLITE_TEXT else {
+    static func column(_ statement: SQLiteStatement, _ column: CInt, _ shape: ColumnShape) -> Set<String>? {
+        guard shape.contains(.set), sqlite3_column_type(statement, column) == SQLITE_TEXT else {
             return nil
         }
-        let text = sqlite3_column_text(statement, slot.column)
-        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, slot.column)))
+        let text = sqlite3_column_text(statement, column)
+        let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_column_bytes(statement, column)))
         return SetText.elements(bytes)
     }
 }

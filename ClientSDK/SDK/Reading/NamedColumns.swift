@@ -1,3 +1,4 @@
+import GRDB
 import GRDBSQLite
 import TidemarkModel
 
@@ -12,27 +13,39 @@ struct NamedColumns {
         columns = indexes.map { (name: $0.key, index: $0.value) }.sorted { $0.name.byteOrder($1.name) < 0 }
     }
 
+    var count: Int { columns.count }
+
+    func name(_ place: Int) -> String { columns[place].name }
+
+    /// SQLite's number of the column at a place.
+    func index(_ place: Int) -> CInt { columns[place].index }
+
+    /// The place of a name in that order.
+    func place(of name: String) -> Int? { columns.firstIndex { $0.name == name } }
+
     /// The row that a statement stands at; `NULL` is absent, and so are bytes, which no collection has.
-    func fields(_ statement: OpaquePointer) -> Fields {
+    func fields(_ statement: SQLiteStatement) -> Fields {
         var entries: [Fields.Entry] = []
         entries.reserveCapacity(columns.count)
-        for column in columns {
-            switch sqlite3_column_type(statement, column.index) {
-            case SQLITE_INTEGER:
-                let number = sqlite3_column_int64(statement, column.index)
-                entries.append(.init(name: column.name, value: .integer(number)))
-            case SQLITE_FLOAT:
-                let number = sqlite3_column_double(statement, column.index)
-                entries.append(.init(name: column.name, value: .double(number)))
-            case SQLITE_TEXT:
-                // The text must be asked for before its length.
-                let start = sqlite3_column_text(statement, column.index)
-                let count = Int(sqlite3_column_bytes(statement, column.index))
-                let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
-                entries.append(.init(name: column.name, value: .string(text)))
-            default: continue
-            }
+        for place in columns.indices {
+            guard let value = value(place, statement) else { continue }
+            entries.append(.init(name: columns[place].name, value: value))
         }
         return Fields(sorted: entries)
+    }
+
+    /// One value of that row.
+    func value(_ place: Int, _ statement: SQLiteStatement) -> FieldValue? {
+        let column = columns[place].index
+        switch sqlite3_column_type(statement, column) {
+        case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
+        case SQLITE_FLOAT: return .double(sqlite3_column_double(statement, column))
+        case SQLITE_TEXT:
+            // The text must be asked for before its length.
+            let start = sqlite3_column_text(statement, column)
+            let count = Int(sqlite3_column_bytes(statement, column))
+            return .string(String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self))
+        default: return nil
+        }
     }
 }

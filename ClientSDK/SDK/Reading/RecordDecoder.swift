@@ -8,82 +8,10 @@ struct RecordDecoder: Decoder {
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(RecordDecodingMembers(source: source))
+        KeyedDecodingContainer(ColumnDecodingMembers(source: source))
     }
     func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try whole.unkeyedContainer() }
     func singleValueContainer() throws -> any SingleValueDecodingContainer { try whole.singleValueContainer() }
 
-    fileprivate var whole: FieldDecoder { get throws { FieldDecoder(value: .object(try source.fields())) } }
-}
-
-/// The values of a record by a model's coding keys.
-private struct RecordDecodingMembers<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    let source: RecordSource
-    var codingPath: [any CodingKey] { [] }
-
-    // What cannot be read is said when it is decoded, and by the source in any case.
-    var allKeys: [Key] { ((try? source.fields()) ?? Fields()).entries.compactMap { Key(stringValue: $0.name) } }
-    func contains(_ key: Key) -> Bool { (try? source.value(place(key))).flatMap { $0 } != nil }
-    func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
-
-    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.required(place(key)) }
-    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.required(place(key)) }
-    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.required(place(key)) }
-    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.required(place(key)) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.required(place(key)) }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        if type == UUID.self { return try same(try source.required(place(key)) as UUID) }
-        if type == Date.self { return try same(try source.required(place(key)) as Date) }
-        if type == Set<String>.self { return try same(try source.required(place(key)) as Set<String>) }
-        if type == RecordState.self { return try same(try source.required(place(key)) as RecordState) }
-        return try source.requiredIndirectly(place(key))
-    }
-
-    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-        try source.optional(place(key))
-    }
-    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try source.optional(place(key)) }
-    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try source.optional(place(key)) }
-    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try source.optional(place(key)) }
-    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-        try source.optional(place(key))
-    }
-    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        if type == UUID.self { return try (source.optional(place(key)) as UUID?).map { try same($0) } }
-        if type == Date.self { return try (source.optional(place(key)) as Date?).map { try same($0) } }
-        if type == Set<String>.self {
-            return try (source.optional(place(key)) as Set<String>?).map { try same($0) }
-        }
-        if type == RecordState.self {
-            return try (source.optional(place(key)) as RecordState?).map { try same($0) }
-        }
-        return try source.optionalIndirectly(place(key))
-    }
-
-    func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type, forKey key: Key
-    ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }
-    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try decoder(key).unkeyedContainer()
-    }
-    func superDecoder() throws -> any Decoder { try RecordDecoder(source: source).whole }
-    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
-
-    private func place(_ key: Key) throws -> Int { try source.place(key.stringValue) }
-
-    private func decoder(_ key: Key) throws -> FieldDecoder {
-        guard let value = try source.value(place(key)) else {
-            throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "the field is not set"))
-        }
-        return FieldDecoder(value: value, key: key)
-    }
-
-    /// A value as its own type by another name; a cast would look that up each time.
-    private func same<Value, Same>(_ value: Value) throws -> Same {
-        guard Value.self == Same.self else {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: [], debugDescription: "\(Value.self) is no \(Same.self)"))
-        }
-        return withUnsafePointer(to: value) { $0.withMemoryRebound(to: Same.self, capacity: 1) { $0.pointee } }
-    }
+    private var whole: FieldDecoder { get throws { FieldDecoder(value: .object(try source.fields())) } }
 }

@@ -25,6 +25,21 @@ extension StaticString {
     var address: UInt { hasPointerRepresentation ? UInt(bitPattern: utf8Start) : 0 }
 }
 
+/// What a column's value may become without a field value in between; nothing where it is JSON, or there is no column.
+struct ColumnShape: OptionSet, Sendable {
+    let rawValue: UInt8
+
+    static let text = ColumnShape(rawValue: 1)
+    static let integer = ColumnShape(rawValue: 2)
+    static let boolean = ColumnShape(rawValue: 4)
+    static let real = ColumnShape(rawValue: 8)
+    static let id = ColumnShape(rawValue: 16)
+    static let state = ColumnShape(rawValue: 32)
+    static let set = ColumnShape(rawValue: 64)
+    /// Of a query of the app's own, where only the value itself says what it is.
+    static let any: ColumnShape = [.text, .integer, .boolean, .real, .id, .state, .set]
+}
+
 /// Where the value of a name stands in the rows of a query.
 struct RecordSlot: Sendable {
     enum Origin: Sendable {
@@ -34,22 +49,10 @@ struct RecordSlot: Sendable {
         case extra
     }
 
-    /// How a column's value becomes a Swift value without a field value in between.
-    enum Shape: Sendable {
-        case text
-        case integer
-        case boolean
-        case real
-        case id
-        case state
-        /// JSON, or no column at all.
-        case composed
-    }
-
     let origin: Origin
     /// Its place in the select list; negative without a column.
     let column: CInt
-    let shape: Shape
+    let shape: ColumnShape
 
     init(_ origin: Origin, column: CInt) {
         self.origin = origin
@@ -64,7 +67,8 @@ struct RecordSlot: Sendable {
             case .field(.integer), .field(.timestamp): .integer
             case .field(.boolean): .boolean
             case .field(.double): .real
-            case .field(.set), .field(.map), .field(.json), .extra: .composed
+            case .field(.set): .set
+            case .field(.map), .field(.json), .extra: []
             }
     }
 }

@@ -10,7 +10,9 @@ import TidemarkModel
 /// which also has all the errors.
 ///
 /// Good for the thread that runs the query and until it ends: a decoder that somebody keeps throws from then on.
-final class RecordSource {
+final class RecordSource: ColumnSource {
+    static let valueSource = FieldDecoder.Source.field
+
     private let table: CollectionTable
     private let plan: ReadPlan
     private let slots: [RecordSlot]
@@ -88,7 +90,7 @@ final class RecordSource {
     @inline(__always)
     private func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
         guard let statement, place < slots.count else { return nil }
-        return Value.column(statement, slots[place])
+        return Value.column(statement, slots[place].column, slots[place].shape)
     }
 
     /// A value that takes more than a column's, such as a nested struct.

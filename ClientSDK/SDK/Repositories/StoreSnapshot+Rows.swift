@@ -10,17 +10,24 @@ extension StoreSnapshot {
     /// records are here: all from `floor` on, by `server_id`.
     /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
     public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
+        var rows: [Fields] = []
+        try query(sql, arguments) { columns, cursor in
+            while try cursor.step() { rows.append(columns.fields(cursor.statement)) }
+        }
+        return rows
+    }
+
+    private func query(
+        _ sql: String, _ arguments: [FieldValue], _ read: (NamedColumns, RowCursor) throws -> Void
+    ) throws {
         let statement = try db.reading(sql)
         // Also where the connection could: a commit has no columns.
         guard statement.isReadonly, statement.columnCount > 0 else {
             throw DatabaseError(resultCode: .SQLITE_READONLY, message: "a snapshot only reads", sql: sql)
         }
-        let columns = NamedColumns(statement.columnNames)
         let cursor = try RowCursor(statement, arguments.map { $0.argument })
         defer { cursor.close() }
-        var rows: [Fields] = []
-        while try cursor.step() { rows.append(columns.fields(cursor.statement)) }
-        return rows
+        try read(NamedColumns(statement.columnNames), cursor)
     }
 
     /// The rows of a query as values of the app's own type, whose properties are the columns' names.
@@ -36,16 +43,28 @@ extension StoreSnapshot {
     public func rows<Value: Decodable>(
         _ sql: String, _ arguments: [FieldValue] = [], as type: Value.Type
     ) throws -> [Value] {
-        try rows(sql, arguments).map { row in
-            do {
-                if type is any FieldConvertible.Type, row.entries.count == 1, let only = row.entries.first {
-                    return try FieldDecoder(value: only.value, key: FieldName(only.name), source: .column)
-                        .decode(type)
+        // Such a type is in the only column that is set.
+        let isOneValue = type is any FieldConvertible.Type
+        var values: [Value] = []
+        try query(sql, arguments) { columns, cursor in
+            let source = RowSource(columns, cursor.statement)
+            defer { source.close() }
+            while try cursor.step() {
+                source.advance()
+                do {
+                    values.append(try isOneValue ? onlyValue(source.fields()) : Value(from: RowDecoder(source: source)))
+                } catch let error as DecodingError {
+                    throw StoreError(.coding, "\(type): \(StoreError.reason(error))")
                 }
-                return try FieldDecoder(value: .object(row), source: .row).decode(type)
-            } catch let error as DecodingError {
-                throw StoreError(.coding, "\(type): \(StoreError.reason(error))")
             }
         }
+        return values
+    }
+
+    private func onlyValue<Value: Decodable>(_ row: Fields) throws -> Value {
+        guard row.entries.count == 1, let only = row.entries.first else {
+            return try FieldDecoder(value: .object(row), source: .row).decode(Value.self)
+        }
+        return try FieldDecoder(value: only.value, key: FieldName(only.name), source: .column).decode(Value.self)
     }
 }

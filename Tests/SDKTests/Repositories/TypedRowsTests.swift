@@ -71,6 +71,69 @@ import TidemarkModel
         #expect(try await store.read { try $0.rows("SELECT DISTINCT room FROM notes", as: UUID.self) } == [room])
     }
 
+    @Test func `each row is read anew: what one row has, the next need not`() async throws {
+        struct Row: Decodable, Equatable {
+            var second: String?
+            var unnamed: Int?
+            var first: Int
+            var flag: Bool?
+        }
+        let rows = try await store().read { snapshot in
+            try snapshot.rows(
+                """
+                SELECT 1 AS first, 'a' AS second, NULL AS flag UNION ALL SELECT 2, NULL, 1 UNION ALL SELECT 3, 'c', 0
+                ORDER BY 1
+                """, as: Row.self)
+        }
+        #expect(
+            rows == [
+                Row(second: "a", first: 1), Row(first: 2, flag: true), Row(second: "c", first: 3, flag: false),
+            ])
+    }
+
+    @Test func `numbers and text are read as the type wants them, not as the column has them`() async throws {
+        struct Row: Decodable, Equatable {
+            var whole: Double
+            var text: String
+            var size: Int32
+            var id: UUID
+            var state: RecordState
+            var values: [String: Int]
+        }
+        let id = UUID()
+        let row = try await store().read { snapshot in
+            try snapshot.rows(
+                """
+                SELECT 2 AS whole, 'é' AS text, 7 AS size, lower(?) AS id, 'pending' AS state, '{"a":1}' AS "values",
+                    'twice' AS text, 'é' AS text
+                """, [.string(id.uuidString)], as: Row.self)
+        }
+        #expect(row == [Row(whole: 2, text: "é", size: 7, id: id, state: .pending, values: ["a": 1])])
+    }
+
+    @Test func `a type whose names differ from row to row is read by the names of each`() async throws {
+        let store = try await store()
+        let rows = try await store.read { snapshot in
+            try snapshot.rows(
+                "SELECT 1 AS a, NULL AS b, 3 AS c UNION ALL SELECT NULL, 2, 3", as: [String: Int].self)
+        }
+        #expect(rows == [["a": 1, "c": 3], ["b": 2, "c": 3]])
+    }
+
+    @Test func `a decoder that a value keeps is of no use after its row`() async throws {
+        // Used after the read has ended, by this test alone.
+        struct Keeper: Decodable, @unchecked Sendable {
+            let decoder: any Decoder
+            init(from decoder: any Decoder) { self.decoder = decoder }
+        }
+        let store = try await store()
+        let error = await #expect(throws: StoreError.self) {
+            let keeper = try await store.read { try $0.rows("SELECT 1 AS number", as: Keeper.self)[0] }
+            _ = try Load(from: keeper.decoder)
+        }
+        #expect(error?.message == "a decoder was used after its row had been read")
+    }
+
     @Test func `a row that does not decode is named by its column`() async throws {
         let store = try await store()
         var error = await #expect(throws: StoreError.self) {

@@ -1,0 +1,97 @@
+import Foundation
+import TidemarkModel
+
+/// The current row of a query, by the names of its columns, for a decoder.
+protocol ColumnSource: AnyObject {
+    /// What its values are to a decoder: fields of a schema, or columns of which nobody knows the type.
+    static var valueSource: FieldDecoder.Source { get }
+
+    /// Where a coding key's value stands; the place of one that is not there has no value.
+    func place(_ name: String) throws -> Int
+    /// The value that nobody can do without.
+    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value
+    /// The value, or `nil` when it is not set.
+    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value?
+    /// A value that takes more than a column's, such as a nested struct.
+    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value
+    /// The same, or `nil` when it is not set.
+    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value?
+    /// The value at a place as a field; `nil` when it is not set.
+    func value(_ place: Int) throws -> FieldValue?
+    /// Everything that the row has.
+    func fields() throws -> Fields
+}
+
+/// The columns of a row by coding keys.
+struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: KeyedDecodingContainerProtocol {
+    let source: Source
+    var codingPath: [any CodingKey] { [] }
+
+    // What cannot be read is said when it is decoded, and by the source in any case.
+    var allKeys: [Key] { ((try? source.fields()) ?? Fields()).entries.compactMap { Key(stringValue: $0.name) } }
+    func contains(_ key: Key) -> Bool { (try? source.value(place(key))).flatMap { $0 } != nil }
+    func decodeNil(forKey key: Key) throws -> Bool { try decoder(key).decodeNil() }
+
+    func decode(_ type: String.Type, forKey key: Key) throws -> String { try source.required(place(key)) }
+    func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try source.required(place(key)) }
+    func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try source.required(place(key)) }
+    func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try source.required(place(key)) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try source.required(place(key)) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        if type == UUID.self { return try same(try source.required(place(key)) as UUID) }
+        if type == Date.self { return try same(try source.required(place(key)) as Date) }
+        if type == Set<String>.self { return try same(try source.required(place(key)) as Set<String>) }
+        if type == RecordState.self { return try same(try source.required(place(key)) as RecordState) }
+        return try source.requiredIndirectly(place(key))
+    }
+
+    func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+        try source.optional(place(key))
+    }
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? { try source.optional(place(key)) }
+    func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? { try source.optional(place(key)) }
+    func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? { try source.optional(place(key)) }
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try source.optional(place(key))
+    }
+    func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        if type == UUID.self { return try (source.optional(place(key)) as UUID?).map { try same($0) } }
+        if type == Date.self { return try (source.optional(place(key)) as Date?).map { try same($0) } }
+        if type == Set<String>.self {
+            return try (source.optional(place(key)) as Set<String>?).map { try same($0) }
+        }
+        if type == RecordState.self {
+            return try (source.optional(place(key)) as RecordState?).map { try same($0) }
+        }
+        return try source.optionalIndirectly(place(key))
+    }
+
+    func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<Nested> { try decoder(key).container(keyedBy: type) }
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try decoder(key).unkeyedContainer()
+    }
+    func superDecoder() throws -> any Decoder {
+        FieldDecoder(value: .object(try source.fields()), source: Source.valueSource == .column ? .row : .field)
+    }
+    func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
+
+    private func place(_ key: Key) throws -> Int { try source.place(key.stringValue) }
+
+    private func decoder(_ key: Key) throws -> FieldDecoder {
+        guard let value = try source.value(place(key)) else {
+            throw DecodingError.keyNotFound(key, .init(codingPath: [], debugDescription: "the field is not set"))
+        }
+        return FieldDecoder(value: value, key: key, source: Source.valueSource)
+    }
+
+    /// A value as its own type by another name; a cast would look that up each time.
+    private func same<Value, Same>(_ value: Value) throws -> Same {
+        guard Value.self == Same.self else {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: [], debugDescription: "\(Value.self) is no \(Same.self)"))
+        }
+        return withUnsafePointer(to: value) { $0.withMemoryRebound(to: Same.self, capacity: 1) { $0.pointee } }
+    }
+}
