@@ -19,7 +19,7 @@ public struct RecordReader: ~Copyable {
     let source: RecordSource
 
     /// The record as a decoder, for the initializer that `Codable` gives.
-    var decoder: RecordDecoder { RecordDecoder(source: source) }
+    var decoder: ColumnDecoder<RecordSource> { ColumnDecoder(source: source) }
 }
 
 extension RecordReader {

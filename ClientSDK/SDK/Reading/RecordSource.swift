@@ -73,22 +73,8 @@ final class RecordSource: ColumnSource {
 
     // MARK: Values
 
-    /// The value that a model cannot do without.
     @inline(__always)
-    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value {
-        if let value = direct(place) as Value? { return value }
-        return try requiredIndirectly(place)
-    }
-
-    /// The value, or `nil` when it is not set.
-    @inline(__always)
-    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value? {
-        if let value = direct(place) as Value? { return value }
-        return try optionalIndirectly(place)
-    }
-
-    @inline(__always)
-    private func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
+    func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
         guard let statement, place < slots.count else { return nil }
         return Value.column(statement, slots[place].column, slots[place].shape)
     }

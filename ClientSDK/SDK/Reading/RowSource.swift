@@ -18,6 +18,9 @@ final class RowSource: ColumnSource {
     /// The last name without a column that was asked for.
     @exclusivity(unchecked) private var unknown = ""
 
+    /// Names that are remembered; those after them are searched in each row.
+    private static let askedMax = 256
+
     init(_ columns: NamedColumns, _ statement: SQLiteStatement) {
         self.columns = columns
         self.statement = statement
@@ -32,8 +35,9 @@ final class RowSource: ColumnSource {
     func place(_ name: String) -> Int {
         defer { position += 1 }
         guard position < asked.count else {
-            asked.append((name, search(name)))
-            return asked[position].place
+            let place = search(name)
+            if asked.count < Self.askedMax { asked.append((name, place)) }
+            return place
         }
         // A name without a column is searched again, so that it can be said.
         if asked[position].name != name || asked[position].place == columns.count {
@@ -49,19 +53,7 @@ final class RowSource: ColumnSource {
     }
 
     @inline(__always)
-    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value {
-        if let value = direct(place) as Value? { return value }
-        return try requiredIndirectly(place)
-    }
-
-    @inline(__always)
-    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value? {
-        if let value = direct(place) as Value? { return value }
-        return try optionalIndirectly(place)
-    }
-
-    @inline(__always)
-    private func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
+    func direct<Value: ColumnConvertible>(_ place: Int) -> Value? {
         guard let statement, place < columns.count else { return nil }
         return Value.column(statement, columns.index(place), .any)
     }
@@ -94,19 +86,4 @@ final class RowSource: ColumnSource {
     private var ended: StoreError { StoreError(.coding, "a decoder was used after its row had been read") }
 
     private func name(_ place: Int) -> FieldName { FieldName(place < columns.count ? columns.name(place) : unknown) }
-}
-
-/// Decodes a value of an app's own type from a row.
-struct RowDecoder: Decoder {
-    let source: RowSource
-    var codingPath: [any CodingKey] { [] }
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
-        KeyedDecodingContainer(ColumnDecodingMembers(source: source))
-    }
-    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try whole.unkeyedContainer() }
-    func singleValueContainer() throws -> any SingleValueDecodingContainer { try whole.singleValueContainer() }
-
-    private var whole: FieldDecoder { get throws { FieldDecoder(value: .object(try source.fields()), source: .row) } }
 }

@@ -52,7 +52,8 @@ extension StoreSnapshot {
             while try cursor.step() {
                 source.advance()
                 do {
-                    values.append(try isOneValue ? onlyValue(source.fields()) : Value(from: RowDecoder(source: source)))
+                    values.append(
+                        try isOneValue ? onlyValue(source.fields()) : Value(from: ColumnDecoder(source: source)))
                 } catch let error as DecodingError {
                     throw StoreError(.coding, "\(type): \(StoreError.reason(error))")
                 }

@@ -1,29 +1,29 @@
 import Foundation
 import TidemarkModel
 
-/// The current row of a query, by the names of its columns, for a decoder.
-protocol ColumnSource: AnyObject {
-    /// What its values are to a decoder: fields of a schema, or columns of which nobody knows the type.
-    static var valueSource: FieldDecoder.Source { get }
+/// Decodes a value from the current row of a query: a model that has no `init(reading:)` of its own, or what an app makes of a
+/// row of its own SQL.
+struct ColumnDecoder<Source: ColumnSource>: Decoder {
+    let source: Source
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    /// Where a coding key's value stands; the place of one that is not there has no value.
-    func place(_ name: String) throws -> Int
-    /// The value that nobody can do without.
-    func required<Value: ColumnConvertible>(_ place: Int) throws -> Value
-    /// The value, or `nil` when it is not set.
-    func optional<Value: ColumnConvertible>(_ place: Int) throws -> Value?
-    /// A value that takes more than a column's, such as a nested struct.
-    func requiredIndirectly<Value: Decodable>(_ place: Int) throws -> Value
-    /// The same, or `nil` when it is not set.
-    func optionalIndirectly<Value: Decodable>(_ place: Int) throws -> Value?
-    /// The value at a place as a field; `nil` when it is not set.
-    func value(_ place: Int) throws -> FieldValue?
-    /// Everything that the row has.
-    func fields() throws -> Fields
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        KeyedDecodingContainer(ColumnDecodingMembers(source: source))
+    }
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer { try whole.unkeyedContainer() }
+    func singleValueContainer() throws -> any SingleValueDecodingContainer { try whole.singleValueContainer() }
+
+    fileprivate var whole: FieldDecoder {
+        get throws {
+            let fields = FieldValue.object(try source.fields())
+            return FieldDecoder(value: fields, source: Source.valueSource == .column ? .row : .field)
+        }
+    }
 }
 
 /// The columns of a row by coding keys.
-struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: KeyedDecodingContainerProtocol {
+private struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: KeyedDecodingContainerProtocol {
     let source: Source
     var codingPath: [any CodingKey] { [] }
 
@@ -72,9 +72,7 @@ struct ColumnDecodingMembers<Key: CodingKey, Source: ColumnSource>: KeyedDecodin
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
         try decoder(key).unkeyedContainer()
     }
-    func superDecoder() throws -> any Decoder {
-        FieldDecoder(value: .object(try source.fields()), source: Source.valueSource == .column ? .row : .field)
-    }
+    func superDecoder() throws -> any Decoder { try ColumnDecoder(source: source).whole }
     func superDecoder(forKey key: Key) throws -> any Decoder { try decoder(key) }
 
     private func place(_ key: Key) throws -> Int { try source.place(key.stringValue) }
