@@ -1,3 +1,4 @@
+import Foundation
 package import TidemarkModel
 
 /// Encodes a Swift value as a field value.
@@ -66,66 +67,59 @@ private final class Slot {
         case array
     }
 
-    /// What an object or array has, in the order of encoding: plain values as they are.
-    private enum Part {
-        case value(FieldValue)
-        case slot(Slot)
-
-        var value: FieldValue {
-            switch self {
-            case .value(let value): value
-            case .slot(let slot): slot.value
-            }
-        }
-    }
-
     private var content = Content.object
-    /// The names of an object's parts; empty for an array.
-    private var names: [String] = []
-    private var parts: [Part] = []
+    /// What an object or array has, in the order of encoding; elements have no name.
+    private var entries: [Fields.Entry] = []
+    /// Entries whose values are being built.
+    private var unfinished: [(index: Int, slot: Slot)] = []
+
+    /// Room for the properties of most models.
+    private static let capacity = 8
 
     var value: FieldValue {
+        var entries = entries
+        for (index, slot) in unfinished { entries[index].value = slot.value }
         switch content {
         case .value(let value): return value
-        case .array: return .array(parts.map(\.value))
+        case .array: return .array(entries.map(\.value))
         case .object:
-            let entries = zip(names, parts).map { Fields.Entry(name: $0, value: $1.value) }
             // The last word on a name counts.
             return .object(Fields(unsorted: entries) ?? entries.reduce(into: Fields()) { $0[$1.name] = $1.value })
         }
     }
 
-    var count: Int { if case .array = content { parts.count } else { 0 } }
+    var count: Int { if case .array = content { entries.count } else { 0 } }
 
     func become(_ value: FieldValue) { content = .value(value) }
 
     func becomeObject() {
         if case .object = content { return }
-        (content, names, parts) = (.object, [], [])
+        (content, entries, unfinished) = (.object, [], [])
     }
 
     func becomeArray() {
         if case .array = content { return }
-        (content, names, parts) = (.array, [], [])
+        (content, entries, unfinished) = (.array, [], [])
     }
 
     func set(_ name: String, to value: FieldValue) {
         guard case .object = content else { return }
-        names.append(name)
-        parts.append(.value(value))
+        if entries.isEmpty { entries.reserveCapacity(Self.capacity) }
+        entries.append(Fields.Entry(name: name, value: value))
     }
 
     func member(_ name: String) -> Slot {
-        let slot = Slot()
-        guard case .object = content else { return slot }
-        names.append(name)
-        parts.append(.slot(slot))
-        return slot
+        if case .object = content { begin(name) } else { Slot() }
     }
 
     func element() -> Slot {
+        if case .array = content { begin("") } else { Slot() }
+    }
+
+    private func begin(_ name: String) -> Slot {
         let slot = Slot()
-        if case .array = content { parts.append(.slot(slot)) }
+        unfinished.append((entries.count, slot))
+        entries.append(Fields.Entry(name: name, value: .null))
         return slot
     }
 }
@@ -143,6 +137,7 @@ private struct FieldEncodingMembers<Key: CodingKey>: KeyedEncodingContainerProto
     func encode(_ value: Int, forKey key: Key) throws { slot.set(key.stringValue, to: .integer(Int64(value))) }
 
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        if Value.self == UUID.self, let id = value as? UUID { return slot.set(key.stringValue, to: .id(id)) }
         guard let convertible = value as? any FieldConvertible else { return try value.encode(to: encoder(key)) }
         slot.set(key.stringValue, to: try convertible.encoded(at: codingPath, key))
     }

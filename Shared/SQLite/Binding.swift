@@ -33,7 +33,12 @@ package struct Binding {
     package mutating func text(_ bytes: [UInt8]) { bytes.withUnsafeBufferPointer { text($0) } }
 
     /// The next parameter, copied; UTF-8.
-    package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) {
+    package mutating func text(_ bytes: UnsafeBufferPointer<UInt8>) { text(bytes, Self.transient) }
+
+    /// The next parameter, not copied; UTF-8. The bytes stay where they are until what is bound is cleared.
+    package mutating func text(lent bytes: UnsafeBufferPointer<UInt8>) { text(bytes, nil) }
+
+    private mutating func text(_ bytes: UnsafeBufferPointer<UInt8>, _ destructor: sqlite3_destructor_type?) {
         // An empty buffer may have no address, which SQLite would take for NULL.
         guard let base = bytes.baseAddress, !bytes.isEmpty else {
             return note(sqlite3_bind_text(statement, next(), "", 0, Self.transient))
@@ -41,7 +46,7 @@ package struct Binding {
         base.withMemoryRebound(to: CChar.self, capacity: bytes.count) { base in
             note(
                 sqlite3_bind_text64(
-                    statement, next(), base, sqlite3_uint64(bytes.count), Self.transient, UInt8(SQLITE_UTF8)))
+                    statement, next(), base, sqlite3_uint64(bytes.count), destructor, UInt8(SQLITE_UTF8)))
         }
     }
 

@@ -122,4 +122,19 @@ import TidemarkTestKit
         #expect(list.map { $0.title(for: ann.user) } == ["bob", "g"])
         #expect(list.allSatisfy { $0.unread == Unread(count: 0, isExact: true) })
     }
+
+    @Test(arguments: [1, 2, 3])
+    func `a list of any length has the newest, and none that was left`(_ limit: Int) async throws {
+        let ann = try Messenger("ann")
+        var groups: [UUID] = []
+        for name in ["oldest", "middle", "left"] {
+            let group = try await ann.chat.conversations.createGroup(name: name, imageURL: nil, members: []).id
+            try await ann.chat.messages.send("in \(name)", to: group)
+            groups.append(group)
+        }
+        try await ann.chat.conversations.leave(groups[2])
+        let list = try await ann.chat.conversations.observe(newest: limit).first { _ in true }
+        #expect(list.map(\.id) == Array([groups[1], groups[0]].prefix(limit)))
+        #expect(try await ann.chat.conversations.read(groups[2]) == nil)
+    }
 }

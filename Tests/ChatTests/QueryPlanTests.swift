@@ -6,8 +6,9 @@ import Tidemark
 @Suite struct QueryPlanTests {
     /// The queries that run after every write: none of them may read all messages.
     private static let queries: [(name: String, sql: String, arguments: [FieldValue])] = [
-        ("conversations", ConversationList.sql(filter: ""), ["ann", 1_000, 50]),
-        ("one conversation", ConversationList.sql(filter: "AND c.local_id = ?4"), ["ann", 1_000, 1, "x"]),
+        ("all conversations", ConversationList.sql(.all), ["ann", 1_000]),
+        ("newest conversations", ConversationList.sql(.newest), ["ann", 1_000, 50]),
+        ("one conversation", ConversationList.sql(.one), ["ann", 1_000, "x"]),
         ("undelivered", Chat.undeliveredSQL, ["ann"]),
         ("newest time", "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?", ["x"]),
         (
@@ -37,7 +38,7 @@ import Tidemark
         }
         // Aliases of messages and receipts in these queries; `j` lists the members of one conversation.
         let scans = plan.filter { step in
-            ["l", "n", "u", "m", "r", "messages", "receipts"].contains {
+            ["l", "n", "o", "u", "m", "r", "messages", "receipts"].contains {
                 step == "SCAN \($0)" || step.hasPrefix("SCAN \($0) ")
             }
         }

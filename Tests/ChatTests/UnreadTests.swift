@@ -105,6 +105,15 @@ import TidemarkWire
         #expect(oldest.map(\.text) == ["11"])
     }
 
+    @Test func `of several messages of one millisecond the list shows the one that a page has last`() async throws {
+        let messenger = try device()
+        try page(messenger, "conversations", [conversation()])
+        // They came in another order than that of their ids.
+        try page(messenger, "messages", [13, 15, 11, 14].map { message($0, at: 7_000) } + [message(12, at: 6_000)])
+        #expect(try await messenger.chat.messages.newestPage(of: room, limit: 2).last?.text == "15")
+        #expect(try await shown(messenger).lastMessage?.text == "15")
+    }
+
     @Test func `counting ends at the bound and says so`() async throws {
         var limits = ChatLimits()
         limits.unreadMax = 3

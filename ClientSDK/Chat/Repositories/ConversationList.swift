@@ -20,24 +20,50 @@ struct ConversationList: Sendable {
     }
 
     func read(_ snapshot: StoreSnapshot) throws -> [Conversation] {
-        let chosen = id.map { FieldValue.id($0) }
+        let (choice, chosen) = try choice(snapshot)
         let rows = try snapshot.rows(
-            Self.sql(filter: id == nil ? "" : "AND c.local_id = ?4"),
-            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(Int64(limit))]
-                + (chosen.map { [$0] } ?? []), as: Row.self)
-        let records = try snapshot.models(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
+            Self.sql(choice),
+            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1)] + (chosen.map { [$0] } ?? []),
+            as: Row.self)
+        let records =
+            choice == .all
+            ? try snapshot.models(ConversationRecord.self, "")
+            : try snapshot.models(ConversationRecord.self, where: .is(\.id, oneOf: rows.map(\.id)))
         let recordByID = Dictionary(records.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         let waiting = records.filter { ($0.syncState ?? .pending) != .synced }.map(\.id)
         let writes = try snapshot.pendingWrites(to: waiting, of: ConversationRecord.collection)
         let sendings = Dictionary(writes.map { (UUID($0.key.id), $0.value) }, uniquingKeysWith: { _, last in last })
         let profiles = try profiles(of: Set(records.flatMap(\.participantIds)), snapshot)
         return rows.compactMap { row in
-            recordByID[row.id].map { record in
-                Conversation(
-                    record, profiles: profiles, account: snapshot.account, lastMessage: MessageSummary(row),
-                    unread: unread(row), sending: sendings[row.id])
+            // One that the user has left may be here until the server says so too.
+            guard let record = recordByID[row.id], record.participantIds.contains(snapshot.account.text) else {
+                return nil
             }
+            return Conversation(
+                record, profiles: profiles, account: snapshot.account, lastMessage: MessageSummary(row),
+                unread: unread(row), sending: sendings[row.id])
         }
+    }
+
+    /// What is chosen of the conversations, and the argument for it.
+    private func choice(_ snapshot: StoreSnapshot) throws -> (Choice, FieldValue?) {
+        if let id { return (.one, .id(id)) }
+        let count = try snapshot.rows("SELECT count(*) FROM conversations", as: Int.self).first ?? 0
+        return count > limit ? (.newest, .integer(Int64(limit))) : (.all, nil)
+    }
+
+    /// Which conversations are listed.
+    enum Choice: String, CaseIterable {
+        /// Neither sorted before they are counted nor looked through for the member, which would cost a third of the whole.
+        case all = ""
+        /// `?3` is how many.
+        case newest = """
+            WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1)
+            ORDER BY coalesce(l.sentAt, c.created_time) DESC, c.local_id
+            LIMIT ?3
+            """
+        /// `?3` is its id.
+        case one = "WHERE c.local_id = ?3"
     }
 
     /// A conversation's last message and what is counted of it.
@@ -67,34 +93,43 @@ struct ConversationList: Sendable {
         return Unread(count: min(row.unread, limits.unreadMax), isExact: row.isComplete && !isBounded)
     }
 
-    /// `?1` the user, `?2` where counting ends, `?3` the number of conversations, then the filter's argument.
+    /// `?1` the user, `?2` where counting ends, then what the choice asks for.
     ///
     /// First the conversations to show, by their last messages, then what is counted of these. Both come from the indexes
-    /// on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has.
-    static func sql(filter: String) -> String {
+    /// on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has. Ids of messages are compared
+    /// only where the two newest are of the same moment, which the index tells without reading them.
+    static func sql(_ choice: Choice) -> String {
         """
         WITH shown AS (
             SELECT c.local_id AS id, c.created_time, l.local_id AS messageID, l.author AS sender, l.senderName, l.text,
                 l.sentAt
             FROM conversations AS c
             LEFT JOIN messages AS l ON l.rowid = (
-                SELECT n.rowid FROM messages AS n
+                SELECT CASE WHEN n.sentAt IS (
+                    SELECT o.sentAt FROM messages AS o WHERE o.scope = c.local_id ORDER BY o.sentAt DESC LIMIT 1 OFFSET 1
+                ) THEN (
+                    SELECT o.rowid FROM messages AS o
+                    WHERE o.scope = c.local_id
+                    ORDER BY o.sentAt DESC, o.local_id DESC
+                    LIMIT 1
+                ) ELSE n.rowid END
+                FROM messages AS n
                 WHERE n.scope = c.local_id
-                ORDER BY n.sentAt DESC, n.local_id DESC
+                ORDER BY n.sentAt DESC
                 LIMIT 1
             )
-            WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1) \(filter)
-            ORDER BY coalesce(l.sentAt, c.created_time) DESC, c.local_id
-            LIMIT ?3
+            \(choice.rawValue)
         ),
         marked AS (
             SELECT shown.*, max(coalesce(r.readThrough, 0), coalesce(s.since, 0)) AS read,
-                r.local_id IS NULL AND coalesce(q.is_complete, 1) = 0 AS isMarkUnknown,
+                r.local_id IS NULL AND EXISTS (
+                    SELECT 1 FROM tidemark_scope_page AS q
+                    WHERE q.scope = shown.id AND q.collection = 'receipts' AND q.is_complete = 0
+                ) AS isMarkUnknown,
                 coalesce(p.is_complete, 1) AS isWhole, p.floor
             FROM shown
             LEFT JOIN tidemark_scope AS s ON s.scope = shown.id
             LEFT JOIN tidemark_scope_page AS p ON p.scope = shown.id AND p.collection = 'messages'
-            LEFT JOIN tidemark_scope_page AS q ON q.scope = shown.id AND q.collection = 'receipts'
             LEFT JOIN receipts AS r ON r.scope = shown.id AND r.author = ?1
         )
         SELECT id, messageID, sender, senderName, text, sentAt, isMarkUnknown,

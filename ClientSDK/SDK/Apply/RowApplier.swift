@@ -55,7 +55,7 @@ struct RowApplier {
 
     /// Writes what was applied and is not written yet.
     func finish() throws {
-        for batch in batches.values { try batch.finish() }
+        for batch in batches.values { try batch.flush() }
         if hasDeleted { try deletions.trim() }
     }
 

@@ -18,7 +18,4 @@ final class RowBatch {
 
     /// Writes what was added and is not written yet. Later rows of the same record win over earlier ones.
     func flush() throws { try rows.flush() }
-
-    /// Writes the rest.
-    func finish() throws { try rows.finish() }
 }

@@ -11,10 +11,18 @@ final class ManyRows {
     private let db: Database
     private let columns: Int
     private let sql: [(rows: Int, sql: String)]
-    private var values: [DatabaseValue] = []
+    private var cells: [Cell] = []
+    /// The texts of the cells, one after the other: SQLite reads them here, and copies none into memory of its own.
+    private var texts: [UInt8] = []
     private var statements: [Int: Statement] = [:]
     /// Rows that were written.
     private(set) var written = 0
+
+    private enum Cell {
+        /// So many bytes of `texts`.
+        case text(Int)
+        case other(DatabaseValue)
+    }
 
     /// - Parameter sql: for each of `sizes`, a statement with as many times `columns` parameters; see ``statements(_:_:_:)``.
     init(_ db: Database, columns: Int, _ sql: [(rows: Int, sql: String)]) {
@@ -47,40 +55,59 @@ final class ManyRows {
 
     /// - Throws: `DatabaseError`, also for rows that were added before.
     func add(_ row: [DatabaseValue]) throws {
-        values += row
-        if values.count >= columns * (Self.sizes.first ?? 1) { try flush() }
+        for value in row {
+            if case .string(let text) = value.storage {
+                texts.append(contentsOf: text.utf8)
+                cells.append(.text(text.utf8.count))
+            } else {
+                cells.append(.other(value))
+            }
+        }
+        if cells.count >= columns * (Self.sizes.first ?? 1) { try flush() }
     }
 
     /// Writes what was added and is not written yet.
     func flush() throws {
-        defer { values.removeAll(keepingCapacity: true) }
-        var rest = values[...]
-        written += rest.count / columns
+        defer {
+            cells.removeAll(keepingCapacity: true)
+            texts.removeAll(keepingCapacity: true)
+        }
+        written += cells.count / columns
+        var (rest, place) = (cells[...], 0)
         for (rows, sql) in sql {
             while rest.count >= rows * columns {
-                try write(rest.prefix(rows * columns), rows, sql)
+                place = try write(rest.prefix(rows * columns), textsFrom: place, rows, sql)
                 rest = rest.dropFirst(rows * columns)
             }
         }
     }
 
-    /// Writes the rest and forgets the rows: the connection keeps its statements, and would keep the rows with them.
-    func finish() throws {
-        try flush()
-        for statement in statements.values {
-            sqlite3_reset(statement.sqliteStatement)
-            sqlite3_clear_bindings(statement.sqliteStatement)
-        }
-    }
-
-    private func write(_ values: ArraySlice<DatabaseValue>, _ rows: Int, _ sql: String) throws {
+    /// - Returns: where the texts of the next rows begin.
+    private func write(
+        _ cells: ArraySlice<Cell>, textsFrom start: Int, _ rows: Int, _ sql: String
+    ) throws -> Int {
         let statement = try statement(rows, sql)
         // What it answers is what became of its last use, which was told then.
         sqlite3_reset(statement.sqliteStatement)
-        var binding = Binding(statement: statement.sqliteStatement)
-        for value in values { binding.value(value) }
-        guard binding.code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: binding.code)) }
-        try statement.execute()
+        // The connection keeps the statement, and must keep no place of a text with it.
+        defer {
+            sqlite3_reset(statement.sqliteStatement)
+            sqlite3_clear_bindings(statement.sqliteStatement)
+        }
+        return try texts.withUnsafeBufferPointer { texts in
+            var (binding, place) = (Binding(statement: statement.sqliteStatement), start)
+            for cell in cells {
+                switch cell {
+                case .text(let bytes):
+                    binding.text(lent: UnsafeBufferPointer(rebasing: texts[place..<place + bytes]))
+                    place += bytes
+                case .other(let value): binding.value(value)
+                }
+            }
+            guard binding.code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: binding.code)) }
+            try statement.execute()
+            return place
+        }
     }
 
     /// Ready for values that are bound behind GRDB's back, which is several times as fast.

@@ -82,13 +82,14 @@ struct SchemaMigration {
     }
 
     /// Paging through a scope in the order of a field is the common query, so a declared index of a collection whose
-    /// scopes hold many records starts with the scope.
+    /// scopes hold many records starts with the scope. What others wrote in a scope after some place is the common count: with the
+    /// author in the index no record is read for it. A file that an earlier version made keeps its index without.
     private func createIndexes(_ collection: CollectionSchema) throws {
         let table = CollectionTable.quoted(collection.name)
         try db.execute(
             sql: """
                 CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_scope"))
-                ON \(table) (scope, server_id)
+                ON \(table) (scope, server_id, author)
                 """)
         for field in collection.fields where field.isIndexed || field.name == collection.keyField {
             let value = field.valueSQL()

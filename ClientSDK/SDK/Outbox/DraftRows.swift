@@ -10,9 +10,8 @@ final class DraftRows {
     private var rows: [String: ManyRows] = [:]
     private let bases: ManyRows
     private let links: ManyRows
-    /// Most records that a transaction writes are new: nothing of them is read then.
-    private var shown: [String: RowCheck] = [:]
-    private let based: RowCheck
+    /// Most records that a transaction writes are new: nothing of them is read then. By collection.
+    private var known: [String: RowCheck] = [:]
     /// Whether there were any when the transaction began.
     private let hasTombstones: Bool
 
@@ -20,8 +19,6 @@ final class DraftRows {
         self.records = records
         bases = ManyRows(records.db, columns: 10, RecordTable.saveBasesSQL)
         links = ManyRows(records.db, columns: 4, OutboxTable.linksSQL)
-        based = try RowCheck(
-            records.db, "tidemark_outbox_record WHERE collection = ? AND local_id = ?", parameters: 2)
         hasTombstones = try RowCheck(records.db, "tidemark_tombstone LIMIT 1", parameters: 0).holds()
     }
 
@@ -33,23 +30,28 @@ final class DraftRows {
     /// The record as somebody sees it once this is committed.
     func visible(_ key: RecordKey) throws -> LocalRecord? {
         if let record = staged[key] { return record.existence == .live ? record : nil }
-        guard let table = records.tables[key.collection] else { return nil }
-        return try check(table).holds(key.id.description) ? try records.visible(key) : nil
+        return try isKnown(key) ? try records.visible(key) : nil
+    }
+
+    /// Whether there is a row or a pending write of the record, which was not touched yet.
+    func isKnown(_ key: RecordKey) throws -> Bool {
+        guard let table = records.tables[key.collection] else { return false }
+        return try check(table).holds(key.id.description, key.collection)
     }
 
     private func check(_ table: CollectionTable) throws -> RowCheck {
-        if let known = shown[table.collection.name] { return known }
-        let made = try RowCheck(records.db, "\(table.quotedName) WHERE local_id = ?", parameters: 1)
-        shown[table.collection.name] = made
+        if let made = known[table.collection.name] { return made }
+        let made = try RowCheck(
+            records.db,
+            """
+            \(table.quotedName) WHERE local_id = ?1
+            UNION ALL SELECT 1 FROM tidemark_outbox_record WHERE collection = ?2 AND local_id = ?1
+            """, parameters: 2)
+        known[table.collection.name] = made
         return made
     }
 
-    /// The base of a record that was not touched yet.
-    func base(_ key: RecordKey) throws -> LocalRecord? {
-        try based.holds(key.collection, key.id.description) ? try records.base(key) : nil
-    }
-
-    /// The same of its tombstone.
+    /// The tombstone of a record that was not touched yet.
     func tombstone(_ key: RecordKey) throws -> (scope: ScopeID, seq: SequenceNumber)? {
         hasTombstones ? try records.tombstone(key) : nil
     }
@@ -78,9 +80,9 @@ final class DraftRows {
 
     /// Writes what is held back; everybody may read again until more is staged.
     func finish() throws {
-        for rows in rows.values { try rows.finish() }
-        try bases.finish()
-        try links.finish()
+        for rows in rows.values { try rows.flush() }
+        try bases.flush()
+        try links.flush()
     }
 
     private func rows(of table: CollectionTable) -> ManyRows {

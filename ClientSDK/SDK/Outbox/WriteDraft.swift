@@ -141,11 +141,13 @@ struct WriteDraft {
     /// The record with everything pending on it, also when that leaves nothing to see; and whether it has a base.
     private func current(_ key: RecordKey) throws -> (record: LocalRecord, hasBase: Bool) {
         if let staged = rows.staged(key) { return (staged, true) }
-        let base = try rows.base(key)
-        if let visible = try rows.visible(key) { return (visible, base != nil) }
-        if let base {
-            let collection = try database.table(key.collection).collection
-            return (base.folding(try records.pending(key).mutations, in: collection), true)
+        if try rows.isKnown(key) {
+            let base = try records.base(key)
+            if let visible = try records.visible(key) { return (visible, base != nil) }
+            if let base {
+                let collection = try database.table(key.collection).collection
+                return (base.folding(try records.pending(key).mutations, in: collection), true)
+            }
         }
         let scope = ScopeID(record: key.id)
         var record = LocalRecord(absent: key, scope: scope, author: database.account, created: time)

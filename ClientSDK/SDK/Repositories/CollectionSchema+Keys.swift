@@ -7,7 +7,10 @@ extension CollectionSchema {
     var keyField: String? { identity?.keyField }
 
     /// The field that a model or a filter means by a name: its `id` is the key, where the schema has one.
-    func fieldName(_ name: String) -> String { name == EnvelopeColumn.id.rawValue ? keyField ?? name : name }
+    func fieldName(_ name: String) -> String {
+        guard let keyField, name == EnvelopeColumn.id.rawValue else { return name }
+        return keyField
+    }
 
     /// The record's own id.
     ///

@@ -49,7 +49,7 @@ import TidemarkModel
         let indexes = try bench.database.writer.read { db in
             try db.indexes(on: "notes").map { "\($0.name) \($0.columns)" }.sorted()
         }
-        #expect(indexes.contains("tidemark_notes_scope [\"scope\", \"server_id\"]"))
+        #expect(indexes.contains("tidemark_notes_scope [\"scope\", \"server_id\", \"author\"]"))
         #expect(indexes.contains("tidemark_notes_by_due [\"scope\", \"due\"]"))
     }
 

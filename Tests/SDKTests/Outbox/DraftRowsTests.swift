@@ -64,9 +64,30 @@ import TidemarkModel
             try many.flush()
             try RecordTable(db, bench.database).saveBase(bases[1])
             try many.add(RecordTable.values(base: bases[2]))
-            try many.finish()
+            try many.flush()
         }
         #expect(try bench.count("tidemark_base") == 3)
+    }
+
+    @Test func `each of many rows has its own texts, also empty and long ones`() throws {
+        let bench = try Bench()
+        // As many as each size of statement writes, and of all lengths.
+        let count = UInt64(ManyRows.sizes.reduce(0, +))
+        let bases = (0..<count).map { number in
+            LocalRecord(
+                absent: .note(number), scope: RecordKey.room(1).scope,
+                author: UserID(String(repeating: "ä", count: Int(number))), created: 1)
+        }
+        try bench.database.change { db in
+            let many = ManyRows(db, columns: 10, RecordTable.saveBasesSQL)
+            for base in bases { try many.add(RecordTable.values(base: base)) }
+            try many.flush()
+        }
+        try bench.database.writer.read { db in
+            let records = RecordTable(db, bench.database)
+            let read = try bases.map { try records.base($0.key) }
+            #expect(read == bases)
+        }
     }
 
     @Test func `a transaction that was sent is not read again, and one that was rewritten is`() throws {
