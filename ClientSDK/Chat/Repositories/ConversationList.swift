@@ -54,7 +54,7 @@ struct ConversationList: Sendable {
 
     /// Which conversations are listed.
     enum Choice: String, CaseIterable {
-        /// Neither sorted before they are counted nor looked through for the member, which would cost a third of the whole.
+        /// Neither sorted before they are counted nor looked through for the member, which would take a fourth more time.
         case all = ""
         /// `?3` is how many.
         case newest = """
