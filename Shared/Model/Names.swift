@@ -9,7 +9,7 @@ public protocol NameID: Hashable, Comparable, Sendable, CustomStringConvertible 
 extension NameID {
     /// Checks length and characters; `nil` when the text is empty, longer than 128 bytes or holds a control character.
     public init?(checking text: String) {
-        guard (1...128).contains(text.utf8.count), !text.containsByte(where: { $0 < 0x20 || $0 == 0x7f }) else {
+        guard (1...128).contains(text.utf8.count), !text.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
             return nil
         }
         self.init(text)

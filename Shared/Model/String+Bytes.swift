@@ -46,12 +46,6 @@ extension String {
         return true
     }
 
-    /// Whether one of its bytes is such a one: several times as fast as to ask its `utf8`, byte by byte.
-    @inline(__always)
-    package func containsByte(where isSuch: (UInt8) -> Bool) -> Bool {
-        utf8.withContiguousStorageIfAvailable { $0.contains(where: isSuch) } ?? utf8.contains(where: isSuch)
-    }
-
     /// Hashes what ``hasSameBytes(as:)`` compares. Swift's own hash is the same for all spellings of a text, so that whoever
     /// chooses the spellings could pile them up in one place of a table.
     func hashBytes(into hasher: inout Hasher) {

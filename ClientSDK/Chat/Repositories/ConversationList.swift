@@ -22,8 +22,7 @@ struct ConversationList: Sendable {
     func read(_ snapshot: StoreSnapshot) throws -> [Conversation] {
         let (choice, chosen) = try choice(snapshot)
         let rows = try snapshot.rows(
-            Self.sql(choice),
-            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1)] + (chosen.map { [$0] } ?? []),
+            Self.sql(choice), [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1)] + chosen,
             as: Row.self)
         let records =
             choice == .all
@@ -45,16 +44,17 @@ struct ConversationList: Sendable {
         }
     }
 
-    /// What is chosen of the conversations, and the argument for it.
-    private func choice(_ snapshot: StoreSnapshot) throws -> (Choice, FieldValue?) {
-        if let id { return (.one, .id(id)) }
+    /// Which conversations are listed, and the arguments that this takes.
+    private func choice(_ snapshot: StoreSnapshot) throws -> (Choice, [FieldValue]) {
+        if let id { return (.one, [.id(id)]) }
         let count = try snapshot.rows("SELECT count(*) FROM conversations", as: Int.self).first ?? 0
-        return count > limit ? (.newest, .integer(Int64(limit))) : (.all, nil)
+        return count > limit ? (.newest, [.integer(Int64(limit))]) : (.all, [])
     }
 
-    /// Which conversations are listed.
-    enum Choice: String, CaseIterable {
-        /// Neither sorted before they are counted nor looked through for the member, which would take a fourth more time.
+    /// A part of the statement.
+    enum Choice: String {
+        /// The limit is no smaller than what is here, so all of it is read in one pass. To sort it and to look for the member
+        /// first, as for the newest, would take a quarter more time.
         case all = ""
         /// `?3` is how many.
         case newest = """

@@ -40,7 +40,7 @@ extension FieldType {
         switch (self, value) {
         case (.string, .string(let text)), (.reference, .string(let text)), (.blob, .string(let text)):
             // SQLite's text ends at a NUL; JSON's does not.
-            text.containsByte { $0 == 0 } ? nil : text.databaseValue
+            text.utf8.contains(0) ? nil : text.databaseValue
         case (.integer, .integer(let number)), (.timestamp, .integer(let number)): number.databaseValue
         case (.boolean, .boolean(let flag)): (flag ? 1 : 0).databaseValue
         case (.double, .double(let number)): number.databaseValue

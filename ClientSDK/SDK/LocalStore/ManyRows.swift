@@ -87,9 +87,8 @@ final class ManyRows {
         _ cells: ArraySlice<Cell>, textsFrom start: Int, _ rows: Int, _ sql: String
     ) throws -> Int {
         let statement = try statement(rows, sql)
-        // What it answers is what became of its last use, which was told then.
-        sqlite3_reset(statement.sqliteStatement)
-        // The connection keeps the statement, and must keep no place of a text with it.
+        // The connection keeps the statement, which must not point to texts that are gone. What a reset answers is what became
+        // of the execution, which is told already.
         defer {
             sqlite3_reset(statement.sqliteStatement)
             sqlite3_clear_bindings(statement.sqliteStatement)

@@ -83,7 +83,8 @@ struct SchemaMigration {
 
     /// Paging through a scope in the order of a field is the common query, so a declared index of a collection whose
     /// scopes hold many records starts with the scope. What others wrote in a scope after some place is the common count: with the
-    /// author in the index no record is read for it. A file that an earlier version made keeps its index without.
+    /// author in the index no record is read for it. A file that an earlier version made keeps its index without
+    /// the author, and reads them.
     private func createIndexes(_ collection: CollectionSchema) throws {
         let table = CollectionTable.quoted(collection.name)
         try db.execute(

@@ -95,7 +95,7 @@ extension FieldType {
             return .double(Double(number))
         case (.reference, .string(let text)):
             guard let id = UniqueID(text) else { return nil }
-            return text.containsByte { $0 >= 65 && $0 <= 70 } ? .string(id.description) : value
+            return text.utf8.contains { (65...70).contains($0) } ? .string(id.description) : value
         case (.blob, .string(let text)):
             let isDigest =
                 text.utf8.count == 64 && text.utf8.allSatisfy { (48...57).contains($0) || (97...102).contains($0) }
