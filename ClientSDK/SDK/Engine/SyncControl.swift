@@ -4,7 +4,10 @@ import Synchronization
 import TidemarkModel
 import TidemarkWire
 
-/// The engine that a store runs, who watches its status, and who waits for a round. One engine at a time.
+/// Stands for one engine: what it says counts until another one has its place.
+final class EnginePlace: Sendable {}
+
+/// The engine that a store runs, its status, and who waits for a round. One engine at a time.
 final class SyncControl: Sendable {
     /// Somebody who waits for a round: of everything, or of one collection.
     private struct Round {
@@ -14,9 +17,9 @@ final class SyncControl: Sendable {
 
     private struct State {
         var status = SyncStatus(phase: .stopped, lastSync: nil)
-        var watchers: [Int: AsyncStream<SyncStatus>.Continuation] = [:]
-        var nextWatcher = 0
         var engine: SyncEngine?
+        /// The engine that came last, also when it runs no more: what an earlier one still says of itself is over.
+        var place: EnginePlace?
         var task: Task<Void, Never>?
         var isPaused = false
         var rounds: [Int64: Round] = [:]
@@ -31,72 +34,77 @@ final class SyncControl: Sendable {
     private static let historiesMax = 64
 
     private let state = Mutex(State())
+    private let changes = ChangeSignal()
     private let counting = CountWatch()
 
     var status: SyncStatus { state.withLock { $0.status } }
 
     /// Keeps the numbers of the status current from now on.
     func count(_ database: LocalDatabase) {
-        let isFirst = counting.start(database) { [weak self] counts in
-            self?.update { $0.take(counts) }
-        }
+        let isFirst = counting.start(database) { [weak self] in self?.take($0) }
         // What an earlier launch knew; a database that cannot be read has nothing to say.
         guard isFirst, let synced = try? database.lastSync() else { return }
         update { if $0.lastSync == nil { $0.lastSync = synced } }
     }
 
-    @discardableResult
-    func update(_ change: @Sendable (inout SyncStatus) -> Void) -> SyncStatus {
-        let (status, watchers) = state.withLock { state in
+    func update(_ change: @Sendable (inout SyncStatus) -> Void) {
+        state.withLock { state in
             change(&state.status)
             state.status.follow()
-            return (state.status, Array(state.watchers.values))
         }
-        // Not under the lock: a watcher's executor may run in place.
-        for watcher in watchers { watcher.yield(status) }
-        return status
+        changes.send()
+    }
+
+    /// What an engine says of itself.
+    ///
+    /// - Returns: false when another one has taken its place; nothing has changed then.
+    func update(by place: EnginePlace, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
+        let isHeard = state.withLock { state in
+            guard state.place === place else { return false }
+            change(&state.status)
+            state.status.follow()
+            return true
+        }
+        if isHeard { changes.send() }
+        return isHeard
     }
 
     /// The status with the numbers of this moment: for who waited until something was done.
     func counted(_ database: LocalDatabase) async -> SyncStatus {
         count(database)
-        // A database that cannot be read fails every call of the app; the status is not the place to say so.
-        guard let counts = try? await database.writer.read(SyncCounts.fetch) else { return status }
-        return update { $0.take(counts) }
+        await counting.refresh(database) { [weak self] in self?.take($0) }
+        return status
     }
 
+    private func take(_ counts: SyncCounts) { update { $0.take(counts) } }
+
     /// The status now and after each change; a slow watcher sees the newest.
-    func values() -> AsyncStream<SyncStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(of: SyncStatus.self, bufferingPolicy: .bufferingNewest(1))
-        let (id, status) = state.withLock { state in
-            state.nextWatcher += 1
-            state.watchers[state.nextWatcher] = continuation
-            return (state.nextWatcher, state.status)
-        }
-        continuation.yield(status)
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { _ = $0.watchers.removeValue(forKey: id) }
-        }
-        return stream
-    }
+    func values() -> AsyncStream<SyncStatus> { changes.values { [weak self] in self?.status } }
 
     // MARK: The engine
 
     /// Takes the place of the running engine, whose task is returned, already cancelled.
-    func replace(engine: SyncEngine?, task: Task<Void, Never>?) -> Task<Void, Never>? {
+    func replace(engine: SyncEngine?, at place: EnginePlace?, task: Task<Void, Never>?) -> Task<Void, Never>? {
         let (before, histories, compares) = state.withLock { state in
             defer {
                 (state.engine, state.task) = (engine, task)
                 if engine != nil { (state.histories, state.compares) = ([], false) }
             }
+            if let place {
+                state.place = place
+                (state.status.phase, state.status.pushPause) = (.stopped, nil)
+                state.status.follow()
+            }
             return (state.task, engine == nil ? [] : state.histories, state.compares)
         }
+        changes.send()
         if compares { engine?.compare() }
         for key in histories { engine?.history(of: key) }
         // What was watched a moment ago was told to the engine before.
         engine?.watchChanged()
         before?.cancel()
         endAllRounds()
+        tellPause(engine)
         return before
     }
 
@@ -139,7 +147,17 @@ final class SyncControl: Sendable {
             state.isPaused = isPaused
             return state.engine
         }
-        engine?.want(!isPaused)
+        tellPause(engine)
+    }
+
+    /// Until what was said is what holds: two callers may overtake each other.
+    private func tellPause(_ engine: SyncEngine?) {
+        guard let engine else { return }
+        var told: Bool
+        repeat {
+            told = isPaused
+            engine.want(!told)
+        } while told != isPaused
     }
 
     /// Dropped without an engine.

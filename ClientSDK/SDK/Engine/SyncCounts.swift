@@ -47,6 +47,8 @@ extension SyncStatus {
 final class CountWatch: Sendable {
     private let hasStarted = Mutex(false)
     private let observation = Mutex<AnyDatabaseCancellable?>(nil)
+    /// Where counts are told, one after the other.
+    private let queue = DispatchQueue(label: "tidemark.status")
 
     /// The first call reads before it returns; blocks for one short read.
     ///
@@ -57,14 +59,26 @@ final class CountWatch: Sendable {
             return !hasStarted
         }
         guard isFirst else { return false }
-        // A database that cannot be read fails every call of the app; the status is not the place to say so.
-        if let counts = try? database.writer.read(SyncCounts.fetch) { update(counts) }
+        Self.count(database, update)
         let cancellable = ValueObservation.trackingConstantRegion(SyncCounts.fetch)
             .removeDuplicates()
-            .start(
-                in: database.writer, scheduling: .async(onQueue: DispatchQueue(label: "tidemark.status")),
-                onError: { _ in }, onChange: update)
+            .start(in: database.writer, scheduling: .async(onQueue: queue), onError: { _ in }, onChange: update)
         observation.withLock { $0 = cancellable }
         return true
+    }
+
+    /// Counts now. Reads where the observation tells what it has read: elsewhere, a count could come after a newer one.
+    func refresh(_ database: LocalDatabase, _ update: @escaping @Sendable (SyncCounts) -> Void) async {
+        await withCheckedContinuation { continuation in
+            queue.async {
+                Self.count(database, update)
+                continuation.resume()
+            }
+        }
+    }
+
+    /// A database that cannot be read fails every call of the app; the status is not the place to say so.
+    private static func count(_ database: LocalDatabase, _ update: (SyncCounts) -> Void) {
+        if let counts = try? database.writer.read(SyncCounts.fetch) { update(counts) }
     }
 }

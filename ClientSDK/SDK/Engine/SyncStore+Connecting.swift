@@ -22,10 +22,11 @@ extension SyncStore {
     ) throws {
         _ = try ServerAddress(url)
         if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
-        let (engine, courier) = engine(url, transport, logger, token)
+        let place = EnginePlace()
+        let (engine, courier) = engine(at: place, url, transport, logger, token)
         // The one unstructured task of the SDK: it lives as long as the connection is wanted, not as long as the caller.
-        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, courier) }
-        _ = syncing.replace(engine: engine, task: task)
+        let task = Task(executorPreference: environment.executor) { [self] in await run(engine, at: place, courier) }
+        _ = syncing.replace(engine: engine, at: place, task: task)
     }
 
     /// Like `connect`, as long as the calling task lives: for programs that keep their tasks in order.
@@ -34,9 +35,10 @@ extension SyncStore {
         token: @escaping @Sendable () async throws -> String
     ) async throws {
         _ = try ServerAddress(url)
-        let (engine, courier) = engine(url, transport, logger, token)
-        _ = syncing.replace(engine: engine, task: nil)
-        await withTaskExecutorPreference(environment.executor) { await run(engine, courier) }
+        let place = EnginePlace()
+        let (engine, courier) = engine(at: place, url, transport, logger, token)
+        _ = syncing.replace(engine: engine, at: place, task: nil)
+        await withTaskExecutorPreference(environment.executor) { await run(engine, at: place, courier) }
     }
 
     /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
@@ -45,7 +47,7 @@ extension SyncStore {
     }
 
     /// Ends the connection without waiting: what is under way may still reach the database before the returned task ends.
-    package func abandonConnection() -> Task<Void, Never>? { syncing.replace(engine: nil, task: nil) }
+    package func abandonConnection() -> Task<Void, Never>? { syncing.replace(engine: nil, at: nil, task: nil) }
 
     /// The status now and after each change.
     public var status: AsyncStream<SyncStatus> {
@@ -60,7 +62,7 @@ extension SyncStore {
     }
 
     private func engine(
-        _ url: String, _ transport: any Transport, _ logger: Logger,
+        at place: EnginePlace, _ url: String, _ transport: any Transport, _ logger: Logger,
         _ token: @escaping @Sendable () async throws -> String
     ) -> (SyncEngine, BlobCourier) {
         let syncing = syncing
@@ -80,7 +82,7 @@ extension SyncStore {
             report: { [presence] phase in
                 // First: who sees the phase may ask at once.
                 courier.linked(phase.isConnected)
-                syncing.update { $0.phase = phase }
+                guard syncing.update(by: place, { $0.phase = phase }) else { return }
                 if !phase.isConnected { presence.lost() }
                 journal.entered(phase, now: uptime.now)
             },
@@ -88,11 +90,12 @@ extension SyncStore {
                 syncing.update { $0.lastSync = Date(timeIntervalSince1970: Double(time) / 1_000) }
             })
         configuration.app = environment.app
-        configuration.startsConnected = !syncing.isPaused
+        // Who gives it its place says whether the store is paused.
+        configuration.startsConnected = false
         configuration.clock = environment.clock
         configuration.isDatabaseInline = true
         configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
-        configuration.pushPaused = { pause in syncing.update { $0.pushPause = pause } }
+        configuration.pushPaused = { pause in _ = syncing.update(by: place) { $0.pushPause = pause } }
         configuration.watched = { [presence] in presence.wanted }
         configuration.heard = { [listeners, presence] message in
             if message.kind == Ephemeral.presence { return presence.tell(message) }
@@ -108,16 +111,18 @@ extension SyncStore {
         return (SyncEngine(database: database, configuration: configuration, logger: logger), courier)
     }
 
-    private func run(_ engine: SyncEngine, _ courier: BlobCourier) async {
+    private func run(_ engine: SyncEngine, at place: EnginePlace, _ courier: BlobCourier) async {
+        // Listens before the engine looks for what waits: it would not see what is written in between.
+        let writes = localWrites.signals()
         await withDiscardingTaskGroup { group in
-            group.addTask { [localWrites] in
-                for await _ in localWrites.values() { engine.wrote() }
+            group.addTask {
+                for await _ in writes { engine.wrote() }
             }
             group.addTask { [self] in
                 await trim()
             }
             group.addTask { [self] in await watchOverdue() }
-            if let wishes = sharing?.wishes.values() {
+            if let wishes = sharing?.wishes.signals() {
                 group.addTask { [self] in
                     // What was wished before there was somebody to hear it.
                     await adoptQuietly()
@@ -133,10 +138,10 @@ extension SyncStore {
             await withTaskExecutorPreference(executor) { await engine.run() }
             group.cancelAll()
         }
-        presence.lost()
         couriers.ended(courier)
         syncing.ended(engine)
-        syncing.update { $0.phase = .stopped }
+        guard syncing.update(by: place, { $0.phase = .stopped }) else { return }
+        presence.lost()
         journal.entered(.stopped, now: uptime.now)
     }
 }

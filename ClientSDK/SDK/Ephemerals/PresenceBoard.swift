@@ -9,35 +9,30 @@ final class PresenceBoard: Sendable {
 
     private struct Watched {
         var users: Users = [:]
-        var watchers: [Int: AsyncStream<Users>.Continuation] = [:]
+        let changes = ChangeSignal()
+        var watchers = 0
     }
 
-    private struct State {
-        var scopes: [ScopeID: Watched] = [:]
-        var last = 0
-    }
-
-    private let state = Mutex(State())
+    private let scopes = Mutex<[ScopeID: Watched]>([:])
 
     /// The scopes that are watched.
-    var wanted: Set<ScopeID> { state.withLock { Set($0.scopes.keys) } }
+    var wanted: Set<ScopeID> { scopes.withLock { Set($0.keys) } }
 
     /// The scope's users now and after each change; a slow watcher sees the newest.
     ///
     /// - Parameter changed: called when `wanted` has changed.
     func values(in scope: ScopeID, changed: @escaping @Sendable () -> Void) -> AsyncStream<Users> {
-        let (stream, continuation) = AsyncStream.makeStream(of: Users.self, bufferingPolicy: .bufferingNewest(1))
-        let (id, users) = state.withLock { state in
-            state.last += 1
-            state.scopes[scope, default: Watched()].watchers[state.last] = continuation
-            return (state.last, state.scopes[scope]?.users ?? [:])
+        let changes = scopes.withLock { scopes in
+            var watched = scopes[scope] ?? Watched()
+            watched.watchers += 1
+            scopes[scope] = watched
+            return watched.changes
         }
-        continuation.yield(users)
-        continuation.onTermination = { [weak self] _ in
-            if self?.end(id, in: scope) == true { changed() }
-        }
+        let values = changes.values(ended: { [weak self] in
+            if self?.end(scope) == true { changed() }
+        }) { [weak self] in self?.users(in: scope) }
         changed()
-        return stream
+        return values
     }
 
     /// A word of the server.
@@ -51,24 +46,24 @@ final class PresenceBoard: Sendable {
         for scope in wanted { change(scope) { $0 = [:] } }
     }
 
+    private func users(in scope: ScopeID) -> Users { scopes.withLock { $0[scope]?.users ?? [:] } }
+
     private func change(_ scope: ScopeID, _ change: (inout Users) -> Void) {
-        let (users, watchers) = state.withLock { state -> (Users, [AsyncStream<Users>.Continuation]) in
-            guard var watched = state.scopes[scope] else { return ([:], []) }
-            let before = watched.users
+        let changes = scopes.withLock { scopes in
+            guard var watched = scopes[scope] else { return nil as ChangeSignal? }
             change(&watched.users)
-            state.scopes[scope] = watched
-            return (watched.users, watched.users == before ? [] : Array(watched.watchers.values))
+            scopes[scope] = watched
+            return watched.changes
         }
-        // Not under the lock: a watcher's executor may run in place.
-        for watcher in watchers { watcher.yield(users) }
+        changes?.send()
     }
 
     /// True when nobody watches the scope any more.
-    private func end(_ id: Int, in scope: ScopeID) -> Bool {
-        state.withLock { state in
-            state.scopes[scope]?.watchers[id] = nil
-            guard state.scopes[scope]?.watchers.isEmpty == true else { return false }
-            state.scopes[scope] = nil
+    private func end(_ scope: ScopeID) -> Bool {
+        scopes.withLock { scopes in
+            scopes[scope]?.watchers -= 1
+            guard scopes[scope]?.watchers == 0 else { return false }
+            scopes[scope] = nil
             return true
         }
     }

@@ -12,7 +12,7 @@ public import TidemarkModel
 public final class SyncStore: Sendable {
     package let database: LocalDatabase
     /// Fires after each local write.
-    package let localWrites = WriteSignal()
+    package let localWrites = ChangeSignal()
     package let environment: StoreEnvironment
     /// What waits are measured by; the environment's time is for what is shown or stored.
     package let uptime: Uptime

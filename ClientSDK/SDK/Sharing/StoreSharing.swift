@@ -20,7 +20,7 @@ final class StoreSharing: Sendable {
 
     private let state = Mutex(State())
     /// Fires when the spool is to be looked at.
-    let wishes = WriteSignal()
+    let wishes = ChangeSignal()
 
     init(_ folder: SharedFolder, account: UserID, schema: String) {
         self.folder = folder

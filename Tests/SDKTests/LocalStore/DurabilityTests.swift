@@ -140,7 +140,7 @@ import TidemarkModel
         let store = SyncStore(database: bench.database, environment: .system)
         disk.answers { _ in SQLITE_IOERR }
         let note = Note(room: UUID(), text: "here")
-        var told = store.localWrites.values().makeAsyncIterator()
+        var told = store.localWrites.signals().makeAsyncIterator()
         let error = await #expect(throws: StoreError.self) { try await store.repository(Note.self).create(note) }
         #expect(error?.code == .unconfirmed)
         #expect(try await store.repository(Note.self).read(note.id)?.text == "here")

@@ -140,7 +140,7 @@ import TidemarkWire
         }
         try bench.apply(settled: Settled(through: 2, outcomes: outcomes))
         for await status in store.status where status.failed == 2 && status.pending == 0 { break }
-        var signals = store.localWrites.values().makeAsyncIterator()
+        var signals = store.localWrites.signals().makeAsyncIterator()
         try await store.outbox.retryFailed()
         #expect(await signals.next() != nil)
         #expect(try await store.outbox.failed().isEmpty)

@@ -124,7 +124,7 @@ import TidemarkWire
 
     @Test func `each local write is signalled, and signals nobody took become one`() async throws {
         let store = try SyncStore.test()
-        var signals = store.localWrites.values().makeAsyncIterator()
+        var signals = store.localWrites.signals().makeAsyncIterator()
         try await store.repository(Room.self).create(Room(people: ["ann"]))
         try await store.repository(Room.self).create(Room(people: ["ann"]))
         #expect(await signals.next() != nil)
