@@ -1,0 +1,40 @@
+import Dispatch
+import Synchronization
+
+/// Runs jobs when it is told to, those that came last first: what was begun first is then late.
+final class HeldExecutor: TaskExecutor {
+    /// `nil` once it is released.
+    private let held = Mutex<[UnownedJob]?>([])
+    private let queue = DispatchQueue(label: "held")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let isHeld = held.withLock { held in
+            held?.append(job)
+            return held != nil
+        }
+        if !isHeld { queue.async { self.run(job) } }
+    }
+
+    /// Runs one job, the oldest.
+    func runOldest() {
+        let job = held.withLock { $0?.isEmpty == false ? $0?.removeFirst() : nil }
+        if let job { run(job) }
+    }
+
+    /// Runs all jobs but the oldest, and those that they lead to.
+    func runAllButOldest() {
+        while let job = held.withLock({ ($0?.count ?? 0) > 1 ? $0?.popLast() : nil }) { run(job) }
+    }
+
+    /// Runs what is held, and from now on each job as it comes.
+    func release() {
+        let jobs = held.withLock { held in
+            defer { held = nil }
+            return held ?? []
+        }
+        for job in jobs { queue.async { self.run(job) } }
+    }
+
+    private func run(_ job: UnownedJob) { job.runSynchronously(on: asUnownedTaskExecutor()) }
+}
