@@ -23,8 +23,13 @@ final class HeldExecutor: TaskExecutor {
     }
 
     /// Runs all jobs but the oldest, and those that they lead to.
-    func runAllButOldest() {
-        while let job = held.withLock({ ($0?.count ?? 0) > 1 ? $0?.popLast() : nil }) { run(job) }
+    func runAllButOldest() { runNewest(leaving: 1) }
+
+    /// Runs all jobs, and those that they lead to.
+    func runAll() { runNewest(leaving: 0) }
+
+    private func runNewest(leaving left: Int) {
+        while let job = held.withLock({ ($0?.count ?? 0) > left ? $0?.popLast() : nil }) { run(job) }
     }
 
     /// Runs what is held, and from now on each job as it comes.
