@@ -83,9 +83,10 @@ final class SyncControl: Sendable {
 
     // MARK: The engine
 
-    /// Takes the place of the running engine, whose task is returned, already cancelled.
+    /// Takes the place of the running engine, whose task is returned, already cancelled; one that runs in its caller's task
+    /// is told to disconnect.
     func replace(engine: SyncEngine?, at place: EnginePlace?, task: Task<Void, Never>?) -> Task<Void, Never>? {
-        let (before, histories, compares) = state.withLock { state in
+        let (engineBefore, before, histories, compares) = state.withLock { state in
             defer {
                 (state.engine, state.task) = (engine, task)
                 if engine != nil { (state.histories, state.compares) = ([], false) }
@@ -95,14 +96,14 @@ final class SyncControl: Sendable {
                 (state.status.phase, state.status.pushPause) = (.stopped, nil)
                 state.status.follow()
             }
-            return (state.task, engine == nil ? [] : state.histories, state.compares)
+            return (state.engine, state.task, engine == nil ? [] : state.histories, state.compares)
         }
         changes.send()
         if compares { engine?.compare() }
         for key in histories { engine?.history(of: key) }
         // What was watched a moment ago was told to the engine before.
         engine?.watchChanged()
-        before?.cancel()
+        if let before { before.cancel() } else { engineBefore?.want(false) }
         endAllRounds()
         tellPause(engine)
         return before

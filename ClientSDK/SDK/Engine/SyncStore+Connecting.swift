@@ -29,7 +29,8 @@ extension SyncStore {
         _ = syncing.replace(engine: engine, at: place, task: task)
     }
 
-    /// Like `connect`, as long as the calling task lives: for programs that keep their tasks in order.
+    /// Like `connect`, as long as the calling task lives: for programs that keep their tasks in order. `disconnect()` or
+    /// another connection ends this one; the call returns with its task all the same.
     public func sync(
         with url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
@@ -75,6 +76,8 @@ extension SyncStore {
         let server = BlobServer(calls: calls, limits: limits)
         let courier = BlobCourier(database, server, environment, logger: logger) { journal.note($0) }
         couriers.replace(with: courier)
+        // What the connection before has heard.
+        presence.lost()
         var configuration = EngineConfiguration(
             url: url, transport: transport, token: { try await tokens.fresh() }, now: environment.now,
             newClient: environment.newID,

@@ -1,18 +1,25 @@
 import Foundation
 import Testing
 import TidemarkModel
+import TidemarkWire
 
 @testable import Tidemark
 
 @Suite(.timeLimit(.minutes(5))) struct ConnectingTests {
-    @Test func `what is written while the parts of a connection begin one after the other is sent`() async throws {
-        let executor = HeldExecutor()
+    private let executor = HeldExecutor()
+    private let server = ScriptedServer()
+    private let store: SyncStore
+
+    init() throws {
         var environment = StoreEnvironment.counting()
         environment.executor = executor
-        let store = try SyncStore.inMemory(
-            account: Bench.user, schema: try TestSchema.schema(), environment: environment)
-        let server = ScriptedServer()
-        try store.connect(to: "http://test", transport: server) { "t" }
+        store = try .inMemory(account: Bench.user, schema: try TestSchema.schema(), environment: environment)
+    }
+
+    private func connect() throws { try store.connect(to: "http://test", transport: server) { "t" } }
+
+    @Test func `what is written while the parts of a connection begin one after the other is sent`() async throws {
+        try connect()
         // The task of the connection first, which begins the others.
         executor.runOldest()
         executor.runAllButOldest()
@@ -22,5 +29,38 @@ import TidemarkModel
         #expect(server.accepted.count == 1)
         executor.release()
         await store.disconnect()
+    }
+
+    @Test func `a connection that takes another one's place begins with nobody there, also while paused`() async throws
+    {
+        let room = ScopeID("room")
+        try connect()
+        executor.runAll()
+        var users = store.presence(in: room).makeAsyncIterator()
+        #expect(await users.next() == [:])
+        let word = Ephemeral(scope: room, user: UserID("bob"), kind: "presence", payload: ["online": true], lifetime: 0)
+        store.presence.tell(word)
+        #expect(await users.next() == [UserID("bob"): .online])
+        store.pause()
+        try connect()
+        executor.runAll()
+        #expect(store.currentStatus.phase == .stopped)
+        for await now in store.presence(in: room) {
+            #expect(now == [:])
+            break
+        }
+        executor.release()
+        await store.disconnect()
+    }
+
+    @Test func `a connection that lives as long as its caller's task is ended by disconnecting`() async throws {
+        executor.release()
+        let caller = Task { try await store.sync(with: "http://test", transport: server) { "t" } }
+        for await status in store.status where status.phase == .live { break }
+        await store.disconnect()
+        for await status in store.status where status.phase == .stopped { break }
+        while server.openConnections > 0, !Task.isCancelled { await Task.yield() }
+        caller.cancel()
+        try await caller.value
     }
 }
