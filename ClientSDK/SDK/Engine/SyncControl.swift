@@ -47,20 +47,13 @@ final class SyncControl: Sendable {
         update { if $0.lastSync == nil { $0.lastSync = synced } }
     }
 
-    func update(_ change: @Sendable (inout SyncStatus) -> Void) {
-        state.withLock { state in
-            change(&state.status)
-            state.status.follow()
-        }
-        changes.send()
-    }
+    func update(_ change: @Sendable (inout SyncStatus) -> Void) { _ = update(by: nil, change) }
 
-    /// What an engine says of itself.
-    ///
-    /// - Returns: false when another one has taken its place; nothing has changed then.
-    func update(by place: EnginePlace, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
+    /// - Parameter place: of the engine that says it; `nil` for what no engine says of itself.
+    /// - Returns: false when another engine has taken the place; nothing has changed then.
+    func update(by place: EnginePlace?, _ change: @Sendable (inout SyncStatus) -> Void) -> Bool {
         let isHeard = state.withLock { state in
-            guard state.place === place else { return false }
+            guard place == nil || state.place === place else { return false }
             change(&state.status)
             state.status.follow()
             return true
