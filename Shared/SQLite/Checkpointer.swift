@@ -41,9 +41,14 @@ package final class Checkpointer: Sendable {
         var rounds = 0
 
         mutating func noteFile(bytes: Int, pageBytes: Int, copiedAt: ClosedRange<Int>) {
-            let logBytes = max(copiedAt.lowerBound, min(copiedAt.upperBound, bytes / 2))
-            pagesMin = Int32(clamping: max(1, logBytes / max(1, pageBytes)))
+            pagesMin = Checkpointer.pagesMin(beside: bytes, pageBytes: pageBytes, copiedAt: copiedAt)
         }
+    }
+
+    /// Returns the pages in the log at which it is copied: half of the file's bytes, within the bounds.
+    package static func pagesMin(beside bytes: Int, pageBytes: Int, copiedAt: ClosedRange<Int>) -> Int32 {
+        let logBytes = max(copiedAt.lowerBound, min(copiedAt.upperBound, bytes / 2))
+        return Int32(clamping: max(1, logBytes / max(1, pageBytes)))
     }
 
     private let copiedAt: ClosedRange<Int>

@@ -67,6 +67,29 @@ import TidemarkWire
         #expect(try bench.fields(record)?["text"] == .string("there"))
     }
 
+    @Test func `a collection and a field with other names than the server's are compared by the server's`() throws {
+        let renamed = TestSchema.text
+            .replacing(#""notes": {"#, with: #""cards": {"was": "notes", "#)
+            .replacing(#""text": {"type": "string", "max": 100}"#, with: #""words": {"type": "string", "was": "text"}"#)
+        let bench = try Bench(renamed)
+        try bench.join(scope)
+        try bench.page(scope, "rooms")
+        try bench.page(scope, "notes", .note(1, seq: 5, ["text": "here"]))
+        let card = RecordKey(collection: "cards", id: record.id)
+        #expect(try bench.fields(card)?["words"] == "here")
+        let table = try #require(bench.database.tables["cards"])
+        func digest() throws -> RecordDigest {
+            try bench.database.writer.read { db in
+                try ComparedRange(records: RecordTable(db, bench.database), table: table, scope: scope)
+                    .digest(of: 0..<100, at: 20)
+            }
+        }
+        let server = try #require(try listed("here").parts.first?.digest)
+        #expect(try digest() == server)
+        try bench.write(1, .set(card, "words", "mine"))
+        #expect(try digest() == server, "the base under a pending write likewise")
+    }
+
     @Test func `what is pending is neither compared nor lost`() throws {
         try bench.write(1, .set(record, "text", "mine"))
         #expect(try differences(try listed("here")).isEmpty, "the server does not know it yet")

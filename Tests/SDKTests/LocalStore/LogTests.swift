@@ -28,6 +28,14 @@ import TidemarkSQLite
             UInt64(number), .note(UInt64(number), ["text": .string(String(repeating: "x", count: 90))]))
     }
 
+    @Test func `it is copied at half of its file's size, and within its bounds`() {
+        let sizes = [0, 400_000, 1_000_000, 4_000_000, 40_000_000].map {
+            Checkpointer.pagesMin(beside: $0, pageBytes: 1_000, copiedAt: 250_000...1_000_000)
+        }
+        #expect(sizes == [250, 250, 500, 1_000, 1_000])
+        #expect(Checkpointer.pagesMin(beside: 10, pageBytes: 0, copiedAt: 0...0) == 1)
+    }
+
     @Test func `it is copied as soon as nothing is written`() async throws {
         let bench = try bench(rest: .milliseconds(1))
         let checkpointer = try #require(bench.database.checkpointer)

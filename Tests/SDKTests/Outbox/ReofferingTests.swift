@@ -272,6 +272,32 @@ import TidemarkWire
         #expect(try bench.count("tidemark_rescue") == 0)
     }
 
+    @Test func `of what others wrote the first lost number counts as lost, and the one before it does not`() throws {
+        try bench.apply(
+            from: "c1", to: "c2", .note(20, seq: 110, ["text": "kept"]), .note(21, seq: 111, ["text": "first"]),
+            .note(22, seq: 112, ["text": "second"]))
+        let events = try goBack(to: 3, lost: 111)
+        #expect(events.contains(.rewound(from: 112, to: 110, RewindCounts(rescued: 2))))
+        #expect(try bench.string("SELECT group_concat(number, ' ') FROM tidemark_rescue") == "111 112")
+    }
+
+    @Test func `an edit waits while the lost record is still shown, and goes out once the server has it again`() throws {
+        try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "c"]))
+        _ = try sent(after: 3)
+        var welcome = Welcome.make(
+            state: .rewound, cursor: "c1", kept: [HeldScope(scope: room, since: 1)], settledThrough: 3,
+            rewind: .init(to: 103, end: "c1"))
+        (welcome.epoch, welcome.lost) = (2, 104)
+        try bench.database.welcomed(welcome)
+        try bench.apply(from: "c1", to: "d1", settled: .outcomes([(4, 4, .notFound)]))
+        #expect(try bench.row(.note(9)) != nil && bench.row(.note(9))?.seq == 0, "shown, and without the server's word")
+        try bench.apply(from: "d1", to: "d2", .note(30, seq: 110, ["text": "other"]))
+        #expect(try bench.database.parked().map(\.transaction.id) == [.transaction(4)])
+        try bench.apply(from: "d2", to: "d3", .note(9, seq: 111, born: 3, ["likes": 11, "text": "b"]))
+        #expect(try bench.database.parked().isEmpty)
+        #expect(try sent(after: 4).map(\.entry.id) == [.transaction(4)])
+    }
+
     @Test func `what others wrote and the server lost is kept to be looked at`() throws {
         try bench.apply(from: "c1", to: "c2", .note(20, seq: 120, ["text": "theirs"]))
         let events = try goBack(to: 3, lost: 104)

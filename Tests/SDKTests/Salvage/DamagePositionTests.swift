@@ -207,6 +207,21 @@ import TidemarkWire
         }
     }
 
+    @Test func `cut off inside a page, what is left of that page is rescued too`() throws {
+        let original = try Original(inLog: false)
+        let main = try #require(original.names[DatabaseFile.name(Bench.user)])
+        var more = 0
+        for page in 1..<main.count / Self.page {
+            let left = main.prefix(page * Self.page + Self.page * 3 / 4)
+            let file = try original.damaged { main, _ in main = left }
+            let (count, isSaid) = try rescued(file)
+            let least = try readable(Data(left))
+            #expect(count >= least && isSaid, "page \(page): \(count) of \(least), said: \(isSaid)")
+            more += count - least
+        }
+        #expect(more > 0, "rows of pages that are there in part")
+    }
+
     @Test func `what is in the log is rescued without its file`() throws {
         let original = try Original(inLog: true)
         let main = try #require(original.names[DatabaseFile.name(Bench.user)])
