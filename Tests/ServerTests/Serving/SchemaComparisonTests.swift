@@ -10,7 +10,7 @@ import TidemarkModel
             "staff": {"type": "set", "merge": "elements"}, "name": {"type": "string", "max": 40}}},
           "orders": {"scope": "shopId", "delete": ["member"], "fields": {
             "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"},
-            "problem": "string", "total": "integer", "partOf": {"type": "reference", "to": "orders"}}},
+            "partOf": {"type": "reference", "to": "orders"}, "problem": "string", "total": "integer"}},
           "jobs": {"was": "tasks", "scope": "shopId", "fields": {
             "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"}}}}}
         """

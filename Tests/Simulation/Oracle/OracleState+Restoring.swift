@@ -1,4 +1,5 @@
 import TidemarkModel
+import TidemarkStore
 
 extension OracleState {
     /// Fields that keep what they had when a record comes back, by heart: what is immutable, counts, only rises or only grows.

@@ -136,7 +136,7 @@ extension Workload {
             default:
                 [
                     "body": "again", "count": 7, "high": 0, "tags": ["other"], "kind": "other", "grade": 9, "stamp": 99,
-                    "sign": "other", "labels": ["l9"], "marks": ["m9": 9], "detail": .null,
+                    "sign": "other", "labels": ["l9"], "marks": .object(["m9": 9]), "detail": .null,
                 ]
             }
         for entry in random.some(others.entries) { fields[entry.name] = entry.value }
