@@ -43,7 +43,7 @@ let package = Package(
     ],
     targets: [
         // Shared: the nouns, and the conversation.
-        .target(name: "TidemarkModel", path: "Shared/Model"),
+        .target(name: "TidemarkModel", path: "Shared/Model", exclude: ["Merge/RESTORING.md"]),
         .target(name: "TidemarkWire", dependencies: ["TidemarkModel"], path: "Shared/Wire"),
         .target(
             name: "TidemarkSQLite",

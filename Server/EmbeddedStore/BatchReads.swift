@@ -27,9 +27,9 @@ struct BatchReads {
 
     private func findRecords(_ reads: ReadSet, into found: inout OrderState) throws {
         guard !reads.records.isEmpty else { return }
-        let record = try Prepared(EmbeddedSQL.record, db)
+        let record = try Prepared(EmbeddedSQL.storedRecord, db)
         for key in reads.records {
-            found.records[key] = try record.first({ $0.key(workspace, key) }, { try $0.record() })
+            found.records[key] = try record.first({ $0.key(workspace, key) }, { try $0.storedRecord() })
         }
     }
 

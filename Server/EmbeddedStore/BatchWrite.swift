@@ -179,6 +179,7 @@ extension Binding {
         integer(record.created)
         integer(record.updated)
         if record.isDeleted { null() } else { text(record.body) }
+        if record.isDeleted, !record.buried.isEmpty { text(record.buried) } else { null() }
     }
 }
 

@@ -63,6 +63,8 @@ struct ColumnReader {
 extension ColumnReader {
     static let headColumns = "seq, nonce, time, epoch"
     static let recordColumns = "collection, id, scope, seq, born, deleted, author, created, updated, body"
+    /// With what only a plan looks at.
+    static let storedRecordColumns = recordColumns + ", buried"
     static let storedClientColumns = "client, user, settled, acked, connection, kept"
     static let grantColumns = "scope, since, role"
 
@@ -75,6 +77,13 @@ extension ColumnReader {
             key: RecordKey(collection: text(), id: try id()), scope: ScopeID(text()), seq: integer(), born: integer(),
             isDeleted: integer() != 0, author: UserID(text()), created: integer(), updated: integer(),
             body: optionalBytes() ?? [])
+    }
+
+    mutating func storedRecord() throws -> StoredRecord {
+        var record = try record()
+        let buried = optionalBytes() ?? []
+        if record.isDeleted { record.buried = buried }
+        return record
     }
 
     mutating func storedClient() throws -> StoredClient {

@@ -1,7 +1,7 @@
 /// The tables of a new file, at the newest generation, in one script: what ``EmbeddedSchema`` leads to. A test compares both.
 enum EmbeddedBaseline {
     /// What it makes.
-    static let generation = 13
+    static let generation = 14
 
     static let tables = """
         CREATE TABLE sync_workspace (
@@ -45,6 +45,7 @@ enum EmbeddedBaseline {
             created INTEGER NOT NULL,
             updated INTEGER NOT NULL,
             body TEXT,
+            buried TEXT,
             UNIQUE (id, collection, workspace),
             CHECK ((deleted = 1) = (body IS NULL))
         ) STRICT;

@@ -49,6 +49,13 @@ enum EmbeddedErasureSQL {
         )
         """
 
+    /// ?2 is the user's name as JSON.
+    static let dropBuried = """
+        UPDATE sync_record
+        SET buried = NULL
+        WHERE workspace = ?1 AND deleted = 1 AND buried IS NOT NULL AND instr(buried, ?2) > 0
+        """
+
     static let dropAllBodies = "UPDATE sync_batch SET body = NULL WHERE workspace = ? AND body IS NOT NULL"
 
     static let workspaces = "SELECT workspace FROM sync_erasure WHERE kind = 'workspace'"

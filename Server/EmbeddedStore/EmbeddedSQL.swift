@@ -40,6 +40,12 @@ enum EmbeddedSQL {
         WHERE workspace = ? AND collection = ? AND id = ?
         """
 
+    static let storedRecord = """
+        SELECT \(ColumnReader.storedRecordColumns)
+        FROM sync_record
+        WHERE workspace = ? AND collection = ? AND id = ?
+        """
+
     static let recordAtRow = "SELECT \(ColumnReader.recordColumns) FROM sync_record WHERE row = ?"
 
     static let scope = "SELECT scope FROM sync_record WHERE workspace = ? AND collection = ? AND id = ?"
@@ -101,14 +107,14 @@ enum EmbeddedSQL {
 
     /// Fails for a record that is there.
     static let insertRecord = """
-        INSERT INTO sync_record (place, workspace, \(ColumnReader.recordColumns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        INSERT INTO sync_record (place, workspace, \(ColumnReader.storedRecordColumns))
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// One that is there, with the parameters of ``insertRecord``; the first is not needed.
     static let updateRecord = """
         UPDATE sync_record
-        SET seq = ?6, deleted = ?8, author = ?9, created = ?10, updated = ?11, body = ?12
+        SET seq = ?6, deleted = ?8, author = ?9, created = ?10, updated = ?11, body = ?12, buried = ?13
         WHERE id = ?4 AND collection = ?3 AND workspace = ?2 AND scope = ?5 AND born = ?7 AND seq < ?6
         """
 

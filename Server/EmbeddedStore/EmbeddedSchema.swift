@@ -79,6 +79,9 @@ enum EmbeddedSchema {
                     ]))
             ]),
         Generation(13, "accounts", steps: [.init("accounts", .tables(AccountSQL.tables))]),
+        Generation(
+            14, "what was deleted",
+            steps: [.init("what was deleted", .tables(["ALTER TABLE sync_record ADD COLUMN buried TEXT"]))]),
     ]
 
     /// Who was not seen since that is written down counts as seen now: compaction forgets who was not seen for long.

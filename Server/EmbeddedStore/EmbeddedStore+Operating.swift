@@ -80,7 +80,7 @@ extension EmbeddedStore: Inspecting {
                 {
                     $0.text(workspace.text)
                     $0.id(id)
-                }, { try $0.record() })
+                }, { try $0.storedRecord() })
         }
     }
 

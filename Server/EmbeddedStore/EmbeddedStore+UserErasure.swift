@@ -63,6 +63,10 @@ extension EmbeddedStore {
                     $0.text(alias.text)
                     $0.integer(Int64(max(1, limit)))
                 }
+                try Prepared(EmbeddedErasureSQL.dropBuried, db).execute {
+                    $0.text(workspace.text)
+                    $0.text(FieldValue.string(user.text).json)
+                }
                 step.bodies = try Prepared(EmbeddedErasureSQL.dropAllBodies, db).execute { $0.text(workspace.text) }
                 try Prepared(OperatingSQL.dropEndedOfUser, db).execute {
                     $0.text(workspace.text)

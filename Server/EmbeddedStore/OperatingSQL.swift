@@ -76,7 +76,7 @@ enum OperatingSQL {
     static let dropEndedBehind = "DELETE FROM sync_member_past WHERE workspace = ? AND ended <= ?"
 
     static let records = """
-        SELECT \(ColumnReader.recordColumns)
+        SELECT \(ColumnReader.storedRecordColumns)
         FROM sync_record
         WHERE id = ?2 AND workspace = ?1
         ORDER BY collection

@@ -48,9 +48,16 @@ extension FieldSchema {
         if isRequired { words.append("required") }
         if isIndexed { words.append("indexed") }
         if isSearchable { words.append("searchable") }
-        if let target { words.append("→ \(target)") }
+        if let target { words.append("→ \(target)\(isWithinScope ? " within the scope" : "")") }
         if !formerNames.isEmpty { words.append("was \(formerNames.joined(separator: ", "))") }
-        if let change { words.append("changed by \(CollectionSchema.names(change))") }
+        switch (create, change) {
+        case (let creators?, let changers?):
+            words.append("set at creation by \(CollectionSchema.names(creators))")
+            words.append("changed by \(CollectionSchema.names(changers))")
+        case (let creators?, nil): words.append("set at creation by \(CollectionSchema.names(creators))")
+        case (nil, let changers?): words.append("set and changed by \(CollectionSchema.names(changers))")
+        case (nil, nil): break
+        }
         if let defaultValue { words.append("default \(defaultValue.json)") }
         words.append("max \(sizeMax)")
         return words.joined(separator: " ")

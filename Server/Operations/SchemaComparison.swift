@@ -234,12 +234,34 @@ extension SchemaComparison {
             add(.loosened, "\(what): max \(old.sizeMax) to \(new.sizeMax)", "may meet larger values than they write")
         }
         compareDefaults(old, new, what)
+        compareCreation(old, new, what)
+        if old.isWithinScope != new.isWithinScope {
+            if new.isWithinScope {
+                add(.narrowed, "\(what): within", "are refused references to records of other scopes (not_found)")
+            } else {
+                add(.loosened, "\(what): not within", "may meet references to records of other scopes")
+            }
+        }
         switch (old.change, new.change) {
         case (let before?, let after?): compare(before, after, "\(what): change")
         case (nil, let after?):
             let names = CollectionSchema.names(after)
-            add(.narrowed, "\(what): change", "are refused changes by others than \(names) (forbidden)")
+            let records = new.create == nil ? ", and records that have it," : ""
+            add(.narrowed, "\(what): change", "are refused changes\(records) by others than \(names) (forbidden)")
         case (.some, nil): add(.loosened, "\(what): change", "let those change it who may change the record")
+        case (nil, nil): break
+        }
+    }
+
+    /// Who may give the field a value at the creation, where that is said apart from who may change it.
+    private mutating func compareCreation(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
+        guard old.create != new.create else { return }
+        switch (old.creators, new.creators) {
+        case (let before?, let after?): compare(before, after, "\(what): create")
+        case (nil, let after?):
+            let names = CollectionSchema.names(after)
+            add(.narrowed, "\(what): create", "are refused records that have it, by others than \(names) (forbidden)")
+        case (.some, nil): add(.loosened, "\(what): create", "let those set it who may create the record")
         case (nil, nil): break
         }
     }

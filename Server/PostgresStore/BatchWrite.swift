@@ -68,6 +68,7 @@ struct BatchWrite {
                 $0.add(records.map(\.created))
                 $0.add(records.map(\.updated))
                 $0.addTextArray(utf8: records.map { $0.isDeleted ? nil : $0.body })
+                $0.addTextArray(utf8: records.map { $0.isDeleted && !$0.buried.isEmpty ? $0.buried : nil })
             })
     }
 

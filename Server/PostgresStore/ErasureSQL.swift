@@ -265,6 +265,19 @@ enum ErasureSQL {
             ))
             """)
 
+    /// $2 is the user's name as JSON.
+    static let dropBuried = PreparedStatement(
+        name: "sync_erase_buried",
+        sql: """
+            UPDATE sync_record
+            SET buried = NULL
+            WHERE workspace = $1 AND ctid = ANY (ARRAY(
+                SELECT ctid FROM sync_record
+                WHERE workspace = $1 AND deleted AND buried IS NOT NULL AND strpos(buried::text, $2) > 0
+                LIMIT $3
+            ))
+            """)
+
     static let dropAllBodies = PreparedStatement(
         name: "sync_erase_all_bodies",
         sql: """

@@ -104,7 +104,7 @@ enum OperatingSQL {
     static let records = PreparedStatement(
         name: "sync_records_of_id",
         sql: """
-            SELECT \(RowReader.recordColumns)
+            SELECT \(RowReader.storedRecordColumns)
             FROM sync_record
             WHERE id = $2 AND workspace = $1
             ORDER BY id, collection, workspace

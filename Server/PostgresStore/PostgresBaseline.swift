@@ -2,7 +2,7 @@
 /// the catalogs of both. Why tables and indexes are as they are says `PostgresSchema`, and `PLACES.md`.
 enum PostgresBaseline {
     /// What it makes.
-    static let generation = 18
+    static let generation = 19
 
     static var statements: [String] {
         [PostgresSchema.makeHistory] + tables + GuardSQL.tables + FenceSQL.tables + statistics
@@ -63,6 +63,7 @@ enum PostgresBaseline {
                 octets integer NOT NULL,
                 body json,
                 place bigint NOT NULL,
+                buried json,
                 CHECK (deleted = (body IS NULL))
             ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)
             """,

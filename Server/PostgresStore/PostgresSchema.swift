@@ -68,7 +68,10 @@ package enum PostgresSchema {
         BlobCompactionSQL.generation, OperatingSQL.generation,
         Generation(17, "what devices say of themselves", steps: [.init("what devices say", .tables([devices]))]),
         AccountSQL.generation,
+        Generation(19, "what was deleted", steps: [.init("what was deleted", .tables([buried]))]),
     ]
+
+    static let buried = "ALTER TABLE sync_record ADD COLUMN buried json"
 
     static let devices = "ALTER TABLE sync_client ADD COLUMN written bigint, ADD COLUMN position bigint"
 

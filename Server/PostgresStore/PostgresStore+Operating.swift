@@ -70,7 +70,7 @@ extension PostgresStore: Inspecting {
     }
 
     package func records(_ id: LocalID, in workspace: WorkspaceID) async throws(StoreError) -> [StoredRecord] {
-        try await read([Statement(OperatingSQL.records, workspace) { $0.add(id) }])[0].all { try $0.record() }
+        try await read([Statement(OperatingSQL.records, workspace) { $0.add(id) }])[0].all { try $0.storedRecord() }
     }
 
     package func endedMemberships(

@@ -79,6 +79,10 @@ extension PostgresStore {
                         $0.add(text: alias.text)
                         $0.add(limit)
                     }, Statement(ErasureSQL.dropAllBodies, workspace) { $0.add(limit) },
+                    Statement(ErasureSQL.dropBuried, workspace) {
+                        $0.add(text: FieldValue.string(user.text).json)
+                        $0.add(limit)
+                    },
                     Statement(OperatingSQL.dropEndedOfUser, workspace) { $0.add(text: user.text) },
                     Statement(OperatingSQL.renameActs, workspace) {
                         $0.add(text: user.text)
@@ -90,7 +94,7 @@ extension PostgresStore {
         }.dropFirst(begin.count).map(\.affectedRows)
         return ErasureStep(
             ledgerEntries: changed.first ?? 0, bodies: changed.dropFirst().first ?? 0,
-            isDone: changed.prefix(2).allSatisfy { $0 < limit })
+            isDone: changed.prefix(3).allSatisfy { $0 < limit })
     }
 
     /// One write, and see `Erasing`.

@@ -76,6 +76,9 @@ extension RowReader {
 
     static let recordColumns = (envelope + ["body"]).joined(separator: ", ")
 
+    /// With what only a plan looks at.
+    static let storedRecordColumns = recordColumns + ", buried"
+
     /// The columns of a record without its body.
     static func envelopeColumns(of table: String) -> String {
         envelope.map { "\(table).\($0)" }.joined(separator: ", ")
@@ -95,6 +98,13 @@ extension RowReader {
             key: RecordKey(collection: try text(), id: try id()), scope: ScopeID(try text()), seq: try integer(),
             born: try integer(), isDeleted: try bool(), author: UserID(try text()), created: try integer(),
             updated: try integer(), body: try optionalBytes() ?? [])
+    }
+
+    mutating func storedRecord() throws -> StoredRecord {
+        var record = try record()
+        let buried = try optionalBytes() ?? []
+        if record.isDeleted { record.buried = buried }
+        return record
     }
 
     mutating func storedClient() throws -> StoredClient {

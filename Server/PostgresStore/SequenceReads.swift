@@ -97,7 +97,7 @@ struct SequenceReads {
 
     private func readPair(_ row: RowReader, into found: inout OrderState) throws {
         var row = row
-        let record = try row.record()
+        let record = try row.storedRecord()
         if try row.small() == 1 { found.records[record.key] = record }
         guard let user = try row.optionalText().map({ UserID($0) }), let since = try row.optionalInteger() else {
             return

@@ -81,11 +81,11 @@ enum SequencingSQL {
     static let records = PreparedStatement(
         name: "sync_records",
         sql: """
-            SELECT \(RowReader.envelopeColumns(of: "r")), CASE x.wanted WHEN 1 THEN r.body END AS body, x.wanted, x.user_id,
-                m.since, m.role
+            SELECT \(RowReader.envelopeColumns(of: "r")), CASE x.wanted WHEN 1 THEN r.body END AS body,
+                CASE x.wanted WHEN 1 THEN r.buried END AS buried, x.wanted, x.user_id, m.since, m.role
             FROM unnest($2, $3, $4, $5) AS x (collection, id, wanted, user_id)
             CROSS JOIN LATERAL (
-                SELECT \(RowReader.recordColumns)
+                SELECT \(RowReader.storedRecordColumns)
                 FROM sync_record
                 WHERE workspace = $1 AND collection = x.collection AND id = x.id
                 LIMIT 1
@@ -108,17 +108,20 @@ enum SequencingSQL {
             SET seq = CASE WHEN r.scope = EXCLUDED.scope AND r.born = EXCLUDED.born AND r.seq < EXCLUDED.seq
                     THEN EXCLUDED.seq ELSE sync_refuse(r.seq) END,
                 deleted = EXCLUDED.deleted, author = EXCLUDED.author, created = EXCLUDED.created,
-                updated = EXCLUDED.updated, octets = EXCLUDED.octets, body = EXCLUDED.body
+                updated = EXCLUDED.updated, octets = EXCLUDED.octets, body = EXCLUDED.body,
+                buried = EXCLUDED.buried
             """)
 
     private static let insertIntoRecord = """
         INSERT INTO sync_record AS r (
-            workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body)
+            workspace, collection, id, scope, place, seq, born, deleted, author, created, updated, octets, body,
+            buried)
         SELECT w.workspace, u.collection, u.id, \(ErasureSQL.passes("u.scope", isLiving: "u.body IS NOT NULL")),
             hashtextextended(u.scope, w.salt), u.seq, u.born, u.body IS NULL,
-            u.author, u.created, u.updated, coalesce(octet_length(u.body), 0), u.body::json
-        FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10)
-            AS u (collection, id, scope, seq, born, author, created, updated, body)
+            u.author, u.created, u.updated, coalesce(octet_length(u.body), 0), u.body::json,
+            u.buried::json
+        FROM sync_workspace w, unnest($2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            AS u (collection, id, scope, seq, born, author, created, updated, body, buried)
         WHERE w.workspace = $1
         """
 

@@ -62,9 +62,9 @@ package struct Admission: Sendable {
             guard isFree || collection.admits(mutation.key.id, fields: fields, author: principal.user)
             else { throw collection.otherIdentity }
             action = .create(fields, body: body, scope: scope)
-        case .undelete(let fields):
-            let (fields, body, scope) = try born(fields, mutation.key, collection, principal)
-            action = .undelete(fields, body: body, scope: scope)
+        case .undelete(let written):
+            let fields = try RecordMerge.restoring(written, in: collection, isService: principal.isService)
+            action = .undelete(fields, scope: try collection.scope(of: mutation.key.id, fields: fields))
         case .update(let patches):
             action = .update(patches)
         case .delete:

@@ -193,6 +193,9 @@ struct AskedKeys {
     /// Adds what one step looks at. A key whose first use is a create is a birth: what comes after it sees what the
     /// batch made of it.
     mutating func note(_ step: Step, by user: UserID, in reads: inout ReadSet) {
+        for named in step.namedWithin where births[named] == nil && known.insert(named).inserted {
+            reads.records.append(named)
+        }
         let pair = ReadSet.RecordSeat(user: user, record: step.key)
         switch step.action {
         case .create(_, _, let scope):
@@ -202,7 +205,7 @@ struct AskedKeys {
             // Who comes later does not take its place.
             births[step.key] = first
             notePair(pair, in: &reads)
-        case .undelete(_, _, let scope):
+        case .undelete(_, let scope):
             noteSeat(step, user, scope, in: &reads)
             notePair(pair, in: &reads)
         case .update, .delete:

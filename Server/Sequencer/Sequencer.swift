@@ -138,12 +138,35 @@ package struct Step: Sendable {
         case create(Fields, body: [UInt8], scope: ScopeID)
         case update([NamedPatch])
         case delete
-        case undelete(Fields, body: [UInt8], scope: ScopeID)
+        /// `null` for fields that are removed.
+        case undelete(Fields, scope: ScopeID)
     }
 
     package var key: RecordKey
     package var collection: CollectionSchema
     package var action: Action
+
+    /// The records that must be in the scope of the one that the step writes.
+    var namedWithin: [RecordKey] {
+        let references = collection.innerReferences
+        guard !references.isEmpty else { return [] }
+        return references.compactMap { field in
+            guard let target = field.target, case .string(let text)? = written(field), let id = UniqueID(text) else {
+                return nil
+            }
+            return RecordKey(collection: target, id: id)
+        }
+    }
+
+    private func written(_ field: FieldSchema) -> FieldValue? {
+        switch action {
+        case .create(let fields, _, _), .undelete(let fields, _): return fields[field.name]
+        case .delete: return nil
+        case .update(let patches):
+            let patch = patches.first { collection.field($0.field)?.name == field.name }?.patch
+            return if case .set(let value)? = patch { value } else { nil }
+        }
+    }
 }
 
 /// What became of one submission.

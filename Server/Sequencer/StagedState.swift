@@ -142,6 +142,12 @@ struct StagedState {
         }
     }
 
+    /// The body of the record's fields as they are now.
+    func currentBody(of key: RecordKey) -> [UInt8] {
+        guard let working = records[key] else { return [] }
+        return working.isEncoded ? working.record.body : working.fields?.canonicalBytes ?? working.record.body
+    }
+
     func isSharedScope(_ scope: ScopeID) -> Bool { sharedScopes.contains(scope) }
 
     func grant(_ seat: Seat) -> Grant? {
@@ -198,13 +204,14 @@ extension StagedState {
         switch step.action {
         case .create(let fields, let body, let scope):
             try create(step, fields, body, scope, principal, limits)
-        case .undelete(let fields, let body, let scope):
-            try undelete(step, fields, body, scope, ifSeq, principal, limits)
+        case .undelete(let fields, let scope):
+            try undelete(step, fields, scope, ifSeq, submission, limits)
         case .update(let patches):
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
             let (before, after) = try patch(step, record, patches, principal, limits)
+            try checkReferences(step, from: before, to: after, in: record.scope)
             for value in RecordMerge.overwritten(by: patches, from: before, to: after, in: step.collection) {
                 note(value, of: record, by: submission)
             }
@@ -213,7 +220,9 @@ extension StagedState {
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
             let before = step.collection.memberField == nil ? nil : try fields(of: step.key, in: step.collection)
-            try write(step, record, isDeleted: true, after: Fields(), body: [])
+            var dead = record
+            dead.buried = currentBody(of: step.key)
+            try write(step, dead, isDeleted: true, after: Fields(), body: [])
             try changeMembers(step, record, from: before, to: nil, limits)
         }
     }
@@ -227,15 +236,10 @@ extension StagedState {
         var admitted = standing
         if step.collection.scope == .ownRecord { admitted.role = admitted.role ?? .owner }
         guard admitted.satisfies(step.collection.creatorsInScope) else { throw Self.refused(step, "create") }
-        if step.collection.scope == .ownRecord, !principal.isService {
-            let members = MemberList(fields: fields, author: principal.user, collection: step.collection)
-            guard members.role(of: principal.user) != nil else {
-                throw Rejection(
-                    .invalid,
-                    "\(step.collection.name).\(step.collection.memberField ?? ""): must list the creator among the members"
-                )
-            }
+        if let field = admitted.refused(creating: fields, in: step.collection) {
+            throw Rejection(.forbidden, "\(step.collection.name).\(field.name): you may not set it at the creation")
         }
+        try checkOpener(step, fields, principal)
         if let existing = record(step.key) {
             // R-36: only the author's own repetition is a success; to everyone else the id is merely taken.
             let isOwn = existing.author == principal.user && existing.scope == scope
@@ -255,22 +259,7 @@ extension StagedState {
             key: step.key, scope: scope, seq: 0, born: 0, isDeleted: false, author: principal.user, created: time,
             updated: time, body: body)
         try write(step, record, isDeleted: false, after: fields, body: body)
-        try changeMembers(step, record, from: nil, to: fields, limits)
-    }
-
-    private mutating func undelete(
-        _ step: Step, _ fields: Fields, _ body: [UInt8], _ scope: ScopeID, _ ifSeq: SequenceNumber?,
-        _ principal: Principal, _ limits: ModelLimits
-    ) throws(Rejection) {
-        guard let record = record(step.key), record.scope == scope else { throw missing(step.key) }
-        var standing = standing(principal, step.collection, scope, author: record.author)
-        if step.collection.scope == .ownRecord, record.author == principal.user { standing.role = .owner }
-        guard standing.role != nil || principal.isService else { throw missing(step.key) }
-        guard record.isDeleted else { throw Rejection(.conflict, "\(step.collection.name): the record is not deleted") }
-        try Self.check(ifSeq, record)
-        guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
-        try checkIdentity(step, nil, fields, record, principal)
-        try write(step, record, isDeleted: false, after: fields, body: body)
+        try checkReferences(step, from: Fields(), to: fields, in: scope)
         try changeMembers(step, record, from: nil, to: fields, limits)
     }
 
@@ -291,7 +280,7 @@ extension StagedState {
     }
 
     /// Stages a state that comes as a whole.
-    private mutating func write(
+    mutating func write(
         _ step: Step, _ record: StoredRecord, isDeleted: Bool, after: Fields, body: [UInt8]
     ) throws(Rejection) {
         try spend(body.count)
@@ -299,6 +288,7 @@ extension StagedState {
         record.isDeleted = isDeleted
         record.updated = time
         record.body = body
+        if !isDeleted { record.buried = [] }
         _ = write(record, fields: after, bytes: body.count, isEncoded: true)
     }
 
@@ -332,7 +322,7 @@ extension StagedState {
         return record
     }
 
-    private func standing(
+    func standing(
         _ principal: Principal, _ collection: CollectionSchema, _ scope: ScopeID, author: UserID
     ) -> Standing {
         let role: Role?
@@ -344,13 +334,13 @@ extension StagedState {
         return Standing(role: role, isAuthor: author == principal.user, isService: principal.isService)
     }
 
-    private static func check(_ ifSeq: SequenceNumber?, _ record: StoredRecord) throws(Rejection) {
+    static func check(_ ifSeq: SequenceNumber?, _ record: StoredRecord) throws(Rejection) {
         if let ifSeq, record.seq > ifSeq {
             throw Rejection(.conflict, "\(record.key.collection): changed at \(record.seq), after \(ifSeq)")
         }
     }
 
-    private static func refused(_ step: Step, _ verb: String) -> Rejection {
+    static func refused(_ step: Step, _ verb: String) -> Rejection {
         Rejection(.forbidden, "\(step.collection.name): you may not \(verb) this record")
     }
 }
@@ -387,6 +377,7 @@ extension StagedState {
         _ = write(record, fields: after, bytes: size.bytes, isEncoded: false)
         let lists = [step.collection.memberField, step.collection.adminField]
         if patched.contains(where: { lists.contains($0) }) {
+            if !principal.isService { try checkNotEmptied(step, record, from: before, to: after) }
             try changeMembers(step, record, from: before, to: after, limits)
         }
         return (before, after)

@@ -106,10 +106,13 @@ package struct StoredRecord: Hashable, Sendable {
     package var updated: Milliseconds
     /// Canonical JSON of the fields; empty for a tombstone.
     package var body: [UInt8]
+    /// The body of a tombstone as it was deleted, for a restore to be judged by; nobody is sent it. Empty where it is not
+    /// known, and for what is read to be sent.
+    package var buried: [UInt8]
 
     package init(
         key: RecordKey, scope: ScopeID, seq: SequenceNumber, born: SequenceNumber, isDeleted: Bool, author: UserID,
-        created: Milliseconds, updated: Milliseconds, body: [UInt8]
+        created: Milliseconds, updated: Milliseconds, body: [UInt8], buried: [UInt8] = []
     ) {
         self.key = key
         self.scope = scope
@@ -120,5 +123,6 @@ package struct StoredRecord: Hashable, Sendable {
         self.created = created
         self.updated = updated
         self.body = body
+        self.buried = buried
     }
 }

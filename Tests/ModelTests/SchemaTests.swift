@@ -27,6 +27,48 @@ import TidemarkModel
         #expect(schema.collection("shops")?.create == [.anyone])
     }
 
+    @Test func `a field says who may set it at the creation, and whether a reference stays in its scope`() throws {
+        let schema = try Schema(
+            json: Array(
+                #"""
+                {"tidemark": 1, "collections": {
+                  "shops": {"scope": "self", "members": "staff", "fields": {"staff": "set"}},
+                  "jobs": {"was": "orders", "scope": "shop", "fields": {
+                    "shop": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"},
+                    "price": {"type": "integer", "change": ["admin"], "default": 0},
+                    "status": {"type": "string", "create": ["member"], "change": ["admin"]},
+                    "partOf": {"type": "reference", "to": "jobs", "within": "scope", "was": "parent"}}}}}
+                """#.utf8))
+        let jobs = try #require(schema.collection("jobs"))
+        #expect(jobs.field("price")?.creators == [.admin] && jobs.field("status")?.creators == [.member])
+        #expect(jobs.field("shop")?.creators == nil && jobs.hasCreationRules)
+        #expect(jobs.innerReferences.map(\.name) == ["partOf"])
+        let stored = try #require(schema.stored.collection("orders"))
+        #expect(stored.innerReferences.map(\.name) == ["parent"] && stored.innerReferences.map(\.target) == ["orders"])
+        let member = Standing(role: .member, isAuthor: true, isService: false)
+        #expect(member.refused(creating: ["price": 1, "status": "new"], in: jobs)?.name == "price")
+        #expect(member.refused(creating: ["price": 0, "status": "new"], in: jobs) == nil)
+    }
+
+    @Test(arguments: [
+        (#"{"type": "string", "within": "scope"}"#, "needs type reference"),
+        (#"{"type": "reference", "within": "scope"}"#, "needs type reference"),
+        (#"{"type": "reference", "to": "notes", "within": "workspace"}"#, "is \"scope\""),
+        (#"{"type": "reference", "to": "people", "within": "scope"}"#, "in a shared scope"),
+    ])
+    func `a reference that cannot be within its scope is refused`(_ field: String, _ reason: String) {
+        let document = #"""
+            {"tidemark": 1, "collections": {
+              "rooms": {"scope": "self", "members": "m", "fields": {"m": "set"}},
+              "people": {"scope": {"shared": "all"}, "fields": {"name": "string"}},
+              "notes": {"scope": "room", "fields": {
+                "room": {"type": "reference", "to": "rooms", "required": true, "merge": "immutable"},
+                "other": \#(field)}}}}
+            """#
+        let error = #expect(throws: SchemaError.self) { try Schema(json: Array(document.utf8)) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+    }
+
     @Test func `server and wire know a renamed collection by its first name`() throws {
         let renamed = try schema(
             Self.shop.replacing(#""orders": {"#, with: #""jobs": {"was": "orders", "#)

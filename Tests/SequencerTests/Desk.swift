@@ -21,6 +21,23 @@ struct Desk {
                 "seen": {"type": "integer", "merge": "max"}}},
               "goods": {"scope": {"shared": "people"}, "id": {"name": "good", "key": "sku"}, "fields": {
                 "sku": {"type": "string", "required": true, "merge": "immutable"}, "name": "string"}},
+              "clubs": {"scope": "self", "members": "members", "admins": "admins", "fields": {
+                "members": {"type": "set", "required": true, "merge": "elements"},
+                "admins": {"type": "set", "merge": "elements", "change": ["admin"]},
+                "title": {"type": "string", "change": ["owner"]}}},
+              "tickets": {"scope": "room", "fields": {
+                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"},
+                "kind": {"type": "string", "merge": "immutable"}, "status": "string",
+                "grade": {"type": "integer", "change": ["admin"], "default": 0},
+                "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
+                "best": {"type": "integer", "merge": "max"}, "count": {"type": "integer", "merge": "counter"},
+                "seen": {"type": "set", "merge": "set"}, "labels": {"type": "set", "merge": "elements"},
+                "plan": {"type": "string", "merge": "manual"}, "sum": {"type": "integer", "merge": "server"},
+                "parent": {"type": "reference", "to": "tickets", "within": "scope"}}},
+              "posts": {"scope": "room", "mode": "append-only", "delete": ["member"], "fields": {
+                "room": {"type": "reference", "to": "clubs", "required": true}, "text": "string"}},
+              "slips": {"scope": "room", "fields": {
+                "room": {"type": "reference", "to": "clubs", "required": true, "merge": "immutable"}, "text": "string"}},
               "people": {"scope": {"shared": "people"}, "change": ["author"], "fields": {"name": "string"}}}}
             """#
         do {

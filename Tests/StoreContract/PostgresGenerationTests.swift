@@ -366,6 +366,7 @@ struct PostgresGenerationTests {
                     "9 tombstones", "10 schemas", "11 lineage", "12 what is erased", "12 blobs by digest",
                     "13 verified backups", "14 what is revoked", "15 stages of blobs",
                     "16 acts and ended memberships", "17 what devices say", "18 accounts",
+                    "19 what was deleted",
                 ])
             try await store(schema).migrate(.all)
             try await makeClients(2, schema)

@@ -72,7 +72,10 @@ struct PostgresPlanTests {
         (BlobCompactionSQL.names, ["text", "text", "bigint", "bigint", "bigint"]),
         (
             SequencingSQL.insertRecords,
-            ["text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "text[]"]
+            [
+                "text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "text[]",
+                "text[]",
+            ]
         ),
     ]
     /// What the index conditions of a statement must search by, besides the workspace.

@@ -103,7 +103,8 @@ struct Rebase {
         try noteMeeting(base, pending.mutations)
         guard pending.mutations.isEmpty else {
             let state: RecordState = pending.isWithheld ? .failed : .pending
-            return try records.show(base.folding(pending.mutations, in: table.collection), state: state)
+            return try records.show(
+                base.folding(pending.mutations, in: table.collection, by: records.account), state: state)
         }
         try records.deleteBase(key)
         let state: RecordState = try ConflictTable(db: records.db).holds(key) ? .conflict : .synced
@@ -132,7 +133,7 @@ struct Rebase {
     private func base(_ key: RecordKey, in collection: CollectionSchema) throws -> LocalRecord? {
         guard let base = try records.base(key) else { return nil }
         guard base.seq == 0, let mutations = committed[key] else { return base }
-        let settled = base.folding(mutations, in: collection)
+        let settled = base.folding(mutations, in: collection, by: records.account)
         try records.saveBase(settled)
         return settled
     }

@@ -21,6 +21,9 @@ struct LocalRecord: Hashable, Sendable {
     var updated: Milliseconds?
     var existence: Existence
     var fields = Fields()
+    /// The fields that a pending write has deleted, for a restore of them; `nil` where this device does not know what was
+    /// deleted. Never stored: it follows from the server's word and the pending writes.
+    var buried: Fields?
 }
 
 extension LocalRecord {
@@ -39,33 +42,41 @@ extension LocalRecord {
 
     /// Folds one local mutation in; the same code validates a write and rebases it later.
     ///
+    /// - Parameter user: whose mutation it is: the author of what they restore, but for a scope's own record.
     /// - Throws: why the mutation does not apply to this state, which is then unchanged.
-    mutating func apply(_ mutation: Mutation, in collection: CollectionSchema) throws(Rejection) {
+    mutating func apply(
+        _ mutation: Mutation, in collection: CollectionSchema, by user: UserID? = nil
+    ) throws(Rejection) {
         switch mutation.action {
         case .create(let created):
             switch existence {
             case .live: throw Rejection(.idConflict, "\(key): the record exists already")
             case .deleted: throw Rejection(.gone, "\(key): the record was deleted; bring it back with undelete")
-            case .absent: try become(created, in: collection)
+            case .absent:
+                try become(try RecordMerge.created(created, in: collection, isService: false), in: collection)
             }
         case .undelete(let restored):
             guard existence != .live else { throw Rejection(.conflict, "\(key): the record is not deleted") }
-            try become(restored, in: collection)
+            let written = try RecordMerge.restoring(restored, in: collection, isService: false)
+            try become(
+                try RecordMerge.restored(buried, with: written, in: collection, isService: false), in: collection)
+            if let user, collection.scope != .ownRecord { author = user }
         case .update(let patches):
             try requireLive()
             fields = try RecordMerge.updated(fields, patches, in: collection, isService: false)
         case .delete:
             try requireLive()
             existence = .deleted
-            fields = Fields()
+            (buried, fields) = (fields, Fields())
         }
     }
 
-    private mutating func become(_ written: Fields, in collection: CollectionSchema) throws(Rejection) {
-        let canonical = try RecordMerge.created(written, in: collection, isService: false)
+    /// - Parameter canonical: the fields in canonical form.
+    private mutating func become(_ canonical: Fields, in collection: CollectionSchema) throws(Rejection) {
         scope = try collection.scope(of: key.id, fields: canonical)
         fields = canonical
         existence = .live
+        buried = nil
     }
 
     private func requireLive() throws(Rejection) {

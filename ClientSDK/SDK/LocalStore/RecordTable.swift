@@ -5,15 +5,19 @@ import TidemarkModel
 struct RecordTable {
     let db: Database
     let tables: [String: CollectionTable]
+    /// Whose writes are pending; `nil` where nothing is folded.
+    let account: UserID?
 
     init(_ db: Database, _ database: LocalDatabase) {
         self.db = db
         tables = database.tables
+        account = database.account
     }
 
     init(_ db: Database, tables: [String: CollectionTable]) {
         self.db = db
         self.tables = tables
+        account = nil
     }
 
     /// The row that the app sees.

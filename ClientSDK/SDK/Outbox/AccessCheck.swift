@@ -11,6 +11,8 @@ struct AccessCheck {
     let database: LocalDatabase
     /// Whether the transaction that is being written has touched a record.
     let isStaged: (RecordKey) -> Bool
+    /// The record as that transaction has left it so far.
+    let visible: (RecordKey) throws -> LocalRecord?
 
     /// - Parameters:
     ///   - before: the record as it is shown.
@@ -22,13 +24,19 @@ struct AccessCheck {
         let name = collection.name
         switch mutation.action {
         case .create:
-            try require(
-                collection.creatorsInScope, "\(name): may be created", after, isOwner: collection.scope == .ownRecord)
+            try requireCreation(of: after, collection)
+            for field in collection.fields {
+                guard let accessors = field.creators, let value = after.fields[field.name], !field.isAbsence(value)
+                else { continue }
+                try require(
+                    accessors, "\(name).\(field.name): may be set at the creation", after, creation(in: collection))
+            }
             try checkMembers(after, collection)
-        case .undelete:
-            let isOwner = collection.scope == .ownRecord && before.author == database.account
-            try require(collection.delete, "\(name): may be brought back", after, isOwner: isOwner)
+            try checkReferences(from: nil, to: after, collection)
+        case .undelete: try checkRestore(from: before, to: after, collection)
         case .update(let patches):
+            try checkNotEmptied(from: before, to: after, collection)
+            try checkReferences(from: before.fields, to: after, collection)
             for named in patches {
                 let accessors = collection.field(named.field)?.change ?? collection.change
                 try require(accessors, "\(name).\(named.field): may be changed", before)
@@ -37,18 +45,79 @@ struct AccessCheck {
         }
     }
 
+    private func requireCreation(of record: LocalRecord, _ collection: CollectionSchema) throws {
+        try require(
+            collection.creatorsInScope, "\(collection.name): may be created", record, creation(in: collection))
+    }
+
+    /// Whoever creates a scope's own record is its owner.
+    private func creation(in collection: CollectionSchema) -> Claim {
+        Claim(role: collection.scope == .ownRecord ? .owner : nil, isAuthor: true)
+    }
+
+    /// What was deleted is known only while the deletion is pending. Who was a member of a deleted scope, and as what, is
+    /// known then as well: it is still held.
+    private func checkRestore(
+        from before: LocalRecord, to after: LocalRecord, _ collection: CollectionSchema
+    ) throws {
+        var claim = Claim(role: nil, isAuthor: before.author == database.account)
+        if collection.scope == .ownRecord, let deleted = before.buried {
+            let members = MemberList(fields: deleted, author: before.author, collection: collection)
+            claim.role = members.role(of: database.account)
+        }
+        try require(collection.delete, "\(collection.name): may be brought back", after, claim)
+        try requireCreation(of: after, collection)
+        try checkMembers(after, collection)
+        guard let deleted = before.buried else { return }
+        for value in RecordMerge.replaced(deleted, by: after.fields, in: collection) {
+            let accessors = collection.field(value.field)?.change ?? collection.change
+            try require(accessors, "\(collection.name).\(value.field): may be changed", after, claim)
+        }
+        try checkReferences(from: deleted, to: after, collection)
+    }
+
+    private func checkNotEmptied(
+        from before: LocalRecord, to after: LocalRecord, _ collection: CollectionSchema
+    ) throws {
+        guard collection.memberField != nil,
+            MemberList(fields: after.fields, author: after.author, collection: collection).isEmpty,
+            !MemberList(fields: before.fields, author: before.author, collection: collection).isEmpty
+        else { return }
+        throw collection.emptied
+    }
+
+    /// A record that is here and in another scope is refused; what is not here may be at the server.
+    private func checkReferences(
+        from before: Fields?, to after: LocalRecord, _ collection: CollectionSchema
+    ) throws {
+        for field in collection.innerReferences {
+            guard case .string(let text)? = after.fields[field.name], before?[field.name] != after.fields[field.name],
+                let target = field.target, let id = UniqueID(text),
+                let named = try visible(RecordKey(collection: target, id: id)), named.scope != after.scope
+            else { continue }
+            throw collection.strayReference(field)
+        }
+    }
+
+    /// How the user stands to a record, where the record itself does not say it.
+    private struct Claim {
+        /// `nil` where it is that of the scope.
+        var role: Role?
+        var isAuthor: Bool
+    }
+
     private func require(
-        _ accessors: Set<Accessor>, _ what: String, _ record: LocalRecord, isOwner: Bool = false
+        _ accessors: Set<Accessor>, _ what: String, _ record: LocalRecord, _ claim: Claim? = nil
     ) throws {
         // Nearly all rules: who sees the record may write it.
         guard accessors.isDisjoint(with: [.anyone, .member]) else { return }
         let isByServices = accessors.isSubset(of: [.server])
-        let role = isOwner ? .owner : try role(in: record.scope, of: record.key.collection)
+        let role = try claim?.role ?? role(in: record.scope, of: record.key.collection)
         guard isByServices || role != nil else { return }
-        let standing = Standing(role: role, isAuthor: record.author == database.account, isService: false)
-        guard !standing.satisfies(accessors), try isByServices || isOwner || !mayBecomeAnother(in: record.scope) else {
-            return
-        }
+        let isAuthor = claim?.isAuthor ?? (record.author == database.account)
+        let standing = Standing(role: role, isAuthor: isAuthor, isService: false)
+        guard !standing.satisfies(accessors) else { return }
+        guard try isByServices || claim?.role != nil || !mayBecomeAnother(in: record.scope) else { return }
         let list = accessors.map(\.rawValue).sorted().joined(separator: " or ")
         let own = role.map { ", and \(database.account) is \($0.rawValue)" } ?? ""
         throw Rejection(.forbidden, "\(what) by \(list.isEmpty ? "server" : list)\(own)")

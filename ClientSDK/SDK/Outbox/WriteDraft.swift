@@ -37,7 +37,11 @@ struct WriteDraft {
         records = RecordTable(db, database)
         let rows = try DraftRows(records)
         self.rows = rows
-        access = isJudged ? AccessCheck(db: db, database: database, isStaged: { rows.staged($0) != nil }) : nil
+        access =
+            isJudged
+            ? AccessCheck(
+                db: db, database: database, isStaged: { rows.staged($0) != nil }, visible: { try rows.visible($0) })
+            : nil
         counts = try OutboxCounts(db)
     }
 
@@ -57,7 +61,7 @@ struct WriteDraft {
         let mutation = mutation.marked(current.fields, in: collection)
         var next = current
         do {
-            try next.apply(mutation, in: collection)
+            try next.apply(mutation, in: collection, by: database.account)
             try checkSize(next, collection)
             try access?.check(mutation, from: current, to: next, in: collection)
         } catch let error as Rejection {
@@ -146,7 +150,8 @@ struct WriteDraft {
             if let visible = try records.visible(key) { return (visible, base != nil) }
             if let base {
                 let collection = try database.table(key.collection).collection
-                return (base.folding(try records.pending(key).mutations, in: collection), true)
+                let pending = try records.pending(key).mutations
+                return (base.folding(pending, in: collection, by: database.account), true)
             }
         }
         let scope = ScopeID(record: key.id)
@@ -193,12 +198,12 @@ struct WriteDraft {
 extension LocalRecord {
     /// The record with pending mutations on top; one that no longer applies is left out of the picture, since only the
     /// server judges it.
-    func folding(_ mutations: [Mutation], in collection: CollectionSchema) -> LocalRecord {
+    func folding(_ mutations: [Mutation], in collection: CollectionSchema, by user: UserID? = nil) -> LocalRecord {
         var record = self
         for mutation in mutations {
             var next = record
             do {
-                try next.apply(mutation, in: collection)
+                try next.apply(mutation, in: collection, by: user)
                 record = next
             } catch {
                 continue

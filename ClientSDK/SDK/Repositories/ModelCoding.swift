@@ -46,6 +46,22 @@ struct ModelCoding<Model: SyncModel> {
     /// The fields that the model sets.
     func fields(_ model: Model) throws -> Fields { collection.fields(set: try encoded(model)) }
 
+    /// The fields that the model sets for a restore, and `null` for those that would stay if they were left out.
+    func restoring(_ model: Model) throws -> Fields {
+        var fields = try fields(model)
+        let declared = Dictionary(
+            Model.fieldNames.compactMap { property, name in
+                PropertyNames.storedName(of: property).map { ($0, name) }
+            }, uniquingKeysWith: { first, _ in first })
+        for child in Mirror(reflecting: model).children {
+            let value = Mirror(reflecting: child.value)
+            guard let label = child.label, value.displayStyle == .optional, value.children.isEmpty else { continue }
+            let name = declared[label] ?? label
+            if fields[name] == nil, collection.field(name)?.change != nil { fields[name] = .null }
+        }
+        return fields
+    }
+
     /// - Throws: `StoreError` with `coding` for an id that the collection does not go by.
     func key(_ id: Model.ID) throws(StoreError) -> RecordKey {
         RecordKey(collection: collection.name, id: try collection.recordID(id))

@@ -86,11 +86,16 @@ public struct WriteBatch: Sendable {
         }
     }
 
-    /// Brings a deleted record back as the model has it.
+    /// Brings a deleted record back as the model has it. Immutable fields, counters, maxima and sets that only grow keep what
+    /// they had.
+    ///
+    /// It takes the right to delete the record, to create one, and to change each field that has another value than the one
+    /// that was deleted. The user becomes the record's author, but for a scope's own record, which keeps its owner.
     public mutating func undelete<Model: SyncModel>(_ model: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
-            try draft.stage(Mutation(key: try coding.key(model.id), action: .undelete(try coding.fields(model))))
+            let fields = try coding.restoring(model)
+            try draft.stage(Mutation(key: try coding.key(model.id), action: .undelete(fields)))
         }
     }
 

@@ -21,11 +21,13 @@ extension API {
         let (time, client) = (node.now(), UniqueID(high: 0, low: 1))
         let transaction = Transaction(
             id: UniqueID(high: 0, low: 1), mutations: [call.mutation], clientTime: time, ifSeq: call.ifSeq)
+        let entry = node.context.admission.admit(Push.Entry(transaction), from: principal)
         let submission = Submission(
             client: client, principal: principal, connection: 1, ackedThrough: 0, first: 1,
-            entries: [node.context.admission.admit(Push.Entry(transaction), from: principal)], bytes: bytes.count)
+            entries: [entry], bytes: bytes.count)
         let sequencer = Sequencer(limits: node.context.limits.model, bounds: node.parts.laneLimits.plan)
-        let base = try await state(for: call, client: client, in: call.workspace)
+        let reads = sequencer.reads(for: [submission])
+        let base = try await state(for: call, client: client, reading: reads.lookingAtBirths, in: call.workspace)
         let plan = sequencer.plan([submission], on: base, now: time, nonce: 1)
         guard case .settled(_, let results)? = plan.outcomes.first, let result = results.first else {
             throw APIError(.internalServerError, "internal_rejected", "may: the write was not judged")
@@ -48,13 +50,13 @@ extension API {
 
     /// What the plan looks at, read without a lock.
     private func state(
-        for call: MayCall, client: ClientID, in workspace: WorkspaceID
+        for call: MayCall, client: ClientID, reading reads: ReadSet, in workspace: WorkspaceID
     ) async throws -> OrderState {
         let snapshot = try await node.store.session(for: call.user, client: nil, in: workspace)
         var state = OrderState(head: snapshot.head)
         state.clients[client] = StoredClient(row: ClientRow(id: client, user: call.user))
-        for record in try await records(RecordName(call.mutation.key.id), in: workspace) {
-            state.records[record.key] = record
+        for id in Set(reads.records.map(\.id)).sorted() {
+            for record in try await records(RecordName(id), in: workspace) { state.records[record.key] = record }
         }
         for grant in snapshot.grants { state.grants[Seat(user: call.user, scope: grant.scope)] = grant }
         return state

@@ -178,7 +178,8 @@ extension Eraser {
                     var seq = state.head.seq
                     for var record in state.records.values.sorted(by: { $0.key < $1.key }) where record.author == user {
                         seq += 1
-                        (record.seq, record.author) = (seq, alias)
+                        // What a user wrote and deleted is nobody's to bring back.
+                        (record.seq, record.author, record.buried) = (seq, alias, [])
                         again.records.append(record)
                     }
                     guard !again.records.isEmpty else { return nil }

@@ -270,7 +270,7 @@ extension CommittedBatch {
         where record.scope == scope && (!record.isDeleted || record.author != .erased) {
             head.seq += 1
             (record.seq, record.isDeleted, record.author) = (head.seq, true, .erased)
-            (record.updated, record.body) = (head.time, [])
+            (record.updated, record.body, record.buried) = (head.time, [], [])
             records.append(record)
         }
         head.seq = max(head.seq, base.seq + 1)

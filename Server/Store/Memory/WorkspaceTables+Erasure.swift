@@ -30,6 +30,10 @@ extension WorkspaceTables {
         var step = ErasureStep()
         endedMemberships.removeAll { $0.user == user }
         accounts.erase(user)
+        let name = FieldValue.string(user.text).json
+        for (key, record) in records where String(decoding: record.buried, as: UTF8.self).contains(name) {
+            records[key]?.buried = []
+        }
         for (key, entries) in ledger {
             ledger[key] = entries.map { entry in
                 var entry = entry

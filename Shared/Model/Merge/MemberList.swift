@@ -20,6 +20,11 @@ package struct MemberList: Sendable {
     /// Names in the list; some may be none of a user.
     package var count: Int { members.count }
 
+    /// Whether the list names no user.
+    package var isEmpty: Bool {
+        !members.contains { if case .string(let text) = $0 { UserID(checking: text) != nil } else { false } }
+    }
+
     /// The role that the record gives; `nil` to who is no member.
     package func role(of user: UserID) -> Role? {
         let name = FieldValue.string(user.text)

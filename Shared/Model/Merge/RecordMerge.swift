@@ -111,6 +111,22 @@ package struct Standing: Hashable, Sendable {
     package func mayChange(_ patches: [NamedPatch], in collection: CollectionSchema) -> Bool {
         patches.allSatisfy { named in satisfies(collection.field(named.field)?.change ?? collection.change) }
     }
+
+    /// The first field of a restore's differences that this user may not change.
+    package func refused(_ differences: [OverwrittenValue], in collection: CollectionSchema) -> FieldSchema? {
+        differences.lazy.compactMap { collection.field($0.field) }.first { !satisfies($0.change ?? collection.change) }
+    }
+
+    /// The first field that this user may not give a value at the creation.
+    package func refused(creating fields: Fields, in collection: CollectionSchema) -> FieldSchema? {
+        guard collection.hasCreationRules else { return nil }
+        return collection.fields.first { field in
+            guard let accessors = field.creators, let value = fields[field.name], !field.isAbsence(value) else {
+                return false
+            }
+            return !satisfies(accessors)
+        }
+    }
 }
 
 extension CollectionSchema {
@@ -118,5 +134,17 @@ extension CollectionSchema {
     package var creatorsInScope: Set<Accessor> {
         guard case .field = scope, create.contains(.anyone) else { return create }
         return create.subtracting([.anyone]).union([.member])
+    }
+}
+
+extension CollectionSchema {
+    /// The refusal of a change that takes the last member out of a scope.
+    package var emptied: Rejection {
+        Rejection(.invalid, "\(name).\(memberField ?? ""): a scope keeps a member: delete its record instead")
+    }
+
+    /// The refusal of a reference to a record that is not in the scope of the record that names it.
+    package func strayReference(_ field: FieldSchema) -> Rejection {
+        Rejection(.notFound, "\(name).\(field.name): names no record of \(field.target ?? "") in the same scope")
     }
 }

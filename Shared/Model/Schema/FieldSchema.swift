@@ -7,8 +7,11 @@ public struct FieldSchema: Hashable, Sendable {
     /// Largest size: bytes of UTF-8 for text, elements for a set, bytes of JSON for map and JSON.
     public var sizeMax: Int
     public var merge: MergeRule = .lww
-    /// Who may change the field after creation; `nil` leaves it to the collection.
+    /// Who may change the field; `nil` leaves it to the collection.
     public var change: Set<Accessor>?
+    /// Who may give the field a value at the record's creation; `nil` leaves it to ``change``, and without that to the
+    /// collection.
+    public var create: Set<Accessor>?
     /// The client's table gets an index on it.
     public var isIndexed = false
     /// The field takes part in full-text search.
@@ -18,6 +21,8 @@ public struct FieldSchema: Hashable, Sendable {
     public var formerNames: [String] = []
     /// The collection whose records a reference names.
     public var target: String?
+    /// The reference names a record of its own record's scope.
+    public var isWithinScope = false
     /// What a record that has no value in the field is read as; `nil` where the absence is shown. It is never stored.
     public var defaultValue: FieldValue?
 
@@ -143,6 +148,19 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldSchema {
+    /// Who may give the field a value at the creation; `nil` is whoever may create the record.
+    package var creators: Set<Accessor>? { create ?? change }
+
+    /// Whether a record with this value is read like one without a value: models say it of every property that they have.
+    package func isAbsence(_ value: FieldValue) -> Bool {
+        switch value {
+        case .null: true
+        case .array(let elements): elements.isEmpty
+        case .object(let members): members.entries.isEmpty
+        case .boolean, .integer, .double, .string: value == defaultValue
+        }
+    }
+
     /// The value in its canonical form under the field's type and rule, or `nil` if it does not fit.
     package func canonical(_ value: FieldValue) -> FieldValue? {
         let canonical = type.canonical(value)

@@ -116,6 +116,10 @@ public final class CollectionSchema: Sendable {
     public let removedFields: Set<String>
     /// What records are read as where they have no value, by the fields' names.
     package let defaults: Fields
+    /// Whether a field says who may give it a value at the creation.
+    package let hasCreationRules: Bool
+    /// The fields that name records of the record's own scope.
+    package let innerReferences: [FieldSchema]
     /// At the server: the fields' other names, of before and after, with those that it stores them under.
     private let aliases: [String: String]
     private let indexByName: [String: Int]
@@ -137,6 +141,8 @@ public final class CollectionSchema: Sendable {
         self.delete = delete
         self.removedFields = removedFields
         self.aliases = aliases
+        hasCreationRules = fields.contains { $0.creators != nil }
+        innerReferences = self.fields.filter(\.isWithinScope)
         defaults = Fields(
             sorted: self.fields.compactMap { field in field.defaultValue.map { .init(name: field.name, value: $0) } })
         var indexByName = Dictionary(

@@ -124,9 +124,14 @@ enum SchemaReader {
         }
         field.merge = try object.choice("merge", MergeRule.self) ?? (isAppendOnly ? .immutable : .lww)
         field.change = try object.accessors("change")
+        field.create = try object.accessors("create")
         field.isIndexed = try object.boolean("index") ?? false
         field.isSearchable = try object.boolean("search") ?? false
         field.target = try object.string("to")
+        if let within = try object.string("within") {
+            guard within == "scope" else { throw object.error("\"within\" is \"scope\"") }
+            field.isWithinScope = true
+        }
         field.formerNames = try object.names("was")
         if let value = object.take("default") { field.defaultValue = try defaultValue(value, type, object) }
         try object.end()

@@ -132,8 +132,29 @@ enum SchemaRules {
             guard field.type == .reference else { throw error("\"to\" needs type reference") }
             guard schema.collection(target) != nil else { throw error("\"to\" names no collection: \(target)") }
         }
+        if field.isWithinScope { try checkWithin(field, of: collection, in: schema, error) }
         try checkDefault(of: field, error)
         if field.merge == .server, field.isRequired { throw error("a server field cannot be required of clients") }
+    }
+
+    /// A reference within its scope names a record that is in one: of another scope, the target's own record would do for the
+    /// field that holds the scope alone, which names no other anyway.
+    private static func checkWithin(
+        _ field: FieldSchema, of collection: CollectionSchema, in schema: Schema, _ error: (String) -> SchemaError
+    ) throws(SchemaError) {
+        guard field.type == .reference, let target = field.target else {
+            throw error("\"within\" needs type reference and \"to\", which names the collection")
+        }
+        guard collection.scope != .field(field.name) else {
+            throw error("holds the scope, so \"within\" says nothing")
+        }
+        if case .shared(let own) = collection.scope {
+            guard schema.collection(target)?.scope == .shared(own) else {
+                throw error("\"within\": records of \(target) are never in the scope that \(collection.name) share")
+            }
+        } else if case .shared? = schema.collection(target)?.scope {
+            throw error("\"within\": records of \(target) are in a shared scope, and never in that of \(collection.name)")
+        }
     }
 
     /// A default is one reading of what is absent: nothing else may be one, and nothing may count on a value that is stored.

@@ -250,6 +250,40 @@ import TidemarkWire
         }
     }
 
+    @Test func `a restore is tried out against what was deleted`() async throws {
+        try await TestServer.administered { server in
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            func delete(_ collection: String, _ id: UInt64) -> Transaction {
+                let key = RecordKey(collection: collection, id: Sample.id(id))
+                return Transaction(
+                    id: Sample.id(900 + id), mutations: [Mutation(key: key, action: .delete)], clientTime: 0)
+            }
+            try await ann.push(
+                from: 1, Sample.conversation(30, of: "ann", "bob"), Sample.message(31, in: 30), delete("messages", 31))
+            _ = try await ann.settled(through: 3)
+            func may(_ user: String, _ collection: String, _ id: UInt64, _ fields: String) async throws -> Fields {
+                try await server.admin(
+                    "may",
+                    body: #"""
+                        {"workspace":"w","user":"\#(user)","action":"undelete","collection":"\#(collection)",
+                        "record":"\#(Sample.id(id))","fields":\#(fields)}
+                        """#)
+            }
+            let forged = #"{"conversationId":"\#(Sample.id(30))","text":"forged","sentAt":1}"#
+            let own = try await may("ann", "messages", 31, forged)
+            guard case .object(let restored)? = own["would_be"] else { throw Missing() }
+            #expect(own["may"] == true && restored.text("text") == "hi")
+            #expect(try await may("bob", "messages", 31, forged).text("code") == "forbidden")
+            #expect(try await may("carl", "messages", 31, forged).text("code") == "not_found")
+            try await ann.push(from: 4, delete("conversations", 30))
+            _ = try await ann.settled(through: 4)
+            let people = #"{"kind":"group","participantIds":["ann","bob","carl"]}"#
+            #expect(try await may("ann", "conversations", 30, people)["may"] == true)
+            #expect(try await may("bob", "conversations", 30, people).text("code") == "forbidden")
+            #expect(try await may("carl", "conversations", 30, people).text("code") == "not_found")
+        }
+    }
+
     @Test func `rules are tried out by the code that judges writes, and nothing is written`() async throws {
         try await TestServer.administered { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)

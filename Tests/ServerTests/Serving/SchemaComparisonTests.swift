@@ -10,7 +10,7 @@ import TidemarkModel
             "staff": {"type": "set", "merge": "elements"}, "name": {"type": "string", "max": 40}}},
           "orders": {"scope": "shopId", "delete": ["member"], "fields": {
             "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"},
-            "problem": "string", "total": "integer"}},
+            "partOf": {"type": "reference", "to": "orders"}, "problem": "string", "total": "integer"}},
           "jobs": {"was": "tasks", "scope": "shopId", "fields": {
             "shopId": {"type": "reference", "to": "shops", "required": true, "merge": "immutable"}}}}}
         """
@@ -112,6 +112,8 @@ import TidemarkModel
             "orders.problem: merge lww to manual"
         ),
         (#""problem": "string""#, #""problem": {"type": "string", "change": ["admin"]}"#, "orders.problem: change"),
+        (#""problem": "string""#, #""problem": {"type": "string", "create": ["admin"]}"#, "orders.problem: create"),
+        (#""to": "orders""#, #""to": "orders", "within": "scope""#, "orders.partOf: within"),
         (#""total": "integer""#, #""total": "double""#, "orders.total: integer to double"),
         (#""delete": ["member"]"#, #""delete": ["admin"]"#, "orders: delete"),
         (

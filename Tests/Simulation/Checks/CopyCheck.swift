@@ -74,19 +74,25 @@ struct CopyCheck {
     private static func fold(_ base: LocalRecord, _ mutations: [Mutation], _ collection: CollectionSchema) -> Fields? {
         var fields = base.existence == .live ? base.fields : nil
         var isDeleted = base.existence == .deleted
+        // What a pending write has deleted.
+        var deleted: Fields?
         for mutation in mutations {
             switch mutation.action {
             case .create(let created):
                 if fields == nil, !isDeleted { fields = admitted(created, collection) }
             case .undelete(let restored):
-                if fields == nil, let admitted = admitted(restored, collection) { fields = admitted }
+                if fields == nil, let admitted = admitted(restored, collection) {
+                    if let restored = OracleState.restored(deleted, by: restored, admitted, base.key, collection) {
+                        (fields, deleted) = (restored, nil)
+                    }
+                }
             case .update(let patches):
                 guard let current = fields else { continue }
                 // A patch that no longer applies is left to the server's judgement.
                 let updated = try? RecordMerge.updated(current, patches, in: collection, isService: false)
                 fields = updated ?? current
             case .delete:
-                if fields != nil { isDeleted = true }
+                if let fields { (isDeleted, deleted) = (true, fields) }
                 fields = nil
             }
         }

@@ -92,7 +92,7 @@ struct DeliveryWatch {
                 "\(group.scope) in a frame to \(end)")
             for row in group.changes {
                 try check(row.seq > seq && row.seq <= end, .contiguity, "\(row.key) at \(row.seq) in \(seq)...\(end)")
-                try judge(row, world)
+                try judge(row, to: connection.user, world)
             }
         }
         let keys = changes.groups.flatMap { $0.changes.map(\.key) }
@@ -154,7 +154,7 @@ struct DeliveryWatch {
             "a page of \(page.scope) read at \(at) for the grant of \(page.since), not \(grant ?? -1)")
         for row in page.changes {
             try check(row.seq <= at, .stability, "\(row.key) at \(row.seq) in a page of \(at)")
-            try judge(row, world)
+            try judge(row, to: connection.user, world)
         }
     }
 
@@ -210,7 +210,8 @@ struct DeliveryWatch {
     // MARK: Both
 
     /// What goes out under a number is what was committed under it.
-    private func judge(_ row: Change, _ world: World) throws(Violation) {
+    private func judge(_ row: Change, to user: UserID, _ world: World) throws(Violation) {
+        try world.oracle.rights.judge(row, to: user)
         let committed = world.oracle.state.version(of: row.key, at: row.seq)
         try check(committed == row, .stability, "\(row.key) at \(row.seq) goes out as something else")
     }

@@ -128,6 +128,15 @@ extension Device {
         return text.flatMap { $0 }.map { ScopeID($0) }
     }
 
+    /// What the app shows of a record.
+    func fields(of key: RecordKey) -> Fields? {
+        look { try RecordTable($0, database).visible(key)?.fields }.flatMap { $0 }
+    }
+
+    func author(of key: RecordKey) -> UserID? {
+        look { try RecordTable($0, database).visible(key)?.author }.flatMap { $0 }
+    }
+
     func revision(of solo: LocalID) -> Int64? {
         let sql = "SELECT rev FROM notes WHERE local_id = ?"
         return look { try Int64.fetchOne($0.cachedStatement(sql: sql), arguments: [solo.description]) }.flatMap { $0 }

@@ -17,6 +17,8 @@ struct Oracle {
     /// Every batch, in order.
     private(set) var batches: [CommittedBatch] = []
     private(set) var state: OracleState
+    /// What knows none of the rules.
+    private(set) var rights = Rights()
     private(set) var accepted: Set<TransactionID> = []
     private(set) var refused: Set<TransactionID> = []
     /// What was accepted, and lost by the database.
@@ -78,6 +80,11 @@ struct Oracle {
         }
         try check(max(state.last, batch.low) == batch.head.seq, .tiling, "ends at \(state.last)")
         try state.compare(with: batch)
+        do {
+            try rights.committed(batch, by: writers(steps, results))
+        } catch {
+            throw Violation(invariant: .merge, message: "a body of batch \(batch.low) does not read: \(error)")
+        }
         head = batch.head
         batches.append(batch)
     }
@@ -86,6 +93,7 @@ struct Oracle {
     mutating func erased(_ scope: ScopeID, by batch: CommittedBatch) throws(Violation) {
         try check(batch.low == head.seq + 1, .tiling, "\(batch.low) after \(head.seq)")
         state.erase(scope, by: batch)
+        rights.erased(scope)
         head = batch.head
         batches.append(batch)
     }
@@ -102,6 +110,20 @@ struct Oracle {
         written = present.written.mapValues {
             Written(transaction: $0.transaction, user: $0.user, after: min($0.after, earlier.head.seq))
         }
+    }
+
+    /// By record, the users whose accepted transactions of the batch write it, as their devices wrote them.
+    private func writers(
+        _ steps: [SubmittedStep], _ results: [ClientID: [Int64: TransactionOutcome]]
+    ) -> [RecordKey: Set<UserID>] {
+        var writers: [RecordKey: Set<UserID>] = [:]
+        for step in steps {
+            guard let result = results[step.client]?[step.number], result.rejection == nil,
+                result.transaction == step.transaction, let written = written[step.transaction]
+            else { continue }
+            for mutation in written.transaction.mutations { writers[mutation.key, default: []].insert(written.user) }
+        }
+        return writers
     }
 
     private mutating func judge(

@@ -13,15 +13,7 @@ extension OracleState {
             let scope = try collection.scope(of: mutation.key.id, fields: fields)
             try create(mutation.key, fields, scope, existing, by: user, collection)
         case .undelete(let fields):
-            let fields = try admitted(fields, collection)
-            let scope = try collection.scope(of: mutation.key.id, fields: fields)
-            guard let existing, existing.scope == scope else { throw Rejection(.notFound, "undelete of nothing") }
-            let role = role(of: user, in: scope, collection) ?? restorerRole(existing, user, collection)
-            guard let role else { throw Rejection(.notFound, "not a member") }
-            guard existing.isDeleted else { throw Rejection(.conflict, "not deleted") }
-            try precondition(ifSeq, existing)
-            try allow(collection.delete, restorerRole(existing, user, collection) ?? role, existing.author == user)
-            put(mutation.key, scope: scope, fields: fields, author: existing.author, collection)
+            try restore(mutation.key, fields, existing, ifSeq, by: user, collection)
         case .update(let patches):
             let (record, role) = try living(existing, by: user, ifSeq, collection)
             for patch in patches {
@@ -33,6 +25,8 @@ extension OracleState {
                 throw Rejection(.invalid, "another scope")
             }
             try size(fields)
+            if fields["memberIds"] == .array([]) { throw Rejection(.invalid, "nobody is left") }
+            try references(fields, record.fields, mutation.key, record.scope)
             put(mutation.key, scope: record.scope, fields: fields, author: record.author, collection)
             noteOverwritten(
                 by: patches, from: record.fields, to: fields, mutation.key, author: user, collection)
@@ -59,12 +53,17 @@ extension OracleState {
                 collection.create.subtracting([.anyone]).union(collection.create.contains(.anyone) ? [.member] : []),
                 role, true)
         }
+        // By heart: what only admins may set, and what an author may.
+        if key.collection == "notes", let grade = fields["grade"], grade != .null {
+            guard role == .admin || role == .owner else { throw Rejection(.forbidden, "an admin's field") }
+        }
         if let existing {
             // The same author's repetition counts as done; anyone else who may create only learns that the id is taken.
             guard existing.author == user, existing.scope == scope else { throw Rejection(.idConflict, "taken") }
             if existing.isDeleted { throw Rejection(.gone, "deleted") }
             return
         }
+        try references(fields, Fields(), key, scope)
         put(key, scope: scope, fields: fields, author: user, collection)
     }
 
@@ -72,11 +71,6 @@ extension OracleState {
     private func role(of user: UserID, in scope: ScopeID, _ collection: CollectionSchema) -> Role? {
         if case .shared = collection.scope { return .member }
         return timeline.grant(of: user, in: scope)?.role
-    }
-
-    /// The author of a deleted scope has no membership left, and may still bring it back.
-    private func restorerRole(_ record: Change, _ user: UserID, _ collection: CollectionSchema) -> Role? {
-        collection.scope == .ownRecord && record.author == user ? .owner : nil
     }
 
     private func living(
@@ -105,13 +99,13 @@ extension OracleState {
         if accessors.isDisjoint(with: roles) { throw Rejection(.forbidden, "not permitted") }
     }
 
-    private func admitted(_ fields: Fields, _ collection: CollectionSchema) throws(Rejection) -> Fields {
+    func admitted(_ fields: Fields, _ collection: CollectionSchema) throws(Rejection) -> Fields {
         let fields = try RecordMerge.created(fields, in: collection, isService: false)
         try size(fields)
         return fields
     }
 
-    private func size(_ fields: Fields) throws(Rejection) {
+    func size(_ fields: Fields) throws(Rejection) {
         if fields.canonicalBytes.count > limits.recordBytesMax { throw Rejection(.tooLarge, "too large") }
     }
 }

@@ -93,6 +93,17 @@ struct OracleState {
         }
     }
 
+    /// A restore has put other values in the place of those that were deleted.
+    mutating func noteRestored(from before: Fields, to after: Fields, _ key: RecordKey, author: UserID) {
+        let names = Set((before.entries + after.entries).map(\.name)).sorted()
+        for name in names where before[name] != after[name] {
+            let line = Overwriting(
+                key: key, seq: last, field: name, old: before[name], new: after[name], author: author)
+            overwritten.append(line)
+            ledger[key, default: []].append(line)
+        }
+    }
+
     /// What a write is about: a field's value, or what a map has under the keys that the write names.
     private static func named(by patch: NamedPatch, _ fields: Fields) -> FieldValue? {
         guard case .keys(let keys) = patch.patch else { return fields[patch.field] }

@@ -8,7 +8,10 @@ extension Workload {
         let scope = ScopeID(record: id)
         remembered.append(scope)
         let members = ([device.owner] + random.some(world.plan.users)).map { FieldValue.string($0.text) }
-        let conversation: Fields = ["title": "hello", "memberIds": .array(members)]
+        var conversation: Fields = ["title": "hello", "memberIds": .array(members), "kind": "group"]
+        if random.chance(500) {
+            conversation["adminIds"] = .array(random.some(world.plan.users).map { .string($0.text) })
+        }
         let first: Fields = ["conversationId": .string(scope.text), "text": "first"]
         return [create("conversations", id, conversation), create("messages", newID(), first)]
     }
@@ -26,7 +29,15 @@ extension Workload {
 
     func createNote(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(device.heldScopes) else { return nil }
-        return [create("notes", newID(), ["conversationId": .string(scope), "body": "a", "count": 1, "high": 1])]
+        var note: Fields = ["conversationId": .string(scope), "body": "a", "count": 1, "high": 1, "kind": "plain"]
+        note["sign"] = .string(device.owner.text)
+        if random.chance(300) { note["stamp"] = .integer(Int64(random.below(9))) }
+        if random.chance(150) { note["grade"] = .integer(Int64(random.below(9))) }
+        // Also of another conversation, or one that is gone.
+        if random.chance(200), let parent = random.pick(device.ids(of: "notes")) {
+            note["parent"] = .string(parent.description)
+        }
+        return [create("notes", newID(), note)]
     }
 
     func editNote(on device: Device) -> [Mutation]? {
@@ -41,11 +52,15 @@ extension Workload {
             NamedPatch(
                 "marks", .keys(["m\(random.below(4))": random.chance(700) ? .integer(Int64(random.below(9))) : .null])),
             NamedPatch("plan", random.chance(800) ? .set(.string("p\(random.below(5))")) : .unset),
+            NamedPatch("stamp", .set(.integer(Int64(random.below(9))))),
+            NamedPatch("sign", .set(.string(device.owner.text + "!"))),
             NamedPatch("detail", .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
         ]
         if random.chance(200) { device.feed(.history(RecordKey(collection: "notes", id: id))) }
         if world.events.isMultiple(of: 3) { device.feed(.compare) }
-        let patches = random.some(all)
+        // Most people know what is theirs to change.
+        let isBold = random.chance(200)
+        let patches = random.some(all).filter { isBold || !["stamp", "sign"].contains($0.field) }
         return patches.isEmpty ? nil : [update("notes", id, patches)]
     }
 
@@ -53,22 +68,79 @@ extension Workload {
         let solos = Set(world.devices.compactMap(\.watch.solo))
         guard let id = random.pick(device.ids(of: collection).filter { !solos.contains($0) }) else { return nil }
         let key = RecordKey(collection: collection, id: id)
-        deleted[key] = device.scope(of: key)
-        return [Mutation(key: key, action: .delete)]
+        return [bury(key, on: device)]
     }
 
+    /// The deletion of a record that the device shows, which people remember.
+    private func bury(_ key: RecordKey, on device: Device) -> Mutation {
+        deleted[key] = device.scope(of: key)
+        buried[key] = device.fields(of: key)
+        return Mutation(key: key, action: .delete)
+    }
+
+    /// Brings back what once was, in whoever's name, as it was or otherwise.
     func undelete(on device: Device) -> [Mutation]? {
         guard let key = random.pick(deleted.keys.sorted()), let scope = deleted[key] else { return nil }
+        return [restore(key, in: scope, on: device)]
+    }
+
+    /// Deletes a record and brings it back at once: in one transaction, or in two.
+    func replace(_ collection: String, on device: Device) -> [Mutation]? {
+        let solos = Set(world.devices.compactMap(\.watch.solo))
+        guard let id = random.pick(device.ids(of: collection).filter { !solos.contains($0) }) else { return nil }
+        let key = RecordKey(collection: collection, id: id)
+        guard let scope = device.scope(of: key) else { return nil }
+        let deletion = bury(key, on: device)
+        if random.chance(300) {
+            write([deletion], on: device)
+            guard device.machine != nil else { return nil }
+            return [restore(key, in: scope, on: device)]
+        }
+        return [deletion, restore(key, in: scope, on: device)]
+    }
+
+    /// The creator of a conversation is removed, and the conversation deleted.
+    func depose(on device: Device) -> [Mutation]? {
+        guard let scope = random.pick(device.heldScopes), let id = UniqueID(scope) else { return nil }
+        let key = RecordKey(collection: "conversations", id: id)
+        guard let author = device.author(of: key), author != device.owner else { return nil }
+        let removal = update("conversations", id, [NamedPatch("memberIds", .remove([.string(author.text)]))])
+        let deletion = bury(key, on: device)
+        if random.chance(500) { return [removal, deletion] }
+        write([removal], on: device)
+        return device.machine == nil ? nil : [deletion]
+    }
+
+    private func restore(_ key: RecordKey, in scope: ScopeID, on device: Device) -> Mutation {
+        var fields = buried[key] ?? Fields()
+        if key.collection != "conversations", key.collection != "directory" {
+            fields["conversationId"] = .string(scope.text)
+        }
         switch key.collection {
         case "conversations":
-            let members = ([device.owner] + random.some(world.plan.users)).map { FieldValue.string($0.text) }
-            return [Mutation(key: key, action: .undelete(["title": "again", "memberIds": .array(members)]))]
-        case "notes":
-            return [Mutation(key: key, action: .undelete(["conversationId": .string(scope.text), "body": "again"]))]
-        case "messages":
-            return [Mutation(key: key, action: .undelete(["conversationId": .string(scope.text), "text": "again"]))]
-        default: return [Mutation(key: key, action: .undelete(["name": "again"]))]
+            if fields["memberIds"] == nil || random.chance(400) {
+                let members = ([device.owner] + random.some(world.plan.users)).map { FieldValue.string($0.text) }
+                fields["memberIds"] = .array(members)
+            }
+        case "messages": if fields["text"] == nil { fields["text"] = "again" }
+        case "directory": fields["name"] = "again"
+        default: break
         }
+        guard random.chance(600) else { return Mutation(key: key, action: .undelete(fields)) }
+        let others: Fields =
+            switch key.collection {
+            case "conversations":
+                ["title": "again", "kind": "other", "adminIds": .array([.string(device.owner.text)])]
+            case "messages": ["text": "other words"]
+            case "directory": ["name": "other"]
+            default:
+                [
+                    "body": "again", "count": 7, "high": 0, "tags": ["other"], "kind": "other", "grade": 9, "stamp": 99,
+                    "sign": "other", "labels": ["l9"], "marks": .object(["m9": 9]), "detail": .null,
+                ]
+            }
+        for entry in random.some(others.entries) { fields[entry.name] = entry.value }
+        return Mutation(key: key, action: .undelete(fields))
     }
 
     /// Grants, revocations and grants again, mostly of others, sometimes of oneself.

@@ -12,6 +12,8 @@ final class Workload {
     /// Scopes and records that once were; people act on what they remember.
     var remembered: [ScopeID] = []
     var deleted: [RecordKey: ScopeID] = [:]
+    /// What their devices showed of them.
+    var buried: [RecordKey: Fields] = [:]
 
     init(_ world: World) {
         self.world = world
@@ -53,7 +55,9 @@ final class Workload {
         case 38..<54: return editNote(on: device)
         case 54..<59: return delete(["notes", "notes", "messages", "directory"][random.below(4)], on: device)
         case 59..<62: return undelete(on: device)
-        case 62..<78: return changeMembers(on: device)
+        case 62..<64: return replace(["notes", "notes", "messages", "conversations"][random.below(4)], on: device)
+        case 64..<66: return depose(on: device)
+        case 66..<78: return changeMembers(on: device)
         case 78..<80: return delete("conversations", on: device)
         case 80..<84: return visitDirectory(on: device)
         case 84..<87: return contest(on: device)
@@ -102,7 +106,7 @@ final class Workload {
         UniqueID.version7(milliseconds: world.now, random: (random.next(), random.next()))
     }
 
-    private func write(_ mutations: [Mutation], on device: Device) {
+    func write(_ mutations: [Mutation], on device: Device) {
         var transaction = Transaction(id: newID(), mutations: mutations, clientTime: device.clock)
         if random.chance(60) { transaction.ifSeq = max(0, device.position() - Int64(random.below(4))) }
         if world.isChaotic, random.chance(world.plan.faults.poison) { world.poison.insert(transaction.id) }

@@ -12,8 +12,9 @@ enum WorkloadSchema {
               "scope": "self", "members": "memberIds", "admins": "adminIds", "delete": ["owner", "admin"],
               "fields": {
                 "title": "string",
+                "kind": {"type": "string", "merge": "immutable"},
                 "memberIds": {"type": "set", "merge": "elements", "required": true},
-                "adminIds": {"type": "set", "merge": "elements", "change": ["admin"]}
+                "adminIds": {"type": "set", "merge": "elements", "create": ["owner"], "change": ["admin"]}
               }
             },
             "messages": {
@@ -36,7 +37,12 @@ enum WorkloadSchema {
                 "tags": {"type": "set", "merge": "set"},
                 "labels": {"type": "set", "merge": "elements"},
                 "marks": {"type": "map", "merge": "keys"},
-                "detail": "json"
+                "detail": "json",
+                "kind": {"type": "string", "merge": "immutable"},
+                "grade": {"type": "integer", "change": ["admin"]},
+                "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
+                "sign": {"type": "string", "change": ["author"]},
+                "parent": {"type": "reference", "to": "notes", "within": "scope"}
               }
             },
             "directory": {

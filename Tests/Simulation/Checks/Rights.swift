@@ -1,0 +1,144 @@
+import TidemarkModel
+import TidemarkStore
+
+/// Three invariants that know no rule of the product's: an immutable field never changes (I-36), a field changes only by
+/// someone who may change it (I-37), and nobody is sent a scope that no member has let them into (I-38).
+///
+/// It knows the workload's schema by heart, what was committed, and who wrote it; it judges every row that goes out.
+struct Rights {
+    /// Fields that are set at the creation, or never.
+    private static let immutable: [String: [String]] = [
+        "conversations": ["kind"], "messages": ["conversationId", "text"], "notes": ["conversationId", "kind"],
+    ]
+    /// Fields of admins, and whether others may set them at the creation.
+    private static let ofAdmins: [String: [(field: String, isFreeAtCreation: Bool)]] = [
+        "conversations": [("adminIds", true)], "notes": [("grade", false), ("stamp", true)],
+    ]
+    /// Fields of a record's author.
+    private static let ofAuthors = ["notes": ["sign"]]
+
+    /// A record as it last lived.
+    private struct Life {
+        var born: SequenceNumber
+        var author: UserID
+        var fields: Fields
+        var isDeleted: Bool
+    }
+
+    /// What one batch made of a record.
+    private struct Turn {
+        let seq: SequenceNumber
+        /// What was changed by nobody who might.
+        let breach: String?
+    }
+
+    private var lives: [RecordKey: Life] = [:]
+    /// The fields that a record was created with, by the number of its creation.
+    private var births: [RecordKey: [SequenceNumber: Fields]] = [:]
+    private var turns: [RecordKey: [Turn]] = [:]
+    /// Members of scopes that no member has let in.
+    private var intruders: [ScopeID: Set<UserID>] = [:]
+
+    // MARK: What is committed
+
+    /// - Parameter writers: by record, the users whose accepted transactions of the batch write it.
+    mutating func committed(_ batch: CommittedBatch, by writers: [RecordKey: Set<UserID>]) throws {
+        var after: [RecordKey: Life] = [:]
+        for record in batch.records {
+            let before = lives[record.key].flatMap { $0.born == record.born ? $0 : nil }
+            let fields = record.isDeleted ? before?.fields : try JSONReader.read(record.body) { try $0.fields() }
+            after[record.key] = Life(
+                born: record.born, author: record.author, fields: fields ?? Fields(), isDeleted: record.isDeleted)
+        }
+        for record in batch.records {
+            guard let now = after[record.key] else { continue }
+            let before = lives[record.key].flatMap { $0.born == now.born ? $0 : nil }
+            let users = writers[record.key] ?? []
+            if !now.isDeleted {
+                if births[record.key]?[now.born] == nil { births[record.key, default: [:]][now.born] = now.fields }
+                let breach = breach(record, from: before, to: now, by: users, after, writers)
+                turns[record.key, default: []].append(Turn(seq: record.seq, breach: breach))
+            }
+            if record.key.collection == "conversations" { noteMembers(record, from: before, to: now, by: users) }
+        }
+        lives.merge(after) { $1 }
+    }
+
+    /// The scope and all that was in it are gone; whoever comes later begins anew.
+    mutating func erased(_ scope: ScopeID) { intruders[scope] = nil }
+
+    private mutating func noteMembers(_ record: StoredRecord, from before: Life?, to now: Life, by users: Set<UserID>) {
+        guard let before else { return intruders[record.scope] = nil }
+        guard !now.isDeleted else { return }
+        let (old, new) = (Self.users("memberIds", before), Self.users("memberIds", now))
+        // Of a deleted conversation those are members who were when it was deleted.
+        let isAdmitted = !users.isDisjoint(with: old.subtracting(intruders[record.scope] ?? []))
+        let came = before.isDeleted && !isAdmitted ? new : new.subtracting(old)
+        if !isAdmitted { intruders[record.scope, default: []].formUnion(came) }
+        intruders[record.scope]?.formIntersection(new)
+    }
+
+    private func breach(
+        _ record: StoredRecord, from before: Life?, to now: Life, by users: Set<UserID>,
+        _ after: [RecordKey: Life], _ writers: [RecordKey: Set<UserID>]
+    ) -> String? {
+        let hasAdmin = users.contains { mayBeAdmin($0, in: record.scope, after, writers) }
+        for (field, isFreeAtCreation) in Self.ofAdmins[record.key.collection] ?? [] {
+            guard before?.fields[field] != now.fields[field], !hasAdmin, before != nil || !isFreeAtCreation else {
+                continue
+            }
+            return "\(field) is changed by \(users.map(\.text).sorted()), of whom none is an admin"
+        }
+        for field in Self.ofAuthors[record.key.collection] ?? [] {
+            guard let before, before.fields[field] != now.fields[field] else { continue }
+            if users.contains(before.author) || users.contains(now.author) { continue }
+            return "\(field) is changed by \(users.map(\.text).sorted()), and \(now.author) is the author"
+        }
+        return nil
+    }
+
+    /// An admin or the owner when the batch began or ended, or made one in between by someone who was.
+    private func mayBeAdmin(
+        _ user: UserID, in scope: ScopeID, _ after: [RecordKey: Life], _ writers: [RecordKey: Set<UserID>]
+    ) -> Bool {
+        guard let id = UniqueID(scope.text) else { return false }
+        let room = RecordKey(collection: "conversations", id: id)
+        let (old, new) = (lives[room], after[room])
+        if Self.isAdmin(user, old) { return true }
+        guard let new else { return false }
+        // The conversation begins with this batch.
+        guard let old else { return Self.isAdmin(user, new) || writers[room]?.contains(new.author) == true }
+        return writers[room]?.contains { Self.isAdmin($0, old) } == true
+    }
+
+    private static func isAdmin(_ user: UserID, _ room: Life?) -> Bool {
+        guard let room, users("memberIds", room).contains(user) else { return false }
+        return user == room.author || users("adminIds", room).contains(user)
+    }
+
+    private static func users(_ field: String, _ life: Life) -> Set<UserID> {
+        guard case .array(let elements)? = life.fields[field] else { return [] }
+        return Set(elements.compactMap { if case .string(let text) = $0 { UserID(text) } else { nil } })
+    }
+
+    // MARK: What goes out
+
+    /// Judges a row of a frame or a page.
+    func judge(_ row: Change, to user: UserID) throws(Violation) {
+        try check(
+            intruders[row.scope]?.contains(user) != true, .letIn,
+            "\(row.key) at \(row.seq) is sent to \(user), whom no member has let into \(row.scope)")
+        guard !row.isDeleted else { return }
+        if let first = births[row.key]?[row.born] {
+            for field in Self.immutable[row.key.collection] ?? [] {
+                try check(
+                    row.fields[field] == first[field], .immutability,
+                    "\(row.key).\(field) at \(row.seq): \(row.fields[field]?.json ?? "nothing"), and began as "
+                        + "\(first[field]?.json ?? "nothing")")
+            }
+        }
+        if let breach = turns[row.key]?.last(where: { $0.seq <= row.seq })?.breach {
+            throw Violation(invariant: .fieldAccess, message: "\(row.key) at \(row.seq): \(breach)")
+        }
+    }
+}

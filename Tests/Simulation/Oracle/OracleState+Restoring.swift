@@ -1,0 +1,108 @@
+import TidemarkModel
+import TidemarkStore
+
+extension OracleState {
+    /// Fields that keep what they had when a record comes back, by heart: what is immutable, counts, only rises or only grows.
+    private static let kept: [String: Set<String>] = [
+        "messages": ["conversationId", "text", "readBy"], "conversations": ["kind"],
+        "notes": ["conversationId", "kind", "count", "high", "tags"], "directory": ["visits"],
+    ]
+
+    /// Fields that stay where a restore does not name them.
+    private static let leftAlone: Set<String> = ["grade", "stamp", "sign", "plan", "adminIds"]
+
+    /// The values that a restore gives, by field: `nil` for one that it takes away.
+    private static func given(
+        _ written: Fields, over old: Fields, _ key: RecordKey, _ collection: CollectionSchema
+    ) -> [(name: String, value: FieldValue?)] {
+        var given: [(String, FieldValue?)] = []
+        for name in Set((written.entries + old.entries).map(\.name)).sorted() {
+            guard kept[key.collection]?.contains(name) != true else { continue }
+            if written[name] == nil, leftAlone.contains(name) { continue }
+            let value = written[name].flatMap { $0 == .null ? nil : collection.field(name)?.canonical($0) }
+            if value != old[name] { given.append((name, value)) }
+        }
+        return given
+    }
+
+    /// A record comes back: what is known is every version that it ever had, and who was a member when.
+    mutating func restore(
+        _ key: RecordKey, _ written: Fields, _ existing: Change?, _ ifSeq: SequenceNumber?, by user: UserID,
+        _ collection: CollectionSchema
+    ) throws(Rejection) {
+        _ = try admitted(written, collection)
+        let scope = try collection.scope(of: key.id, fields: written)
+        guard let existing, existing.scope == scope else { throw Rejection(.notFound, "restore of nothing") }
+        let ownScope = key.collection == "conversations"
+        let role: Role?
+        switch key.collection {
+        case "directory": role = .member
+        // The deletion has ended all memberships of the conversation.
+        case "conversations" where existing.isDeleted:
+            role = timeline.grant(of: user, in: scope, at: existing.seq - 1)?.role
+        default: role = timeline.grant(of: user, in: scope)?.role
+        }
+        // Of an erased conversation nobody is a member any more, and never was.
+        guard let role, existing.author != .erased else { throw Rejection(.notFound, "not a member") }
+        guard existing.isDeleted, let old = history[key]?.last(where: { !$0.isDeleted }) else {
+            throw Rejection(.conflict, "not deleted")
+        }
+        if let ifSeq, existing.seq > ifSeq { throw Rejection(.conflict, "changed since") }
+        let isHigh = role == .admin || role == .owner
+        switch key.collection {
+        case "conversations": if !isHigh { throw Rejection(.forbidden, "admins delete and restore") }
+        case "messages", "directory":
+            if existing.author != user { throw Rejection(.forbidden, "authors delete and restore") }
+        default: break
+        }
+        var fields = old.fields
+        for (name, value) in Self.given(written, over: old.fields, key, collection) {
+            switch (key.collection, name) {
+            case ("notes", "plan"): throw Rejection(.conflict, "a manual field")
+            case ("notes", "grade"), ("notes", "stamp"), ("conversations", "adminIds"):
+                if !isHigh { throw Rejection(.forbidden, "an admin's field") }
+            case ("notes", "sign"): if existing.author != user { throw Rejection(.forbidden, "an author's field") }
+            default: break
+            }
+            fields[name] = value
+        }
+        if ownScope {
+            guard case .array(let members)? = fields["memberIds"], members.contains(.string(user.text)) else {
+                throw Rejection(.invalid, "must list the one who restores")
+            }
+        }
+        try size(fields)
+        try references(fields, old.fields, key, scope)
+        put(key, scope: scope, fields: fields, author: ownScope ? existing.author : user, collection)
+        noteRestored(from: old.fields, to: fields, key, author: user)
+    }
+
+    /// The same for what a device shows: `nil` for what it does not show, since the server would refuse it for what it says.
+    ///
+    /// - Parameters:
+    ///   - deleted: what a pending write has deleted; `nil` where the device does not know.
+    ///   - admitted: the written fields as a creation takes them.
+    static func restored(
+        _ deleted: Fields?, by written: Fields, _ admitted: Fields, _ key: RecordKey, _ collection: CollectionSchema
+    ) -> Fields? {
+        guard var fields = deleted else { return admitted }
+        for (name, value) in given(written, over: fields, key, collection) {
+            if key.collection == "notes", name == "plan" { return nil }
+            fields[name] = value
+        }
+        return fields
+    }
+
+    /// A note that another one hangs on is in the same conversation.
+    func references(
+        _ fields: Fields, _ before: Fields, _ key: RecordKey, _ scope: ScopeID
+    ) throws(Rejection) {
+        guard key.collection == "notes", case .string(let text)? = fields["parent"],
+            before["parent"] != fields["parent"], let id = UniqueID(text)
+        else { return }
+        let parent = RecordKey(collection: "notes", id: id)
+        guard parent == key || current(parent)?.scope == scope else {
+            throw Rejection(.notFound, "a parent elsewhere")
+        }
+    }
+}
