@@ -190,6 +190,8 @@ extension InMemoryStore: Erasing {
     }
 
     package func scrub() async throws(StoreError) {}
+
+    package func emptyLog() async throws(StoreError) {}
 }
 
 extension InMemoryBlobStore: BlobErasing {
