@@ -4,6 +4,7 @@ import ServiceLifecycle
 import TidemarkAPI
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkNode
 import TidemarkStore
 
 /// What a server needs so that people can sign in, put together.
@@ -17,7 +18,7 @@ struct AccountParts {
     /// - Throws: for a hook that is none, or a store that keeps no accounts.
     init?(
         _ configuration: ServerConfiguration, store: any Store, eventLoops: any EventLoopGroup,
-        _ surroundings: ServerAssembly.Surroundings, logger: Logger
+        _ surroundings: ServerAssembly.Surroundings, forgetting: ForgettingTime, logger: Logger
     ) async throws(ConfigurationError) {
         guard let accounts = configuration.accounts, let keys = try await configuration.accountKeys() else {
             return nil
@@ -47,7 +48,7 @@ struct AccountParts {
             store: store,
             rules: AccountService.Rules(workspaces: accounts.workspaces, isOpen: accounts.isOpen, limits: limits),
             keys: keys, bench: bench, resets: resets, random: surroundings.nonce)
-        let sweep = SignInSweep(desk, now: surroundings.now, clock: surroundings.clock, logger: logger)
+        let sweep = SignInSweep(desk, now: { forgetting.now }, clock: surroundings.clock, logger: logger)
         services = [bench, sweep] + (resets.map { [$0] } ?? [])
     }
 }

@@ -73,7 +73,8 @@ package struct ServerAssembly: Sendable {
             tls: certificate?.contexts, observe: telemetry.note
         ) { node.owner(on: $0) }
         let accounts = try await AccountParts(
-            configuration, store: store.store, eventLoops: eventLoops, surroundings, logger: logger)
+            configuration, store: store.store, eventLoops: eventLoops, surroundings,
+            forgetting: node.forgetting, logger: logger)
         let api = API(node: node, accounts: accounts?.desk, origins: configuration.origins, peer: edge.peer) {
             edge.markAuthenticated($0)
         }

@@ -63,7 +63,7 @@ package struct OpenedStore: Sendable {
             let blobs: EmbeddedBlobStore
             do throws(StoreError) {
                 blobs = try EmbeddedBlobStore(
-                    path: EmbeddedBlobStore.path(besides: path), limits: configuration.limits.store)
+                    path: EmbeddedBlobStore.path(besides: path), beside: store, limits: configuration.limits.store)
             } catch {
                 // What is wrong with the second file is the one thing to tell.
                 try? store.close()

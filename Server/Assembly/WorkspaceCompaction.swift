@@ -9,17 +9,20 @@ package struct WorkspaceCompaction: Sendable {
     package let workspace: WorkspaceID
     /// Milliseconds that deletions are kept; `nil` for the workspace's own, or else the server's.
     package var keep: Int64?
+    /// The operator says that this machine's clock is right, whatever the database's evidence of the time.
+    private let trustsClock: Bool
     private let configuration: ServerConfiguration
     private let shell: ShellOperator
 
     package init(
-        _ configuration: ServerConfiguration, workspace: WorkspaceID, keep: Int64?,
+        _ configuration: ServerConfiguration, workspace: WorkspaceID, keep: Int64?, trustsClock: Bool = false,
         by shell: ShellOperator = ShellOperator()
     ) {
         self.configuration = configuration
         self.shell = shell
         self.workspace = workspace
         self.keep = keep
+        self.trustsClock = trustsClock
     }
 
     /// What it would do, and what it did so far.
@@ -63,11 +66,32 @@ package struct WorkspaceCompaction: Sendable {
             }
             tell(.planned(plan, olderThan: order.time))
             guard !isPlan else { return }
+            try await checkClock(store)
             try await shell.keeping(.compact, of: opened, in: workspace, argument: "before \(order.time)") {
                 try await carryOut(
                     order, blobs: opened.blobs, of: store, limits, keep: keep ?? kept ?? limits.keep, tell: tell)
             }
         }
+    }
+
+    /// Nothing is deleted because of one clock alone (COMPACTION.md, "Clocks").
+    private func checkClock(_ store: any Compacting) async throws {
+        let (witness, now) = (try await store.clockWitness(), Self.now)
+        let bounded = witness.bounding(now)
+        guard bounded < now else { return }
+        guard trustsClock else {
+            let last = bounded - ClockWitness.leadMax
+            throw StoreError(
+                .data,
+                "this machine's clock says \(Self.day(now)), but the database was last compacted or written by "
+                    + "\(Self.day(last)), or has that time itself. If the clock is right, add --trust-clock")
+        }
+        // Servers trust the same clock from here on.
+        _ = try await store.beginCompaction(of: workspace, before: now, now: now)
+    }
+
+    private static func day(_ time: Milliseconds) -> String {
+        Date(timeIntervalSince1970: Double(time) / 1_000).formatted(.iso8601)
     }
 
     private func carryOut(

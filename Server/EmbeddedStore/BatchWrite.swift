@@ -61,7 +61,7 @@ struct BatchWrite {
         try write(batch.memberships)
         try write(planned.clients)
         try remove(batch.removals)
-        try write(batch.ledger, at: batch.head.time)
+        try write(batch.ledger)
         try Prepared(EmbeddedSQL.insertBatch, db).execute {
             $0.text(workspace.text)
             $0.integer(batch.head.seq)
@@ -192,11 +192,8 @@ extension Binding {
 }
 
 extension BatchWrite {
-    /// Old entries that go with each batch that brings new ones: more than those, so that they come to an end.
-    private static let dropsPerBatch: Int64 = 200
-
     /// Writes the batch's ledger and keeps the bounds of its records; nothing is run for an empty one.
-    func write(_ ledger: [LedgerEntry], at time: Milliseconds) throws {
+    func write(_ ledger: [LedgerEntry]) throws {
         guard !ledger.isEmpty else { return }
         let insert = try Prepared(LedgerSQL.insert, db)
         for entry in ledger { try insert.execute { $0.ledgerEntry(entry, in: workspace) } }
@@ -207,13 +204,6 @@ extension BatchWrite {
                 $0.integer(Int64(limits.ledgerEntriesMax))
                 $0.integer(Int64(limits.ledgerBytesMax))
             }
-        }
-        let (oldest, overflows) = time.subtractingReportingOverflow(limits.ledgerLifetime)
-        guard !overflows else { return }
-        try Prepared(LedgerSQL.dropOld, db).execute {
-            $0.text(workspace.text)
-            $0.integer(oldest)
-            $0.integer(Self.dropsPerBatch)
         }
     }
 }

@@ -1,3 +1,6 @@
+import GRDB
+import TidemarkStore
+
 /// The statements that forget what is behind a horizon. The first column of each search of records is what `sync_record_dead`
 /// or `sync_feed` is sorted by.
 enum CompactionSQL {
@@ -6,6 +9,21 @@ enum CompactionSQL {
     static let keep = "SELECT keep FROM sync_workspace WHERE workspace = ?"
 
     static let setKeep = "UPDATE sync_workspace SET keep = ?2 WHERE workspace = ?1"
+
+    static let newestTurn = "SELECT coalesce(max(compacted), 0) FROM sync_workspace"
+
+    /// One search for each workspace.
+    static let newestBatch = """
+        SELECT max((SELECT time FROM sync_batch b WHERE b.workspace = w.workspace ORDER BY seq DESC LIMIT 1))
+        FROM sync_workspace w
+        """
+
+    static func clockWitness(_ db: Database) throws -> ClockWitness {
+        if let turn = try Prepared(newestTurn, db).first({ _ in }, { $0.integer() }), turn > 0 {
+            return ClockWitness(reached: turn)
+        }
+        return ClockWitness(reached: try Prepared(newestBatch, db).first({ _ in }, { $0.optionalInteger() }) ?? nil)
+    }
 
     static let due = """
         SELECT workspace, keep

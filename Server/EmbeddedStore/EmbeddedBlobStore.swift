@@ -16,11 +16,17 @@ package final class EmbeddedBlobStore: BlobStore {
     let pool: DatabasePool
     private let limits: StoreLimits
     private let claim: FileClaim
+    /// Marks of the records' store; `nil` where that is not open.
+    private let erased: ErasedScopes?
 
     /// Opens the file, making it and its folder when they are missing. Blocks.
     ///
+    /// - Parameter records: the store whose erased scopes get no blobs; `nil` where nobody puts any.
     /// - Throws: `StoreError` of kind `unavailable` with what to do about it, as for the records' file.
-    package init(path: String, limits: StoreLimits = StoreLimits()) throws(StoreError) {
+    package init(
+        path: String, beside records: EmbeddedStore? = nil, limits: StoreLimits = StoreLimits()
+    ) throws(StoreError) {
+        erased = records?.erased
         var options = EmbeddedStore.Options()
         options.readersMax = Self.readersMax
         options.cacheBytes = Self.cacheBytes
@@ -53,9 +59,12 @@ package final class EmbeddedBlobStore: BlobStore {
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
         let result = await withCheckedContinuation { continuation in
-            pool.asyncWriteWithoutTransaction { [limits] db in
+            pool.asyncWriteWithoutTransaction { [limits, erased] db in
                 let step = BlobStep(db: db, workspace: workspace, limits: limits)
-                let receipt = Result { try step.put(blob, in: scope, by: user, now: now) }
+                let receipt = Result {
+                    try erased?.check(scope, of: workspace)
+                    return try step.put(blob, in: scope, by: user, now: now)
+                }
                 continuation.resume(returning: receipt.mapError(StoreError.init(sqlite:)))
             }
         }

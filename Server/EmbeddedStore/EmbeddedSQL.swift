@@ -27,7 +27,7 @@ enum EmbeddedSQL {
         """
 
     static let tail = """
-        SELECT \(ColumnReader.headColumns), low, CASE WHEN low > ?2 THEN body END
+        SELECT \(ColumnReader.headColumns), low, CASE WHEN seq > ?2 THEN body END
         FROM sync_batch
         WHERE workspace = ?1 AND seq >= ?2
         ORDER BY seq

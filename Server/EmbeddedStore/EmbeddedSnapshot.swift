@@ -32,6 +32,13 @@ package struct EmbeddedSnapshot {
     /// - Throws: `StoreError` of kind `unavailable` when a file is missing, damaged, or of a version that cannot be read; what
     ///   `body` throws.
     package static func with<Value>(_ path: String, _ body: (EmbeddedSnapshot) throws -> Value) throws -> Value {
+        try with(path, between: {}, body)
+    }
+
+    /// - Parameter between: runs after the first snapshot has begun and before the second one does, in each attempt.
+    static func with<Value>(
+        _ path: String, between: () throws -> Void, _ body: (EmbeddedSnapshot) throws -> Value
+    ) throws -> Value {
         let blobsPath = EmbeddedBlobStore.path(besides: path)
         for path in [path, blobsPath] where !FileManager.default.fileExists(atPath: path) {
             throw StoreError(.unavailable, "\(path) is not there: is its name right?")
@@ -48,6 +55,7 @@ package struct EmbeddedSnapshot {
                 let before = try version(watch)
                 let value: Value? = try records.read { records in
                     try begin(records)
+                    try between()
                     return try blobs.read { blobs in
                         try begin(blobs)
                         guard try version(watch) == before else { return nil }

@@ -4,6 +4,10 @@ import TidemarkSQLite
 package import TidemarkStore
 
 extension EmbeddedStore: Compacting {
+    package func clockWitness() async throws(StoreError) -> ClockWitness {
+        try await onReader { try CompactionSQL.clockWitness($0) }
+    }
+
     package func workspacesToCompact(
         before time: Milliseconds, limit: Int
     ) async throws(StoreError) -> [CompactionTurn] {
@@ -73,11 +77,13 @@ extension EmbeddedStore: Compacting {
             do {
                 try db.inTransaction(.immediate) {
                     let write = CompactionWrite(
-                        db: db, workspace: workspace, limit: order.limit, filing: filing, erased: erased,
+                        db: db, workspace: workspace, limit: order.limit, filing: filing,
                         scopeCollections: FieldValue.array(order.scopeCollections.sorted().map { .string($0) }).json)
                     step = try write.run(to: target, ledgerBefore: order.ledgerTime)
                     return .commit
                 }
+                // Marks may have gone with the last step. What is in memory follows what was committed.
+                if step.isDone { try erased.read(workspace, db) }
             } catch {
                 filing.forget()
                 throw error
@@ -169,7 +175,6 @@ private struct CompactionWrite {
     let workspace: WorkspaceID
     let limit: Int
     let filing: Filing
-    let erased: ErasedScopes
     /// A JSON array.
     let scopeCollections: String
 
@@ -214,16 +219,9 @@ private struct CompactionWrite {
             $0.text(workspace.text)
             $0.integer(horizon)
         }
-        let dropped = try Prepared(CompactionSQL.deleteMarks, db).execute {
+        try Prepared(CompactionSQL.deleteMarks, db).execute {
             $0.text(workspace.text)
             $0.integer(horizon)
-        }
-        guard dropped > 0 else { return }
-        erased.forget(workspace)
-        for scope in try Prepared(EmbeddedErasureSQL.scopesOf, db).all(
-            { $0.text(workspace.text) }, { ScopeID($0.text()) })
-        {
-            erased.add(scope, of: workspace)
         }
     }
 

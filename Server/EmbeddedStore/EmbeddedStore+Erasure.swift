@@ -176,13 +176,20 @@ extension EmbeddedStore: Erasing {
         }
     }
 
-    /// Writes the file anew, which takes room for a second one meanwhile, and empties the log: what was deleted or overwritten
-    /// at any time leaves bytes in pages, whoever deleted it.
-    package func scrub() async throws(StoreError) {
+    /// Writes the file anew, which takes room for a second one meanwhile: what was deleted or overwritten at any time leaves
+    /// bytes in pages, whoever deleted it.
+    package func scrub() async throws(StoreError) { try await onWriter { try $0.execute(sql: "VACUUM") } }
+
+    package func emptyLog() async throws(StoreError) {
         try await onWriter { [checkpointer] db in
-            try db.execute(sql: "VACUUM")
             checkpointer.settle()
-            try db.checkpoint(.truncate)
+            do {
+                try db.checkpoint(.truncate)
+            } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                throw StoreError(
+                    .unavailable,
+                    "another program reads the database file, whose log cannot be emptied before that ends: close it")
+            }
         }
     }
 }
@@ -220,7 +227,18 @@ final class ErasedScopes: Sendable {
     /// - Throws: `erasedWorkspace`.
     func check(_ workspace: WorkspaceID) throws { if holds(workspace) { throw StoreError.erasedWorkspace } }
 
-    func forget(_ workspace: WorkspaceID) { scopes.withLock { $0[workspace] = nil } }
+    /// Takes over the marks of a workspace as they are committed.
+    func read(_ workspace: WorkspaceID, _ db: Database) throws {
+        let found = try Prepared(EmbeddedErasureSQL.scopesOf, db).all(
+            { $0.text(workspace.text) }, { ScopeID($0.text()) })
+        scopes.withLock { $0[workspace] = found.isEmpty ? nil : Set(found) }
+    }
+
+    /// - Throws: `erasedWorkspace`, `erasedScope`.
+    func check(_ scope: ScopeID, of workspace: WorkspaceID) throws {
+        try check(workspace)
+        if scopes.withLock({ $0[workspace]?.contains(scope) ?? false }) { throw StoreError.erasedScope }
+    }
 
     /// Whether a living one of these records is of an erased scope.
     func holds(anyOf records: [StoredRecord], in workspace: WorkspaceID) -> Bool {

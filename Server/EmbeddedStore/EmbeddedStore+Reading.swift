@@ -116,7 +116,7 @@ extension EmbeddedStore {
                     let batch = try columns.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
                     return TailBatch(low: low, head: head, batch: batch)
                 })
-            return TailRead(from: batches, after: seq)
+            return TailRead(from: batches, after: seq, limit: limit)
         }
     }
 }

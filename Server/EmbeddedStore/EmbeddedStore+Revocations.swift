@@ -12,7 +12,8 @@ extension EmbeddedStore: RevocationStore {
             var found: (notBefore: Milliseconds, number: Int64)?
             try db.inTransaction(.immediate) {
                 try Prepared(RevocationSQL.next, db).execute { _ in }
-                try Prepared(RevocationSQL.forget, db).execute { $0.integer(now - Revocation.keptFor) }
+                let old = try CompactionSQL.clockWitness(db).bounding(now) - Revocation.keptFor
+                try Prepared(RevocationSQL.forget, db).execute { $0.integer(old) }
                 found = try Prepared(RevocationSQL.revoke, db).first(
                     {
                         $0.text(workspace.text)

@@ -124,7 +124,7 @@ extension Node {
                     }
                     let news = page.revocations
                     // First they are known, then sessions end: one that begins between is judged by them.
-                    revocations.add(news, now: now())
+                    revocations.add(news, now: forgetting.now)
                     for inbox in inboxes.values { for revocation in news { inbox.post(.revoked(revocation)) } }
                     for workspace in Set(news.map(\.workspace)) { feeds[workspace]?.wakeAll() }
                     if news.count < Self.revocationsPerRead { break }

@@ -90,6 +90,8 @@ package final class Node: Sendable {
     package let commits: GroupCommit
     package let epochs: Epochs
     let durability: Durability
+    /// The time by which this process forgets what is old.
+    package let forgetting: ForgettingTime
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
@@ -123,6 +125,7 @@ package final class Node: Sendable {
         let epochs = Epochs(parts)
         self.epochs = epochs
         durability = Durability(parts)
+        forgetting = ForgettingTime(parts.environment.clock)
         let background = background
         self.inboxes = Dictionary(
             inboxes.map { (ObjectIdentifier($0.eventLoop), $0) }, uniquingKeysWith: { first, _ in first })

@@ -30,6 +30,29 @@ enum CompactionSQL {
             WHERE workspace = $1
             """)
 
+    /// The newest turn of any workspace, and this server's own clock.
+    static let newestTurn = PreparedStatement(
+        name: "sync_newest_turn",
+        sql: """
+            SELECT coalesce(max(compacted), 0), (extract(epoch FROM clock_timestamp()) * 1000)::bigint
+            FROM sync_workspace
+            """)
+
+    /// One descent for each workspace.
+    static let newestBatch = PreparedStatement(
+        name: "sync_newest_batch",
+        sql: """
+            SELECT max(b.time)
+            FROM sync_workspace w
+            CROSS JOIN LATERAL (
+                SELECT time
+                FROM sync_batch
+                WHERE workspace = w.workspace
+                ORDER BY seq DESC
+                LIMIT 1
+            ) b
+            """)
+
     /// Over all workspaces.
     static let due = PreparedStatement(
         name: "sync_compaction_due",

@@ -4,6 +4,15 @@ package import TidemarkStore
 
 /// On the connections for reads: steps of the order wait for none of it but the raising of the horizon, which is one row.
 extension PostgresStore: Compacting {
+    package func clockWitness() async throws(StoreError) -> ClockWitness {
+        let found = try await read([Statement(CompactionSQL.newestTurn)])[0].first {
+            (turn: try $0.integer(), clock: try $0.integer())
+        }
+        if let found, found.turn > 0 { return ClockWitness(reached: found.turn, clock: found.clock) }
+        let batch = try await read([Statement(CompactionSQL.newestBatch)])[0].first { try $0.optionalInteger() }
+        return ClockWitness(reached: batch ?? nil, clock: found?.clock)
+    }
+
     package func workspacesToCompact(
         before time: Milliseconds, limit: Int
     ) async throws(StoreError) -> [CompactionTurn] {

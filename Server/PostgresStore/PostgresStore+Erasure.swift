@@ -208,6 +208,9 @@ extension PostgresStore: Erasing {
 
     /// PostgreSQL's files are its own: what stays in them for how long says ERASURE.md.
     package func scrub() async throws(StoreError) {}
+
+    /// As ``scrub()``.
+    package func emptyLog() async throws(StoreError) {}
 }
 
 extension PostgresStore: BlobErasing {

@@ -109,7 +109,7 @@ extension PostgresStore {
             let batch = try row.optionalBytes().map { try BatchBody.decode($0, low: low, head: head) }
             return TailBatch(low: low, head: head, batch: batch)
         }
-        return TailRead(from: batches, after: seq)
+        return TailRead(from: batches, after: seq, limit: limit)
     }
 }
 

@@ -8,7 +8,7 @@ extension PostgresStore: RevocationStore {
         _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
     ) async throws(StoreError) -> Revocation {
         var forgotten = Parameters()
-        forgotten.add(now - Revocation.keptFor)
+        forgotten.add(try await clockWitness().bounding(now) - Revocation.keptFor)
         let statements =
             transactions.beginWrite + [
                 FenceSQL.check(generation), Statement(RevocationSQL.forget, forgotten),

@@ -11,14 +11,18 @@ extension PostgresStore {
     @discardableResult
     package func trim(now: Milliseconds) async throws(StoreError) -> Int {
         let lapsed = now.subtractingReportingOverflow(options.limits.followLifetime)
-        let old = now.subtractingReportingOverflow(max(options.bodyLifetime, options.limits.logLifetime))
+        let time = try await clockWitness().bounding(now)
+        // What operators read is not deleted because of one clock. What nodes read is not needed for longer than minutes.
+        let isLog = options.limits.logLifetime > options.bodyLifetime
+        let old = (isLog ? time : now).subtractingReportingOverflow(
+            max(options.bodyLifetime, options.limits.logLifetime))
         guard !lapsed.overflow, !old.overflow else { return 0 }
         _ = try await on(reading) {
             try await $0.run([
                 FenceSQL.check(generation), Statement(Self.dropLapsed, Parameters(lapsed.partialValue)),
             ])
         }
-        _ = try await trimLedger(now: now)
+        _ = try await trimLedger(now: time)
         var trimmed = 0
         while trimmed < options.trimBatchesMax {
             let step = min(Self.trimStep, options.trimBatchesMax - trimmed)

@@ -65,11 +65,11 @@ enum ReadingSQL {
             LIMIT 1
             """)
 
-    /// From the batch on that holds $2, whose body nobody needs.
+    /// From the batch on that holds $2. Nobody needs the body of a batch that ends there.
     static let tail = PreparedStatement(
         name: "sync_tail",
         sql: """
-            SELECT \(RowReader.headColumns), low, CASE WHEN low > $2 THEN body END AS body
+            SELECT \(RowReader.headColumns), low, CASE WHEN seq > $2 THEN body END AS body
             FROM sync_batch
             WHERE workspace = $1 AND seq >= $2
             ORDER BY seq

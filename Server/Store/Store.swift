@@ -82,7 +82,8 @@ package protocol Store: Sendable {
     /// Ends the registration of this node.
     func unfollow(_ workspace: WorkspaceID, node: UInt64) async throws(StoreError)
 
-    /// Batches after `seq` in order, at most `limit`, for nodes that did not commit them. One snapshot.
+    /// Batches that end after `seq` in order, at most `limit`: of a number inside a batch that batch is the first, whole. One
+    /// snapshot.
     func tail(after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID) async throws(StoreError) -> TailRead
 
     /// Begins a new epoch of the workspace's order where the condition holds: one batch, which holds nothing else and whose
@@ -187,6 +188,7 @@ package struct Page: Hashable, Sendable {
 package struct TailRead: Hashable, Sendable {
     /// The end of the batch that holds the number; `nil` when the order does not reach it, and for 0.
     package var base: Head?
+    /// The batches that end after the number; the first may hold it.
     package var batches: [TailBatch]
 
     package init(base: Head?, batches: [TailBatch]) {
@@ -195,10 +197,9 @@ package struct TailRead: Hashable, Sendable {
     }
 
     /// Parts what was read from the batch on that holds `seq`.
-    package init(from read: [TailBatch], after seq: SequenceNumber) {
-        let holding = read.first.flatMap { $0.low <= seq ? $0 : nil }
-        base = holding?.head
-        batches = holding == nil ? read : Array(read.dropFirst())
+    package init(from read: [TailBatch], after seq: SequenceNumber, limit: Int) {
+        base = read.first.flatMap { $0.low <= seq ? $0.head : nil }
+        batches = Array(read.drop { $0.head.seq <= seq }.prefix(max(limit, 0)))
     }
 }
 

@@ -67,7 +67,14 @@ private struct GatheredLog {
                 UnsafeRawBufferPointer(start: bytes, count: Int(count)), offset, to: file)
         }
         methods.xRead = { file, bytes, count, offset in
-            GatheredLog.behindWrites(file) { $0.pointee.xRead($1, bytes, count, offset) }
+            guard let file else { return SQLITE_MISUSE }
+            let log = GatheredLog.of(file)
+            guard log.pointee.isWaiting(count, at: offset) else {
+                return log.pointee.original.pointee.xRead(file, bytes, count, offset)
+            }
+            // SQLite may go on with the transaction after a failed read: what waits is still needed then.
+            let written = log.pointee.flush(to: file)
+            return written == SQLITE_OK ? log.pointee.original.pointee.xRead(file, bytes, count, offset) : written
         }
         methods.xSync = { file, flags in
             GatheredLog.behindWrites(file) {
@@ -78,6 +85,7 @@ private struct GatheredLog {
         methods.xTruncate = { file, size in
             GatheredLog.behindWrites(file) {
                 GatheredLog.of($1).pointee.size = 0
+                GatheredLog.of($1).pointee.end = min(GatheredLog.of($1).pointee.end, size)
                 return $0.pointee.xTruncate($1, size)
             }
         }
@@ -111,13 +119,13 @@ private struct GatheredLog {
     ) -> Int32 {
         guard let file else { return SQLITE_MISUSE }
         let log = GatheredLog.of(file)
-        let written = log.pointee.flush(to: file)
+        let written = log.pointee.flushOrForget(to: file)
         return written == SQLITE_OK ? call(log.pointee.original, file) : written
     }
 
     private mutating func write(_ more: UnsafeRawBufferPointer, _ place: sqlite3_int64, to file: File) -> Int32 {
         if place != offset + sqlite3_int64(count) || count + more.count > Self.capacity {
-            let written = flush(to: file)
+            let written = flushOrForget(to: file)
             guard written == SQLITE_OK else { return written }
         }
         guard more.count <= Self.capacity else {
@@ -127,6 +135,11 @@ private struct GatheredLog {
         UnsafeMutableRawBufferPointer(start: bytes + count, count: more.count).copyMemory(from: more)
         count += more.count
         return SQLITE_OK
+    }
+
+    /// Whether a read would miss bytes that are not in the file yet. Any other read needs no room on the disk.
+    private mutating func isWaiting(_ count: Int32, at place: sqlite3_int64) -> Bool {
+        self.count > 0 && place < offset + sqlite3_int64(self.count) && place + sqlite3_int64(count) > offset
     }
 
     /// Puts zeros behind the last write if it ends the file. Where there is no room for them the next commit says so.
@@ -139,7 +152,14 @@ private struct GatheredLog {
         }
     }
 
-    /// What the disk refuses stays, since SQLite may yet read it, and is offered again with whatever comes next.
+    /// Forgets what the disk refuses. SQLite rolls the whole transaction back after a write or a flush that failed, so nothing
+    /// asks for these bytes again. Were they kept, a log that begins anew would need room for them first.
+    private mutating func flushOrForget(to file: File) -> Int32 {
+        defer { count = 0 }
+        return flush(to: file)
+    }
+
+    /// What the disk refuses stays.
     private mutating func flush(to file: File) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let written = original.pointee.xWrite(file, bytes, Int32(count), offset)

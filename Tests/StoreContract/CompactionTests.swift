@@ -39,6 +39,27 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
+    func `a database vouches for the time of its newest batch, and once it is compacted for that of the newest turn`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { under in
+            let store = try compacting(under)
+            #expect(try await store.clockWitness().reached == nil)
+            let other = WorkspaceID(under.workspace.text + "'")
+            try await under.commit(in: other, time: 7_000) { $0.skip() }
+            try await under.commit(time: 5_000) { $0.skip() }
+            #expect(try await store.clockWitness().reached == 7_000)
+            #expect(try await store.beginCompaction(of: under.workspace, before: 1_000, now: 6_000))
+            try await under.commit(in: other, time: 9_000) { $0.skip() }
+            let witness = try await store.clockWitness()
+            #expect(witness.reached == 6_000, "a commit is no evidence any more")
+            #expect((witness.clock != nil) == (kind == .postgres))
+            #expect(witness.bounding(7_000) == 7_000)
+            #expect(witness.bounding(120 * 86_400_000) == 86_406_000)
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
     func `tombstones and batches behind the horizon go, and what lives stays`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await fill(under)

@@ -99,7 +99,11 @@ import TidemarkStore
                 let found = try await read(after: seq)
                 #expect(found.base == heads[base] && found.batches.map(\.head) == heads.suffix(rest))
             }
-            #expect(try await read(after: 2).base == heads[1], "the number lies inside a batch")
+            let inside = try await read(after: 2)
+            #expect(inside.base == heads[1], "the number lies inside a batch")
+            #expect(inside.batches.map(\.head) == Array(heads.suffix(2)), "of which all is given")
+            #expect(inside.batches.allSatisfy { $0.batch?.low == $0.low })
+            #expect(try await read(after: 2, limit: 1).batches.map(\.head) == [heads[1]])
             #expect(try await read(after: 1, limit: 1).batches.map(\.head) == [heads[1]])
             #expect(try await read(after: 7) == TailRead(base: nil, batches: []))
         }

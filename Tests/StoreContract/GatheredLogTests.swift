@@ -174,6 +174,40 @@ import TidemarkSQLite
         }
     }
 
+    @Test func `a full disk does not keep the log from being copied and begun anew`() throws {
+        // As SQLite does by itself, and with the log written in pieces.
+        for isGathered in [false, true] {
+            try withQueue(isGathered: isGathered) { queue, disk, file in
+                try queue.write { try insert(0..<200, $0) }
+                // The room that was made ahead may be written over.
+                let length = try logBytes(of: file)
+                disk.fill(at: length)
+                let error = #expect(throws: DatabaseError.self) { try queue.write { try insert(200..<2_000, $0) } }
+                #expect(error?.resultCode == .SQLITE_FULL)
+                #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM item") } == 200)
+                // The disk is as full as before. Nothing that is done here makes the log longer.
+                try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.restart) }
+                try queue.write { try insert(200..<260, $0) }
+                #expect(try count(in: file.path) == 260)
+                #expect(try logBytes(of: file) == length)
+                try queue.writeWithoutTransaction { db in _ = try db.checkpoint(.truncate) }
+                #expect(try logBytes(of: file) == 0)
+            }
+        }
+    }
+
+    @Test func `a large transaction that fails for want of room leaves no page of it to the next one`() throws {
+        try withQueue(cachePages: 10) { queue, disk, file in
+            try queue.write { try insert(0..<100, $0) }
+            disk.fill(at: try logBytes(of: file) + 100_000)
+            #expect(throws: DatabaseError.self) { try queue.write { try insert(100..<5_000, $0) } }
+            try queue.write { try insert(100..<110, $0) }
+            disk.fill(at: .max)
+            try queue.write { try insert(110..<2_000, $0) }
+            #expect(try count(in: file.path) == 2_000)
+        }
+    }
+
     @Test func `a connection whose commits do not wait for the disk is refused`() throws {
         try withQueue(isGathered: false) { queue, _, _ in
             try queue.writeWithoutTransaction { db in

@@ -274,6 +274,31 @@ struct PostgresGenerationTests {
         }
     }
 
+    @Test func `rows that an older node adds before the stored position of a backfill are filled in by contracting`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            try await store(schema).migrate(.all)
+            try await makeClients(5, schema)
+            try await store(schema, Self.next, rows: 2).migrate(.all)
+            let unlabelled = "SELECT client::text FROM sync_client WHERE label IS NULL ORDER BY client"
+            #expect(try await schema.sql(unlabelled).isEmpty)
+            // The first of all keys, one in the middle, and the last.
+            let late = [UniqueID(high: 0, low: 1), UniqueID(high: 1 << 62, low: 0), UniqueID(high: .max, low: .max)]
+            for id in late {
+                try await schema.sql(
+                    """
+                    INSERT INTO sync_client (workspace, client, user_id, settled, acked, connection, registered)
+                    VALUES ('one', '\(id)', 'ann', 0, 0, 0, 1)
+                    """)
+            }
+            #expect(try await schema.sql(unlabelled) == late.map(\.description))
+            try await store(schema, Self.next, rows: 2).migrate(.contract)
+            #expect(try await schema.sql(unlabelled).isEmpty)
+            #expect(try await schema.sql("SELECT count(*)::text FROM sync_client") == ["13"])
+        }
+    }
+
     private func withNewest<Value>(
         _ schema: TestSchema, _ body: (StoreUnderTest) async throws -> Value
     ) async throws -> Value {

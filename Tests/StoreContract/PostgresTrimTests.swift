@@ -52,6 +52,39 @@ struct PostgresTrimTests {
         }
     }
 
+    @Test func `what a clock that is months ahead takes for old is left alone`() async throws {
+        try await TestSchema.with { schema in
+            var options = TestSchema.options
+            options.limits.logLifetime = 30 * 86_400_000
+            options.limits.ledgerLifetime = 30 * 86_400_000
+            let running = try await RunningPostgresStore(schema, node: 1, options: options)
+            let under = StoreUnderTest(store: running.store)
+            try await under.commit(time: 1_000) { draft in
+                let seq = draft.put(.numbered(1))
+                draft.tamper { batch in
+                    batch.ledger = [
+                        LedgerEntry(
+                            key: RecordKey(collection: "message", id: .numbered(1)), scope: .a, seq: seq,
+                            value: OverwrittenValue(field: "text", rule: .lww, old: 1, new: 2), oldAuthor: nil,
+                            author: .ann, client: .numbered(8), app: nil, time: 1_000)
+                    ]
+                }
+            }
+            let left = """
+                SELECT (SELECT count(*) FROM sync_ledger) || ' ' || (SELECT count(body) FROM sync_batch)
+                """
+            #expect(try await running.store.trim(now: 120 * 86_400_000) == 0)
+            #expect(try await schema.sql(left) == ["1 1"])
+            // Once compaction has come there, they go.
+            let isTurn = try await running.store.beginCompaction(
+                of: under.workspace, before: .max, now: 120 * 86_400_000)
+            #expect(isTurn)
+            #expect(try await running.store.trim(now: 120 * 86_400_000) == 1)
+            #expect(try await schema.sql(left) == ["0 0"])
+            try await running.end()
+        }
+    }
+
     @Test func `ledger entries over their time are dropped in small steps`() async throws {
         try await TestSchema.with { schema in
             var options = TestSchema.options

@@ -71,6 +71,17 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
+    func `a clock that is months ahead forgets none`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under async throws in
+            let store = try kept(by: under)
+            try await under.commit(time: 10 * day) { $0.skip() }
+            let old = try await store.revoke(.user(.ann), before: 10 * day, in: under.workspace, now: 10 * day)
+            let ahead = try await store.revoke(.user(.bob), before: 130 * day, in: under.workspace, now: 130 * day)
+            #expect(try await all(store, [under.workspace]) == [old, ahead])
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
     func `of many at once each is told to whoever reads on`(_ kind: StoreKind) async throws {
         try await kind.withStore { under async throws in
             let (store, workspace) = (try kept(by: under), under.workspace)

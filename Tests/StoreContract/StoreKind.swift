@@ -40,7 +40,8 @@ enum StoreKind: String, CaseIterable, Sendable {
             // Some records are filed, some are not.
             options.filing = Filing.Bounds(recordsPerScope: 2, scopesMax: 3)
             let store = try EmbeddedStore(path: file.path, options: options)
-            let blobs = try EmbeddedBlobStore(path: EmbeddedBlobStore.path(besides: file.path), limits: limits)
+            let blobs = try EmbeddedBlobStore(
+                path: EmbeddedBlobStore.path(besides: file.path), beside: store, limits: limits)
             return StoreUnderTest(store: store, blobs: blobs) {
                 try store.close()
                 try blobs.close()

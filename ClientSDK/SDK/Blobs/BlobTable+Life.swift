@@ -3,8 +3,13 @@ import TidemarkModel
 
 /// What becomes of blobs: sent, refused, looked at, evicted, lost with their scope.
 extension BlobTable {
-    /// The server has it.
+    /// The server has it. If the scope was lost while the bytes were on their way, they go as all of the scope that the server
+    /// has.
     func sent(_ key: BlobKey) throws {
+        try db.run(
+            "DELETE FROM tidemark_blob WHERE scope = ? AND digest = ? AND failure = ?",
+            [key.scope.text, key.digest.text, BlobFailure.notThere.rawValue])
+        guard db.changesCount == 0 else { return try sweep() }
         try db.run(
             """
             UPDATE tidemark_blob SET state = 'held', failure = NULL, last_error = NULL, attempts = attempts + 1

@@ -17,12 +17,18 @@ struct LogFile {
 
     /// Reads as far as the checksums agree; nothing of a file that is no log.
     ///
-    /// - Parameter pageSize: where the log's own head does not say.
-    init(_ bytes: Data, pageSize assumed: Int) {
+    /// - Parameters:
+    ///   - pageSize: where the log's own head does not say.
+    ///   - fileBytes: the size of the file that the log belongs to.
+    init(_ bytes: Data, pageSize assumed: Int, fileBytes: Int) {
         self.bytes = bytes
         guard bytes.count > Self.headBytes + Self.frameHeadBytes else { return }
         let head = Head(bytes) ?? Head(guessing: bytes, pageSize: assumed)
         pageSize = head.pageSize
+        // No checksum covers the first frame of a log without a head. What it says may be anything, but a file has no more
+        // pages than it has bytes for and the log has frames for.
+        let frames = (bytes.count - Self.headBytes) / (Self.frameHeadBytes + pageSize)
+        let pagesMax = head.sum == nil ? fileBytes / pageSize + 1 + frames : Int(UInt32.max)
         var sum = head.sum
         var pending: [Int: Int] = [:]
         var frame = Self.headBytes
@@ -38,7 +44,7 @@ struct LogFile {
             // Without a head the first frame is believed, and the others go on from it.
             sum = Checksum(first: word(frame + 16), second: word(frame + 20))
             let page = Int(word(frame))
-            guard page > 0 else { break }
+            guard (1...pagesMax).contains(page), Int(word(frame + 4)) <= pagesMax else { break }
             pending[page] = start
             let commit = Int(word(frame + 4))
             if commit > 0 {

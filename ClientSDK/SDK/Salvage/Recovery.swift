@@ -31,7 +31,7 @@ struct Recovery {
         let damaged = begun?.damaged ?? "\(path).corrupt-\(now)"
         if begun == nil {
             let words = "\(URL(fileURLWithPath: damaged).lastPathComponent)\n\(reason)"
-            try Data(words.utf8).write(to: URL(fileURLWithPath: mark), options: .atomic)
+            try write(words)
         }
         // The file itself goes last: where it has gone, what is in its place is the beginning of the new one.
         if Self.exists(damaged) {
@@ -60,9 +60,26 @@ struct Recovery {
         guard Self.exists(mark) else { return nil }
         let words = String(decoding: try Data(contentsOf: URL(fileURLWithPath: mark)), as: UTF8.self)
             .split(separator: "\n", maxSplits: 1)
-        guard let name = words.first, name.contains(".corrupt-"), !name.contains("/") else { return nil }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        guard let name = words.first, name.contains(".corrupt-"), !name.contains("/") else {
+            // What is in the file's place may be the empty beginning of a new one, or still the damaged one.
+            let note = URL(fileURLWithPath: mark).lastPathComponent
+            throw StoreError(
+                .corrupt,
+                "a recovery of this database began, and its note \(note) cannot be read: the damaged file may be beside it "
+                    + "as .corrupt-*. Delete the note to open the file as it is")
+        }
         return (folder.appending(path: String(name)).path, words.count > 1 ? String(words[1]) : "a damaged file")
+    }
+
+    /// Writes the mark. It is on the disk before anything is moved: a power cut leaves none, or a whole one.
+    private func write(_ words: String) throws {
+        let next = "\(mark)-new"
+        try Data(words.utf8).write(to: URL(fileURLWithPath: next))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: next))
+        try file.synchronize()
+        try file.close()
+        try FileManager.default.moveItem(atPath: next, toPath: mark)
     }
 
     private static func exists(_ path: String) -> Bool { FileManager.default.fileExists(atPath: path) }

@@ -49,7 +49,7 @@ struct RepairedCopy {
     private static func repair(
         _ file: FileHandle, with logBytes: Data, pageSize assumed: Int
     ) throws -> (pageSize: Int, pages: Int) {
-        let log = LogFile(logBytes, pageSize: assumed)
+        let log = LogFile(logBytes, pageSize: assumed, fileBytes: Int(clamping: try file.seekToEnd()))
         let pageSize = log.places.isEmpty ? assumed : log.pageSize
         for (page, place) in log.places.sorted(by: { $0.key < $1.key }) {
             try file.seek(toOffset: UInt64((page - 1) * pageSize))

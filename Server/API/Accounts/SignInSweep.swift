@@ -13,6 +13,7 @@ package struct SignInSweep: Service {
     private let clock: any Clock<Duration>
     private let logger: Logger
 
+    /// - Parameter now: the time by which to forget; see COMPACTION.md, "Clocks".
     package init(
         _ desk: AccountService, now: @escaping @Sendable () -> Milliseconds, clock: any Clock<Duration>, logger: Logger
     ) {

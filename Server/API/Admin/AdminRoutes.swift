@@ -74,17 +74,26 @@ extension API {
         }
     }
 
+    /// Where it is written down what operators do.
+    ///
+    /// - Throws: where that is nowhere. Nothing is changed then.
+    private var acts: any ActLog {
+        get throws(APIError) {
+            guard let log = node.store as? any ActLog else {
+                throw APIError(.notImplemented, "invalid", "this store keeps nothing of what operators do")
+            }
+            return log
+        }
+    }
+
     /// Does what an operator wants done, between the lines that are kept of it.
     func keeping<Value>(_ act: OperatorAct, _ body: () async throws -> Value) async throws -> Value {
-        guard let log = node.store as? any ActLog else { return try await body() }
-        return try await log.keeping(act, body)
+        try await acts.keeping(act, body)
     }
 
     /// `GET /admin/v1/audit?before=N&limit=N`: what operators did, the newest first.
     func adminAudit(_ query: AdminQuery) async throws -> Fields {
-        guard let log = node.store as? any ActLog else {
-            throw APIError(.notImplemented, "invalid", "this store keeps nothing of what operators do")
-        }
+        let log = try acts
         let (before, limit) = (try query.number("before") ?? .max, try query.limit(100, max: 1_000))
         let acts = try await log.acts(before: before, limit: limit)
         var answer = Fields()

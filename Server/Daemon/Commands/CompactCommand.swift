@@ -28,6 +28,7 @@ struct CompactCommand: AsyncParsableCommand {
               tidemark compact --workspace acme --older-than 30d
               tidemark compact --workspace acme --keep 365d     and forget nothing now
               tidemark compact --workspace acme --keep default
+              tidemark compact --workspace acme --trust-clock   after the server was off for weeks
             """)
 
     @Option(help: "The workspace.")
@@ -44,6 +45,13 @@ struct CompactCommand: AsyncParsableCommand {
             "Only write down how long this workspace keeps what is deleted: a number with h or d, or 'default'.",
             valueName: "time"))
     var keep: String?
+
+    @Flag(
+        help: """
+            This machine's clock is right, although the database was not used for more than a day. Servers then trust it \
+            too.
+            """)
+    var trustClock = false
 
     @Option(help: "Why, for 'tidemark audit'.")
     var why = ""
@@ -86,7 +94,8 @@ struct CompactCommand: AsyncParsableCommand {
         do {
             let job = WorkspaceCompaction(
                 try configuration(ProcessInfo.processInfo.environment), workspace: WorkspaceID(workspace),
-                keep: olderThan.map { $0.duration.components.seconds * 1_000 }, by: ShellOperator(reason: why))
+                keep: olderThan.map { $0.duration.components.seconds * 1_000 }, trustsClock: trustClock,
+                by: ShellOperator(reason: why))
             var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
             logger.logLevel = .warning
             if let time = try keptTime() {

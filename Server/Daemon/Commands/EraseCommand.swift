@@ -291,6 +291,7 @@ extension Eraser.Phase {
         case .members: "ending memberships"
         case .records: "taking away records"
         case .blobs: "taking away blobs"
+        case .readers: "waiting until another program has read what it reads of the database file"
         case .files: "writing files anew where they may hold what was deleted"
         case .done: "done"
         }

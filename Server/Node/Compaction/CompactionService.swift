@@ -38,27 +38,49 @@ struct CompactionService: Service {
 
     /// Every workspace that was not compacted for long, in turn.
     func takeTurns() async throws {
-        let before = node.now() - limits.turnEvery.milliseconds
+        let look = try await look()
+        let before = look.time.advanced(byClamped: -limits.turnEvery.milliseconds)
         for turn in try await store.workspacesToCompact(before: before, limit: limits.workspacesAtOnce) {
-            guard try await store.beginCompaction(of: turn.workspace, before: before, now: node.now()) else { continue }
-            try await compact(turn)
-            try await compactBlobs(turn)
+            guard try await store.beginCompaction(of: turn.workspace, before: before, now: look.time) else { continue }
+            // The turn notes how far the clock has come, for the next start of a server.
+            guard look.isTrusted else { return }
+            try await compact(turn, at: look.time)
+            try await compactBlobs(turn, at: look.time)
         }
         while try await step({ try await store.giveBack(pages: limits.stepPages) }) > 0 {}
         guard let blobs else { return }
         while try await step({ try await blobs.giveBackBlobs(pages: limits.stepPages) }) > 0 {}
     }
 
+    /// Looks at all clocks, and says so where the wall clock is ahead of them.
+    private func look() async throws -> ForgettingClock.Look {
+        let (wall, witness) = (node.now(), try await store.clockWitness())
+        let look = node.forgetting.look(wall: wall, witness)
+        guard look.isNews else { return look }
+        if look.isTrusted {
+            node.logger.notice("The clock is trusted again: what is old is forgotten")
+        } else {
+            node.logger.warning(
+                "The clock is ahead of all evidence: nothing is forgotten until the server's uptime has made up for it",
+                metadata: [
+                    "clock": "\(wall)", "evidence": "\(look.time)", "ahead_hours": "\(look.lag / 3_600_000)",
+                    "hours_left": "\(look.lag / 3_600_000 / (ForgettingClock.speed - 1))",
+                    "database_clock": "\(witness.clock.map(String.init) ?? "none")",
+                ])
+        }
+        return look
+    }
+
     private var blobs: (any BlobCompacting)? { node.parts.blobs as? any BlobCompacting }
 
-    private func compactBlobs(_ turn: CompactionTurn) async throws {
+    private func compactBlobs(_ turn: CompactionTurn, at time: Milliseconds) async throws {
         guard let blobs else { return }
         var compaction = BlobCompaction(
             of: turn.workspace, limits.blobSpans(keep: turn.keep ?? limits.keep), records: store, blobs: blobs,
             limit: limits.stepRows)
         var all = BlobCompactionStep(isDone: false)
         for _ in 0..<limits.turnSteps where !all.isDone {
-            all = all + (try await step { try await compaction.step(now: node.now()) })
+            all = all + (try await step { try await compaction.step(now: time, stamp: node.now()) })
         }
         guard all.didSomething else { return }
         node.logger.info(
@@ -69,10 +91,10 @@ struct CompactionService: Service {
             ])
     }
 
-    private func compact(_ turn: CompactionTurn) async throws {
+    private func compact(_ turn: CompactionTurn, at time: Milliseconds) async throws {
         let order = CompactionOrder(
             schema: node.context.admission.schema, keep: turn.keep ?? limits.keep,
-            ledgerLifetime: node.limits.compaction.ledgerLifetime, now: node.now(), limit: limits.stepRows)
+            ledgerLifetime: node.limits.compaction.ledgerLifetime, now: time, limit: limits.stepRows)
         var all = CompactionStep(horizon: 0, isDone: false)
         for _ in 0..<limits.turnSteps where !all.isDone {
             all = all + (try await step { try await store.compact(turn.workspace, order) })
@@ -89,13 +111,15 @@ struct CompactionService: Service {
 
     /// Goes through the clients of all workspaces, and removes those that were not seen for longer than deletions are kept.
     func removeUnusedClients() async throws {
+        let look = try await look()
+        guard look.isTrusted else { return }
         var place: ClientPlace?
         repeat {
             let some = try await step { [place] in
                 try await store.allClients(after: place, limit: limits.clientsAtOnce)
             }
             place = some.last?.place
-            let unused = some.filter { isUnused($0, now: node.now()) }.map(\.place)
+            let unused = some.filter { isUnused($0, now: look.time) }.map(\.place)
             for (workspace, places) in Dictionary(grouping: unused, by: \.workspace).sorted(by: { $0.key < $1.key }) {
                 let removed = try await step { try await node.remove(unused: places.map(\.client), in: workspace) }
                 guard removed > 0 else { continue }

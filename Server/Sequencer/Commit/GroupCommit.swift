@@ -39,6 +39,27 @@ package final class GroupCommit: Service {
     struct Lanes {
         var open: [WorkspaceID: Lane] = [:]
         var isClosed = false
+        /// How often all lanes were looked at.
+        private(set) var sweeps = 0
+        /// As many have to be open before they are looked at again.
+        private var sweepsAt = 0
+
+        /// Closes half of the lanes that have nothing to do where there are too many: what they remember is read again.
+        ///
+        /// Where all have something to do, half as many more are opened before the next look. So a lane that is opened costs
+        /// a look at three others, however many there are.
+        mutating func makeRoom(lanesMax: Int) {
+            guard open.count >= max(lanesMax, sweepsAt) else { return }
+            sweeps += 1
+            var left = open.count / 2
+            for (workspace, lane) in open {
+                guard left > 0 else { break }
+                guard lane.closeIfIdle() else { continue }
+                open[workspace] = nil
+                left -= 1
+            }
+            sweepsAt = open.count + open.count / 2
+        }
     }
 
     let store: any Store
@@ -123,7 +144,7 @@ package final class GroupCommit: Service {
         lanes.withLock { lanes in
             guard !lanes.isClosed else { return nil }
             if let lane = lanes.open[workspace] { return lane }
-            if lanes.open.count >= limits.lanesMax { Self.closeIdle(&lanes.open) }
+            lanes.makeRoom(lanesMax: limits.lanesMax)
             let lane = Lane(workspace, limits: limits)
             lanes.open[workspace] = lane
             opening.yield(lane)
@@ -134,15 +155,6 @@ package final class GroupCommit: Service {
     private func forget(_ lane: Lane) {
         lanes.withLock { lanes in
             if lanes.open[lane.workspace] === lane { lanes.open[lane.workspace] = nil }
-        }
-    }
-
-    /// Closes half of the lanes that have nothing to do: what they remember is asked for again.
-    private static func closeIdle(_ open: inout [WorkspaceID: Lane]) {
-        var left = open.count / 2
-        for (workspace, lane) in open where left > 0 && lane.closeIfIdle() {
-            open[workspace] = nil
-            left -= 1
         }
     }
 

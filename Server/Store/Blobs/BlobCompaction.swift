@@ -34,7 +34,13 @@ package struct BlobCompaction: Sendable {
     }
 
     /// One call of a store, or two. To be made until it says that it is done.
-    package mutating func step(now: Milliseconds) async throws(StoreError) -> BlobCompactionStep {
+    ///
+    /// - Parameters:
+    ///   - now: the time by which stages are old enough.
+    ///   - stamp: the time at which a stage begins; `nil` for the same. Never earlier, so that no stage is shorter.
+    package mutating func step(
+        now: Milliseconds, stamp: Milliseconds? = nil
+    ) async throws(StoreError) -> BlobCompactionStep {
         var step = BlobCompactionStep(isDone: false)
         // What fails begins again at the start.
         let next = work.popLast() ?? .look
@@ -43,7 +49,7 @@ package struct BlobCompaction: Sendable {
         switch next {
         case .look:
             if try await blobs.isSharedWithOlder() {
-                step.isDone = try await blobs.keepAll(of: workspace, now: now, limit: limit) == 0
+                step.isDone = try await blobs.keepAll(of: workspace, now: stamp ?? now, limit: limit) == 0
                 return step
             }
             let due = try await blobs.dueBlobs(of: workspace, spans.due(at: now))
@@ -54,7 +60,7 @@ package struct BlobCompaction: Sendable {
                 scan.take(try await records.blobNames(question, in: workspace, limit: limit))
                 work = [.scan(scan)]
             } else {
-                work = try await judged(scan.verdict, now: now)
+                work = try await judged(scan.verdict, now: stamp ?? now)
             }
             return step
         case .move(let some, let stage, let found):

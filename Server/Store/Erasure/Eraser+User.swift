@@ -55,12 +55,10 @@ extension Eraser {
         }
         try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
         try await endTraces(of: user, as: alias, in: workspace)
-        progress.phase = .files
-        tell(progress)
-        try await scrub()
+        try await scrub(&progress, tell)
         try await patiently { () async throws(StoreError) in try await erasing.endErasure(of: user, in: workspace) }
         // The mark named the user.
-        try await scrub()
+        try await scrub(&progress, tell)
         progress.phase = .done
         tell(progress)
         return progress

@@ -56,7 +56,7 @@ package struct Eraser: Sendable {
 
     /// What it is at.
     package enum Phase: String, Hashable, Sendable {
-        case members, records, blobs, files, done
+        case members, records, blobs, readers, files, done
     }
 
     let store: any Store
@@ -99,9 +99,7 @@ package struct Eraser: Sendable {
         try await empty(scope, in: workspace, openers: openers, &progress, tell)
         // What nodes remember of the order is now the only thing left.
         try await commit(ReadSet(), in: workspace) { state in batch(after: state.head) }
-        progress.phase = .files
-        tell(progress)
-        try await scrub()
+        try await scrub(&progress, tell)
         try await patiently { () async throws(StoreError) in
             try await erasing.endErasure(of: scope, in: workspace, now: surroundings.now())
         }
@@ -140,9 +138,29 @@ package struct Eraser: Sendable {
         }
     }
 
-    func scrub() async throws {
+    /// Takes the bytes out of the files.
+    ///
+    /// The files are written anew once. Beside a reader of them each time would add a whole copy to the log, so the reader's
+    /// end is waited for before, and afterwards with nothing but the log to empty.
+    func scrub(_ progress: inout Progress, _ tell: (Progress) -> Void) async throws {
+        try await emptyLog(&progress, tell)
+        progress.phase = .files
+        tell(progress)
         try await patiently { () async throws(StoreError) in try await erasing.scrub() }
+        try await emptyLog(&progress, tell)
         if let blobs { try await patiently { () async throws(StoreError) in try await blobs.scrubBlobs() } }
+    }
+
+    private func emptyLog(_ progress: inout Progress, _ tell: (Progress) -> Void) async throws {
+        do throws(StoreError) {
+            return try await erasing.emptyLog()
+        } catch {
+            guard error.isPassing else { throw error }
+            progress.phase = .readers
+            tell(progress)
+        }
+        try await surroundings.pause(true)
+        try await patiently { () async throws(StoreError) in try await erasing.emptyLog() }
     }
 
     /// Erases a workspace.
@@ -174,7 +192,8 @@ package struct Eraser: Sendable {
             tell(rows, usage)
             try await surroundings.pause(false)
         }
-        try await scrub()
+        var progress = Progress()
+        try await scrub(&progress) { _ in tell(rows, usage) }
         try await patiently { () async throws(StoreError) in
             try await erasing.endErasure(of: workspace, now: surroundings.now())
         }
@@ -246,12 +265,19 @@ package struct Eraser: Sendable {
             do throws(StoreError) {
                 return try await step()
             } catch {
-                let isPassing = error.kind == .unavailable && error != .erasedWorkspace || error.kind == .timeout
-                guard isPassing, tries < limits.triesMax else { throw error }
+                guard error.isPassing, tries < limits.triesMax else { throw error }
                 tries += 1
                 try await surroundings.pause(true)
             }
         }
+    }
+}
+
+extension StoreError {
+    /// Whether the same step may succeed soon. A disk that is full or broken needs somebody to look at it first.
+    fileprivate var isPassing: Bool {
+        guard fault != .full, fault != .broken else { return false }
+        return kind == .unavailable && self != .erasedWorkspace || kind == .timeout
     }
 }
 

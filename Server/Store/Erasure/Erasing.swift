@@ -83,8 +83,13 @@ package protocol Erasing: Sendable {
     func endErasure(of user: UserID, in workspace: WorkspaceID) async throws(StoreError)
 
     /// Takes the bytes of what was deleted out of the store's files, as far as the store has files of its own. May take as long
-    /// as writing all of them anew.
+    /// as writing all of them anew. What it wrote may still be in a log: see ``emptyLog()``.
     func scrub() async throws(StoreError)
+
+    /// Takes everything out of the log of the store's files. Cheap to call again.
+    ///
+    /// - Throws: kind `unavailable` while somebody reads what only the log has.
+    func emptyLog() async throws(StoreError)
 }
 
 /// The same for bytes of blobs.

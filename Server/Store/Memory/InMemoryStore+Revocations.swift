@@ -35,7 +35,8 @@ extension MemoryTables {
         _ subject: Revocation.Subject, before notBefore: Milliseconds, in workspace: WorkspaceID, now: Milliseconds
     ) -> Revocation {
         revoked.number += 1
-        revoked.all.removeAll { $0.notBefore < now - Revocation.keptFor }
+        let old = clockWitness.bounding(now) - Revocation.keptFor
+        revoked.all.removeAll { $0.notBefore < old }
         var next = Revocation(subject, in: workspace, notBefore: notBefore, number: revoked.number)
         let known = revoked.all.firstIndex {
             $0.workspace == workspace && $0.subject.kind == subject.kind && $0.subject.name == subject.name

@@ -98,7 +98,17 @@ extension MemoryTables {
     package func horizon(of workspace: WorkspaceID) -> SequenceNumber { workspaces[workspace]?.horizon ?? 0 }
 }
 
+extension MemoryTables {
+    /// See `Compacting.clockWitness`.
+    var clockWitness: ClockWitness {
+        let newest = workspaces.values.map(\.compacted).max().flatMap { $0 > 0 ? $0 : nil }
+        return ClockWitness(reached: newest ?? workspaces.values.compactMap { $0.batches.last?.head.time }.max())
+    }
+}
+
 extension InMemoryStore: Compacting {
+    package func clockWitness() async throws(StoreError) -> ClockWitness { tables.withLock { $0.clockWitness } }
+
     package func workspacesToCompact(
         before time: Milliseconds, limit: Int
     ) async throws(StoreError) -> [CompactionTurn] {

@@ -194,6 +194,8 @@ extension InMemoryStore: Erasing {
     }
 
     package func scrub() async throws(StoreError) {}
+
+    package func emptyLog() async throws(StoreError) {}
 }
 
 extension InMemoryBlobStore: BlobErasing {

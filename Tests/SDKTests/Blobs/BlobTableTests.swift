@@ -89,6 +89,20 @@ import TidemarkWire
         #expect(try bench.database.nextBlobs(limit: 9) == [key(bytes(2))])
     }
 
+    @Test func `bytes that arrive at the server after their scope was lost are not held here`() throws {
+        let bench = try Bench()
+        try bench.join(room)
+        for seed: UInt8 in [1, 2] { try keep(bench, bytes(seed)) }
+        try table(bench) { try $0.lose(room) }
+        try bench.database.note(.sent, of: key(bytes(1)))
+        #expect(try bench.count("tidemark_blob WHERE state = 'held'") == 0)
+        #expect(try bench.count("tidemark_blob") == 1, "what did not arrive stays, for the app to see")
+        #expect(try bench.count("tidemark_blob_bytes") == 1)
+        try table(bench) { try $0.regain(room) }
+        try bench.database.note(.sent, of: key(bytes(2)))
+        #expect(try bench.count("tidemark_blob WHERE state = 'held'") == 1)
+    }
+
     @Test func `nothing is sent to a scope that the server has not given`() throws {
         let bench = try Bench()
         try keep(bench, bytes(1))

@@ -136,6 +136,18 @@ final class NotingClock: Clock, Sendable {
         }
     }
 
+    @Test func `however many lanes are busy, one more costs a look at a few of them`() {
+        var lanes = GroupCommit.Lanes()
+        for number in 0..<5_000 {
+            lanes.makeRoom(lanesMax: 100)
+            let workspace = WorkspaceID("w\(number)")
+            // Nobody serves it: it never rests.
+            lanes.open[workspace] = Lane(workspace, limits: LaneLimits())
+        }
+        #expect(lanes.open.count == 5_000)
+        #expect((1...12).contains(lanes.sweeps), "each is of half as many more")
+    }
+
     @Test func `what gathers while a batch is committed goes into the next one`() async throws {
         try await register(1, 2, 3)
         let commits = try commits()

@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkNIOTransport
@@ -84,6 +85,37 @@ import TidemarkWire
             #expect(frames.flatMap { $0.settled?.outcomes ?? [] }.map(\.rejection?.code) == [.notFound, nil])
             #expect(frames.flatMap(\.records).map(\.born) == [4])
         }
+    }
+
+    @Test func `a clock that jumps makes the server forget nothing, and a line tells of it`() async throws {
+        let (store, log, ahead) = (InMemoryStore(), LogCapture(), Mutex<Milliseconds>(0))
+        var surroundings = ServerAssembly.Surroundings()
+        let now = surroundings.now
+        surroundings.now = { now() + ahead.withLock { $0 } }
+        try await TestServer.running(
+            over: OpenedStore(store, compaction: store), surroundings: surroundings, log: log,
+            change: { limits in
+                Self.forgetsAtOnce(&limits)
+                limits.node.compaction.keep = 90 * 86_400_000
+            }
+        ) { server in
+            _ = try await leaveAndDelete(server)
+            let service = service(server, store)
+            let subject = Revocation.Subject.user(UserID("eve"))
+            _ = try await store.revoke(subject, before: now(), in: Self.workspace, now: now())
+            await server.node.followRevocations()
+            ahead.withLock { $0 = 120 * 86_400_000 }
+            for _ in 0..<3 {
+                try await service.takeTurns()
+                try await service.removeUnusedClients()
+            }
+            #expect(store.snapshot.horizon(of: Self.workspace) == 0)
+            #expect(try await store.allClients(after: nil, limit: 9).count == 2)
+            #expect(server.node.forgetting.now < now() + 3_600_000)
+            _ = try await store.revoke(.user(UserID("dan")), before: now(), in: Self.workspace, now: server.node.now())
+            #expect(try await store.revocations(after: 0, limit: 9).revocations.count == 2)
+        }
+        #expect(log.lines.count { $0.contains("The clock is ahead of all evidence") } == 1)
     }
 
     @Test func `a client that nobody sees goes, unless outcomes wait for it or it is connected`() async throws {

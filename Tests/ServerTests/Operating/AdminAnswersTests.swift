@@ -1,8 +1,10 @@
+import Foundation
 import NIOCore
 import NIOPosix
 import Synchronization
 import Testing
 import TidemarkAssembly
+import TidemarkEmbeddedStore
 import TidemarkHub
 import TidemarkModel
 import TidemarkNIOTransport
@@ -147,6 +149,27 @@ import TidemarkWire
         }
     }
 
+    @Test func `all writes of a record are told that came in the middle of a batch`() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "history-\(UUID().uuidString)/w.sqlite").path
+        let store = try EmbeddedStore(path: path)
+        defer { #expect(throws: Never.self) { try store.close() } }
+        try await TestServer.administered(over: OpenedStore(store)) { server in
+            _ = try await server.node.store.follow(WorkspaceID("w"), node: 77, now: server.node.now())
+            let ann = try await TestClient.welcomed(server, as: "ann", 1)
+            var both = Sample.profile(11, name: "Ann")
+            both.mutations += Sample.profile(12, name: "Second").mutations
+            try await ann.push(from: 1, both)
+            _ = try await ann.settled(through: 1)
+            for (id, born) in [(11, 1), (12, 2)] as [(UInt64, Int64)] {
+                let answer = try await server.admin("record?workspace=w&record=\(Sample.id(id))")
+                let record = try #require(answer.list("records").first)
+                #expect(record.number("born") == born && record.number("known_from") == born)
+                #expect(record.list("history").map { $0.text("kind") } == ["created"])
+                #expect(record.list("history").map { $0.text("author") } == ["ann"])
+            }
+        }
+    }
+
     private struct Missing: Error {}
 
     @Test func `why is told as it is, from a write to its delivery and its end`() async throws {
@@ -233,6 +256,17 @@ import TidemarkWire
             #expect(acts.map { $0.text("why") } == ["left", "lost on a train"])
             #expect(acts.last?.text("argument") == "device \(ann.id)" && acts.last?.text("outcome") == "done")
             #expect(try await server.admin("audit?limit=1").list("acts").count == 1)
+        }
+    }
+
+    @Test func `nothing is done for an operator that cannot be written down`() async throws {
+        let revocations = InMemoryStore()
+        try await TestServer.administered(over: OpenedStore(FaultyStore(), revocations: revocations)) { server in
+            let answer = try await server.adminCall(
+                "/admin/v1/revocations", body: #"{"workspace":"w","user":"bob","why":"left"}"#)
+            #expect(answer.status == 501)
+            #expect(try await revocations.revocations(after: 0, limit: 9).revocations.isEmpty)
+            #expect(try await server.adminCall("/admin/v1/audit").status == 501)
         }
     }
 
