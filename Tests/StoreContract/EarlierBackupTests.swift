@@ -27,7 +27,7 @@ import TidemarkStore
         let made = try await Backup.make(
             database, to: path, verifies: true, programs: nil, program: "test", show: { _ in })
         let manifest = made.folder.manifest
-        #expect(manifest.generation == state.generation && manifest.workspaces.count == report.workspaces.count)
+        #expect(manifest.generation == state.generation && manifest.summaries.count == report.workspaces.count)
         #expect(try await Verification.backup(path, programs: nil, show: { _ in }).report.findings.lines == [])
         return manifest
     }

@@ -71,34 +71,36 @@ extension Doctor {
                     do: "\(ownSchema) Of a restore: run 'tidemark restore' again.")
             ]
         }
+        var found = [first(ground, schema)]
         if let there = listed(ground.elsewhere) {
-            return [
-                .wrong(
+            found.append(
+                .look(
                     "database",
                     "the schema \(schema) has no tables of Tidemark's, and other schemas of this database have:"
                         + " \(there)",
-                    why: "A server with this address would begin anew, with nothing in it.",
-                    do: "Name the schema in the address: ?options=-csearch_path%3D\(ground.elsewhere.first ?? "…")")
-            ]
+                    why: "A server with this address begins anew, with nothing in it.",
+                    do: "If that is not meant, name the schema in the address:"
+                        + " ?options=-csearch_path%3D\(ground.elsewhere.first ?? "…")"))
         }
+        return found
+    }
+
+    /// What the first start will meet.
+    private static func first(_ ground: PostgresExamination.Ground, _ schema: String) -> DoctorFinding {
         guard ground.mayCreate else {
-            return [
-                .wrong(
-                    "database",
-                    "the role \(role) may not make tables in the schema \(schema) of the database \(ground.database), which"
-                        + " is \(ground.databaseOwner)'s",
-                    why: "The first start makes them: it fails.",
-                    do: "As \(ground.databaseOwner): GRANT CREATE ON SCHEMA \(schema.quotedName) TO"
-                        + " \(role.quotedName), or ALTER DATABASE \(ground.database.quotedName) OWNER TO"
-                        + " \(role.quotedName).")
-            ]
+            let (role, owner) = (ground.role, ground.databaseOwner)
+            return .wrong(
+                "database",
+                "the role \(role) may not make tables in the schema \(schema) of the database \(ground.database), which"
+                    + " is \(owner)'s",
+                why: "The first start makes them: it fails.",
+                do: "As \(owner): GRANT CREATE ON SCHEMA \(schema.quotedName) TO \(role.quotedName), or ALTER DATABASE"
+                    + " \(ground.database.quotedName) OWNER TO \(role.quotedName).")
         }
-        return [
-            .look(
-                "database", "there are no tables of Tidemark's yet",
-                why: "The first start makes them, and needs a schema.",
-                do: "Start the server, or name the database that it has.")
-        ]
+        return .look(
+            "database", "there are no tables of Tidemark's yet",
+            why: "The first start makes them, and needs a schema.",
+            do: "Start the server, or name the database that it has.")
     }
 
     /// The first of some names, and how many there are; `nil` for none.
