@@ -398,6 +398,7 @@ let package = Package(
                 "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkChat",
                 "TidemarkNIOTransport", "TidemarkIdentity", "TidemarkAssembly", "TidemarkCommandLine", "TidemarkDaemon",
                 "TidemarkTerminal",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),

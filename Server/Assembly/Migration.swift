@@ -116,6 +116,8 @@ struct MigrationService: Service {
                 } catch is CancellationError {
                     return
                 } catch {
+                    // Cut short by whoever needs the store no more: it says nothing of the tables.
+                    guard !Task.isCancelled else { return }
                     logger.warning(
                         "The tables are not up to date yet; it is tried again", metadata: ["error": "\(error)"])
                 }

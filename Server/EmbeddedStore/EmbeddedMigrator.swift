@@ -78,6 +78,20 @@ struct EmbeddedMigrator {
         return state
     }
 
+    /// Of a file of a version without generations, whose number is that of its last step.
+    ///
+    /// - Throws: `unavailable` for a file that has no tables of ours, or those of a version that is not known.
+    func stateBeforeGenerations(_ db: Database) throws -> GenerationState {
+        let applied = try EmbeddedSchema.migrator(report: { _ in }).appliedIdentifiers(db)
+        guard !applied.isEmpty else {
+            throw StoreError(.unavailable, "the file has no tables of Tidemark's: is its name right?")
+        }
+        guard applied.subtracting(EmbeddedSchema.names + [EmbeddedSchema.early]).isEmpty else {
+            throw StoreError(.unavailable, "a later version wrote the file: run that version, or restore a backup")
+        }
+        return GenerationState(generation: applied.count, oldest: EmbeddedSchema.landed)
+    }
+
     /// What is missing, in order.
     ///
     /// - Parameter afresh: what is to be taken away brings the backfills before it along once more, since an earlier version

@@ -8,10 +8,8 @@ package import TidemarkStore
 /// A reader of SQLite's write-ahead log sees what was there when it began, and nobody waits for it. While it lasts the log
 /// cannot begin anew, so that it grows by what is written meanwhile.
 package struct EmbeddedSnapshot {
-    /// Tables since this generation can be read.
-    static let generationMin = 6
     /// The generation that this version brings tables to.
-    package static var own: Int { EmbeddedSchema.generations.last?.number ?? generationMin }
+    package static var own: Int { EmbeddedSchema.generations.last?.number ?? EmbeddedSchema.landed }
     /// Attempts to find a moment in which no blob was just being committed. One takes some 100 microseconds.
     private static let attemptsMax = 10_000
     /// Bytes of a page.
@@ -90,21 +88,11 @@ package struct EmbeddedSnapshot {
 
     /// What the records' file says of itself.
     ///
-    /// - Throws: `StoreError` for a file that is none of ours, or of a version that this one cannot read.
+    /// - Throws: `StoreError` for a file that is none of ours, or of a later version.
     package func state() throws -> StoredState {
-        guard try records.tableExists("sync_fence") else {
-            throw StoreError(
-                .unavailable,
-                "the file has no tables of Tidemark's, or those of an early version: run 'tidemark migrate' first")
-        }
         let migrator = EmbeddedMigrator(generations: EmbeddedSchema.generations, rowsMax: 1, report: { _ in })
-        let state = try migrator.state(records)
-        guard state.generation >= Self.generationMin else {
-            throw StoreError(
-                .unavailable,
-                "the file is at generation \(state.generation), and this version reads \(Self.generationMin) and later:"
-                    + " run 'tidemark migrate' first, or the version that wrote it")
-        }
+        let state =
+            try records.tableExists("sync_fence") ? migrator.state(records) : migrator.stateBeforeGenerations(records)
         let revision =
             try records.tableExists("sync_schema")
             ? Int64.fetchOne(records, sql: "SELECT coalesce(max(number), 0) FROM sync_schema") ?? 0 : 0

@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 package import TidemarkModel
 import TidemarkSQLite
 package import TidemarkStore
@@ -96,6 +97,10 @@ extension EmbeddedStore: Inspecting {
                     $0.integer(Int64(max(0, limit)))
                 }, { try $0.endedMembership() })
         }
+    }
+
+    package func followers(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> [UInt64] {
+        listeners.withLock { $0[workspace]?.nodes(at: now) ?? [] }
     }
 }
 

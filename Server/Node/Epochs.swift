@@ -8,12 +8,39 @@ package import TidemarkStore
 /// thread.
 package final class Epochs: Sendable {
     private let parts: Node.Parts
-    private let counts = Mutex<[EpochReason: Int]>([:])
+    private struct State {
+        var counts: [EpochReason: Int] = [:]
+        /// Workspaces whose restore was counted, with the epoch.
+        var restored: [WorkspaceID: Epoch] = [:]
+    }
+
+    private let state = Mutex(State())
 
     init(_ parts: Node.Parts) { self.parts = parts }
 
-    /// Those that this process has begun, by why.
-    package var begun: [EpochReason: Int] { counts.withLock { $0 } }
+    /// Those that this process has begun, or found untouched, by why.
+    package var begun: [EpochReason: Int] { state.withLock { $0.counts } }
+
+    /// Counts an epoch that a restore began, or an operator, while no server was there: the one which follows the order first
+    /// finds that epoch's own batch at its end.
+    func found(_ head: Head, in workspace: WorkspaceID) async throws(StoreError) {
+        guard head.epoch > Head.start.epoch, state.withLock({ $0.restored[workspace] != head.epoch }) else { return }
+        guard let newest = try await parts.store.lineage(of: workspace).first, newest.first == head.seq,
+            newest.reason == .restore || newest.reason == .command
+        else { return }
+        let isNew = state.withLock { state in
+            guard state.restored.updateValue(head.epoch, forKey: workspace) != head.epoch else { return false }
+            state.counts[newest.reason, default: 0] += 1
+            return true
+        }
+        guard isNew else { return }
+        parts.environment.logger.notice(
+            "The database was restored: a workspace's order goes on in another epoch",
+            metadata: [
+                "workspace": "\(workspace)", "epoch": "\(head.epoch)", "first": "\(newest.first)",
+                "reason": "\(newest.reason.rawValue)",
+            ])
+    }
 
     /// Begins an epoch if `condition` holds in what is stored.
     ///
@@ -25,7 +52,7 @@ package final class Epochs: Sendable {
         let raise = EpochRaise(condition, reason: reason, nonce: environment.nonce(), now: environment.now())
         let outcome = try await parts.store.raiseEpoch(raise, in: workspace)
         if case .raised(let start, let head) = outcome {
-            counts.withLock { $0[reason, default: 0] += 1 }
+            state.withLock { $0.counts[reason, default: 0] += 1 }
             environment.logger.critical(
                 "The database went back: another epoch of a workspace's order begins",
                 metadata: [

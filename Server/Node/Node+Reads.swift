@@ -49,6 +49,7 @@ extension Node {
             let isFollowed = try await feeds.open(workspace).follow(now: now()) { () async throws(StoreError) in
                 let head = try await store.follow(workspace, node: parts.id, now: now())
                 if !parts.isStoreShared { try await store.unfollow(workspace, node: parts.id) }
+                try await epochs.found(head, in: workspace)
                 return head
             }
             if isFollowed { return }

@@ -95,6 +95,7 @@ package final class Node: Sendable {
     let background = BackgroundWork()
     package let connectionCounts: ConnectionCounts
     package let sightings: Sightings
+    let deviceQuestions = DeviceQuestions()
     package let revocations = Revocations()
     let registrationRates: RateBook<Caller>
     /// The last connections that ended, and the last writes that were refused, of this process.

@@ -51,6 +51,8 @@ package struct NodeLimits: Hashable, Sendable {
     package var sightingsAtOnce = 500
     /// When what is old is forgotten, and how fast.
     package var compaction = CompactionLimits()
+    /// How long the other servers have to say what they know of devices; for an operator who asks.
+    package var answerMax: Duration = .seconds(2)
     /// How long a call without a good token for operators waits for its refusal.
     package var adminRefusalPause: Duration = .seconds(1)
     /// Bounds on the calls for blobs.

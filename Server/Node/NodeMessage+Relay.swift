@@ -121,6 +121,7 @@ extension Node {
     /// A word of another node, for all loops. A workspace that nobody here asked for is none of this node's business.
     func heard(_ line: String) {
         if let word = RevocationWord(line) { return follow(word) }
+        if let word = DeviceWord(line) { return follow(word) }
         guard let relayed = RelayedMessage(line) else { return logger.debug("a word of another node does not read") }
         guard feeds[relayed.workspace] != nil else { return }
         for inbox in inboxes.values { inbox.post(.heard(relayed.workspace, relayed.word)) }

@@ -7,11 +7,13 @@ package struct ArchiveRows {
     /// Bytes of one line. A part of a blob takes half a megabyte, the body of a batch some megabytes.
     package static let lineBytesMax = 256 << 20
 
-    /// What is taken of an archive, in the order in which an audit wants it.
-    package static let tables = [
-        "sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member", "sync_ledger", "sync_blob",
-        "sync_blob_part", "sync_blob_scope", "sync_blob_usage",
-    ]
+    /// What is taken of an archive of that generation, in the order in which an audit wants it.
+    package static func tables(of generation: Int) -> [String] {
+        ["sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member"]
+            + (generation < PostgresSchema.ledgerSince ? [] : ["sync_ledger"])
+            + (generation < PostgresSchema.blobsSince
+                ? [] : ["sync_blob", "sync_blob_part", "sync_blob_scope", "sync_blob_usage"])
+    }
 
     private let table: String
     private var line: [UInt8] = []
@@ -19,7 +21,7 @@ package struct ArchiveRows {
     private var columns: [String: Int]?
     private var hasEnded = false
 
-    /// - Parameter table: one of ``tables``.
+    /// - Parameter table: one of ``tables(of:)``.
     package init(_ table: String) { self.table = table }
 
     /// Takes the next bytes.
@@ -95,7 +97,9 @@ private struct ArchiveLine {
     func row(of table: String) throws(StoreError) -> StoredRow {
         let workspace = WorkspaceID(try text("workspace"))
         switch table {
-        case "sync_workspace": return .workspace(workspace, horizon: try integer("horizon"))
+        // Deletions are forgotten by later generations.
+        case "sync_workspace":
+            return .workspace(workspace, horizon: columns["horizon"] == nil ? 0 : try integer("horizon"))
         case "sync_batch": return .batch(workspace, low: try integer("low"), head: try head())
         case "sync_record": return .record(workspace, try record())
         case "sync_client":

@@ -78,6 +78,9 @@ enum OperatingSQL {
             ON CONFLICT DO NOTHING
             """)
 
+    static let followers = PreparedStatement(
+        name: "sync_followers", sql: "SELECT node FROM sync_listener WHERE workspace = $1 AND seen > $2")
+
     static let ended = PreparedStatement(
         name: "sync_ended_members",
         sql: """

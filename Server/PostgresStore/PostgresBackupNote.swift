@@ -21,7 +21,7 @@ package enum PostgresBackupNote {
             """
         ] + PostgresSchema.keyed("sync_backup", "workspace")
 
-    static let generation = Generation(
+    package static let generation = Generation(
         13, "verified backups", steps: [.init("verified backups", .tables(tables))])
 
     /// Rows of one statement.

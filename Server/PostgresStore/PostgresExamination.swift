@@ -20,13 +20,15 @@ package struct PostgresExamination: Sendable {
     package var lastBackup: Milliseconds?
     /// Connections of everybody.
     package var connections: Int
+    /// Where tables are, or would be made, and what the role may do there.
+    package var ground = Ground()
 
     /// The generation that this version brings tables to.
     package static var own: Int { PostgresSchema.generations.last?.number ?? PostgresSchema.landed }
 
     private static let names = [
         "fsync", "full_page_writes", "synchronous_commit", "idle_session_timeout", "max_connections",
-        "transaction_read_only", "server_encoding",
+        "transaction_read_only", "default_transaction_read_only", "server_encoding",
     ]
 
     /// - Parameter now: milliseconds since 1970.
@@ -59,7 +61,6 @@ package struct PostgresExamination: Sendable {
         let after = now()
         let server = try await rows(
             "SELECT current_setting('server_version_num')::bigint, pg_is_in_recovery(),"
-                + " to_regclass('sync_fence') IS NOT NULL, to_regclass('sync_backup') IS NOT NULL,"
                 + " (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')")
         var settings: [String: String] = [:]
         let list = names.map { "'\($0)'" }.joined(separator: ", ")
@@ -68,19 +69,31 @@ package struct PostgresExamination: Sendable {
         var examination = PostgresExamination(
             serverVersion: Int(try server?.int64(0, 0) ?? 0), settings: settings,
             isStandby: try server?.bool(0, 1) ?? false, clockAhead: clock - (before + after) / 2,
-            clockDoubt: (after - before) / 2, connections: Int(try server?.int64(0, 4) ?? 0))
-        if try server?.bool(0, 2) == true {
+            clockDoubt: (after - before) / 2, connections: Int(try server?.int64(0, 2) ?? 0))
+        let ground = try await Ground(connection)
+        examination.ground = ground
+        if ground.mayRead("sync_fence") {
             let fence = try await rows("SELECT generation::bigint, oldest::bigint FROM sync_fence")
             if let fence, fence.rowCount > 0 {
                 examination.generation = Int(try fence.int64(0, 0))
                 examination.oldest = Int(try fence.int64(0, 1))
             }
+        } else if !ground.tables.contains("sync_fence"), ground.mayRead("sync_migration") {
+            // Before generations each step had a number.
+            let steps = try await rows("SELECT max(version)::bigint FROM sync_migration")
+            if let version = try steps?.first({ try $0.optionalInteger() }) ?? nil {
+                (examination.generation, examination.oldest) = (Int(version), PostgresSchema.landed)
+            }
         }
-        if try server?.bool(0, 3) == true {
+        if ground.mayRead("sync_backup") {
             examination.lastBackup =
                 try await rows("SELECT max(taken) FROM sync_backup")?.first {
                     try $0.optionalInteger()
                 } ?? nil
+        }
+        if ground.mayRead("sync_workspace") {
+            examination.ground.hasData =
+                try await rows("SELECT EXISTS (SELECT FROM sync_workspace)")?.bool(0, 0) ?? false
         }
         return examination
     }

@@ -52,6 +52,15 @@ struct PostgresMigrator {
     }
 
     private func adoption(from version: Int) -> [String] {
+        Self.adoption(from: version, generations, serving: (max(version, PostgresSchema.landed), PostgresSchema.landed))
+    }
+
+    /// Brings the tables of a version without generations to where generations begin.
+    ///
+    /// - Parameter fence: what it says from then on.
+    static func adoption(
+        from version: Int, _ generations: [Generation], serving fence: (generation: Int, oldest: Int)
+    ) -> [String] {
         var statements: [String] = []
         for (index, step) in PostgresSchema.steps.enumerated().dropFirst(version) {
             statements += step.statements
@@ -67,7 +76,7 @@ struct PostgresMigrator {
         let landed = PostgresSchema.landed
         return statements + [
             "DELETE FROM sync_migration WHERE version > \(landed)",
-            "INSERT INTO sync_fence (generation, oldest) VALUES (\(early), \(landed))",
+            "INSERT INTO sync_fence (generation, oldest) VALUES (\(fence.generation), \(fence.oldest))",
         ]
     }
 

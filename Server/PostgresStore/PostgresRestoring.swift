@@ -61,7 +61,13 @@ package enum PostgresRestoring {
             }
             if let writer { return (.restoring(process: writer), schema, version) }
             guard tables > 0 else { return (.empty, schema, version) }
-            guard hasFence else { return (.inUse(nodes: nodes), schema, version) }
+            guard hasFence else {
+                // Of a version without generations: what it notes of its steps comes last.
+                let steps = "SELECT to_regclass('sync_migration') IS NOT NULL"
+                let isNoted = try await run(steps)?.first { try $0.bool() } == true
+                let count = isNoted ? try await run("SELECT count(*) FROM sync_migration")?.int64(0, 0) : nil
+                return (count == 0 ? .unfinished : .inUse(nodes: nodes), schema, version)
+            }
             let fence = "SELECT count(*), coalesce(max(oldest), 0)::bigint FROM sync_fence"
             let rows = try await run(fence)?.first { (try $0.integer(), try $0.integer()) }
             let isUnfinished = rows?.0 == 0 || rows?.1 == Int64(generation)
@@ -78,7 +84,8 @@ package enum PostgresRestoring {
         _ body: (PostgresStore) async throws -> Void
     ) async throws {
         _ = try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
-            try await connection.run([
+            try await adopt(state.generation, connection)
+            return try await connection.run([
                 .simple(
                     """
                     INSERT INTO sync_fence (generation, oldest) VALUES (\(generation), \(generation))
@@ -105,6 +112,19 @@ package enum PostgresRestoring {
                 .simple("UPDATE sync_fence SET generation = \(reached), oldest = \(min(state.oldest, reached))")
             ])
         }
+    }
+
+    /// Where the backup is of a version without generations: notes its steps, and lets no node in.
+    private static func adopt(_ version: Int, _ connection: PostgresConnection) async throws {
+        let hasFence = try await connection.run([.simple("SELECT to_regclass('sync_fence') IS NOT NULL")]).first
+        guard try hasFence?.bool(0, 0) == false else { return }
+        let steps = PostgresSchema.steps.prefix(version).enumerated().map { index, step in
+            "INSERT INTO sync_migration (version, name) VALUES (\(index + 1), '\(step.name)')"
+        }
+        let adoption = PostgresMigrator.adoption(
+            from: version, PostgresSchema.generations, serving: (generation, generation))
+        _ = try await connection.run(
+            [PostgresMigrator.begin] + (steps + adoption).map(Statement.simple) + [Transactions.commit])
     }
 }
 

@@ -19,6 +19,8 @@ package enum PostgresSchema {
 
     /// The generation of the version before there were any: `steps` lead up to it.
     static let landed = 6
+    /// The steps that made these tables.
+    static let (ledgerSince, blobsSince) = (2, 3)
 
     /// Those since then, in order; a released one is never edited.
     package static let generations = [

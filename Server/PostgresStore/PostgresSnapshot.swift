@@ -8,8 +8,6 @@ package import TidemarkStore
 ///
 /// While it lasts, autovacuum keeps the versions of rows that it may still need. Nobody waits for it.
 package struct PostgresSnapshot {
-    /// Tables since this generation can be read.
-    static let generationMin = 9
     /// Rows that are fetched at once: what of them is in memory at a time.
     static let rowsPerFetch = 500
     /// Parts of blobs, each a quarter of a megabyte.
@@ -58,26 +56,15 @@ package struct PostgresSnapshot {
 
     /// What the database says of itself.
     ///
-    /// - Throws: `StoreError` for one that has no tables of ours, or of a version that this one cannot read.
+    /// - Throws: `StoreError` for one that has no tables of ours, or those of a later version.
     package func state() async throws -> StoredState {
-        guard try await isThere("sync_fence") else {
-            throw StoreError(
-                .unavailable,
-                "the schema \(schema) has no tables of Tidemark's, or those of an early version: run 'tidemark migrate'"
-                    + " first")
-        }
-        let fence = try await run("SELECT generation::bigint, oldest::bigint FROM sync_fence").first {
-            (Int(try $0.integer()), Int(try $0.integer()))
-        }
-        guard case (let generation, let oldest)? = fence else { throw PostgresRestoring.unfinished }
-        guard oldest != PostgresRestoring.generation else { throw PostgresRestoring.unfinished }
+        let (generation, oldest) = try await generation()
         let own = PostgresSchema.generations.last?.number ?? PostgresSchema.landed
-        guard generation >= Self.generationMin, oldest <= own else {
+        guard oldest <= own else {
             throw StoreError(
                 .unavailable,
-                "the database is at generation \(generation) and serves \(oldest) and later, and this version reads"
-                    + " \(Self.generationMin) to \(own): "
-                    + (oldest > own ? "run that version" : "run 'tidemark migrate' first, or the version that made it"))
+                "the database is at generation \(generation) and serves \(oldest) and later, and this version is of \(own):"
+                    + " run that version")
         }
         let hasSchemas = try await isThere("sync_schema")
         let revision =
@@ -85,6 +72,27 @@ package struct PostgresSnapshot {
             ? try await run("SELECT coalesce(max(number), 0) FROM sync_schema").first { try $0.integer() } ?? 0 : 0
         let version = try await run("SHOW server_version").first { try $0.text() } ?? ""
         return StoredState(generation: generation, oldest: oldest, revision: revision, version: version)
+    }
+
+    private func generation() async throws -> (generation: Int, oldest: Int) {
+        if try await isThere("sync_fence") {
+            let fence = try await run("SELECT generation::bigint, oldest::bigint FROM sync_fence").first {
+                (generation: Int(try $0.integer()), oldest: Int(try $0.integer()))
+            }
+            guard let fence, fence.oldest != PostgresRestoring.generation else { throw PostgresRestoring.unfinished }
+            return fence
+        }
+        guard try await isThere("sync_migration") else {
+            throw StoreError(
+                .unavailable,
+                "the schema \(schema) has no tables of Tidemark's: is it the one that the servers' connection uses?")
+        }
+        // Before generations each step had a number.
+        let version = try await run("SELECT max(version)::bigint FROM sync_migration").first {
+            try $0.optionalInteger()
+        }
+        guard case let version?? = version else { throw PostgresRestoring.unfinished }
+        return (Int(version), PostgresSchema.landed)
     }
 
     /// The bytes of all tables and their indexes.
@@ -102,6 +110,15 @@ package struct PostgresSnapshot {
         try await run("SELECT to_regclass('\(table)') IS NOT NULL").first { try $0.bool() } ?? false
     }
 
+    private func isThere(_ table: String, column: String) async throws -> Bool {
+        try await run(
+            """
+            SELECT EXISTS (
+                SELECT FROM pg_attribute WHERE attrelid = to_regclass('\(table)') AND attname = '\(column)')
+            """
+        ).first { try $0.bool() } ?? false
+    }
+
     private func run(_ sql: String) async throws -> ResultSet {
         guard let result = try await connection.run([.simple(sql)]).last else {
             throw StoreError(.unavailable, "PostgreSQL did not answer")
@@ -111,7 +128,9 @@ package struct PostgresSnapshot {
 
     /// All rows, table by table, and what is wrong between tables.
     package func rows(_ each: (StoredRow) throws -> Void) async throws {
-        try await read("SELECT workspace, horizon FROM sync_workspace", each) {
+        // Earlier generations lack some columns and tables.
+        let horizon = try await isThere("sync_workspace", column: "horizon") ? "horizon" : "0::bigint"
+        try await read("SELECT workspace, \(horizon) FROM sync_workspace", each) {
             .workspace(WorkspaceID(try $0.text()), horizon: try $0.integer())
         }
         // In their order, in which time and epoch never go back; rows that were changed are elsewhere in the table.
@@ -138,14 +157,16 @@ package struct PostgresSnapshot {
                 WorkspaceID(try $0.text()), UserID(try $0.text()), ScopeID(try $0.text()), role: try $0.text(),
                 since: try $0.integer())
         }
-        try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
-            .ledger(
-                WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
-                StoredLedgerValue(
-                    seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
-                    new: try $0.optionalBytes()))
+        if try await isThere("sync_ledger") {
+            try await read("SELECT workspace, collection, id, seq, rule, old, new FROM sync_ledger", each) {
+                .ledger(
+                    WorkspaceID(try $0.text()), RecordKey(collection: try $0.text(), id: try $0.id()),
+                    StoredLedgerValue(
+                        seq: try $0.integer(), rule: try $0.text(), old: try $0.optionalBytes(),
+                        new: try $0.optionalBytes()))
+            }
         }
-        try await blobRows(each)
+        if try await isThere("sync_blob") { try await blobRows(each) }
     }
 
     private func blobRows(_ each: (StoredRow) throws -> Void) async throws {
@@ -170,7 +191,10 @@ package struct PostgresSnapshot {
 
     /// Whether searches by scope find the records.
     private func places(_ each: (StoredRow) throws -> Void) async throws {
-        guard try await run("SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)").int64(0, 0) == 1 else {
+        guard try await isThere("sync_record", column: "place") else { return }
+        let probe = "SELECT count(*) FROM sync_probe WHERE hash = \(GuardSQL.hash)"
+        let found = try await isThere("sync_probe") ? try await run(probe).int64(0, 0) : 1
+        guard found == 1 else {
             let text =
                 "PostgreSQL hashes otherwise than when the places of scopes were computed, and no search finds records:"
                 + " start a server, which computes them anew"

@@ -87,6 +87,12 @@ extension PostgresStore: Inspecting {
                 since: try $0.integer(), ended: try $0.integer())
         }
     }
+
+    package func followers(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> [UInt64] {
+        let (lapsed, overflows) = now.subtractingReportingOverflow(options.limits.followLifetime)
+        let list = Statement(OperatingSQL.followers, workspace) { $0.add(overflows ? .min : lapsed) }
+        return try await read([list])[0].all { UInt64(bitPattern: try $0.integer()) }
+    }
 }
 
 extension RowReader {

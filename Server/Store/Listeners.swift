@@ -19,6 +19,9 @@ package struct Listeners: Hashable, Sendable {
     /// Ends the registration of `node`; nothing happens when there is none.
     package mutating func remove(_ node: UInt64) { lapses[node] = nil }
 
+    /// The nodes that are registered at `now`.
+    package func nodes(at now: Milliseconds) -> [UInt64] { lapses.filter { $0.value > now }.map(\.key) }
+
     /// Some node other than the `writer` is still registered at `now`, so that a batch of that time needs its body.
     package func isHeard(at now: Milliseconds, besides writer: UInt64? = nil) -> Bool {
         lapses.contains { $0.key != writer && $0.value > now }

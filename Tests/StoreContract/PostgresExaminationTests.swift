@@ -64,6 +64,139 @@ struct PostgresExaminationTests {
         #expect(levels { $0.clockAhead = -60_000 } == [.wrong])
     }
 
+    /// What is found of the database as it is, for whoever connects.
+    private static func ground(
+        _ schema: TestSchema, _ settings: [String: String] = [:]
+    ) async throws -> (examination: PostgresExamination, findings: [DoctorFinding]) {
+        let examination = try await PostgresExamination.run(
+            schema.configuration(settings), now: Self.now, logger: TestSchema.logger)
+        // Those of other tests are in other schemas.
+        var ground = examination.ground
+        ground.elsewhere = []
+        var found = Doctor.judge(ground, isKnown: examination.generation != nil)
+        if let generation = examination.generation, let oldest = examination.oldest {
+            found.append(
+                Doctor.generation(
+                    generation, oldest: oldest, own: PostgresExamination.own, "PostgreSQL", examination.ground))
+        }
+        return (examination, found)
+    }
+
+    private static func migrate(_ schema: TestSchema, to generation: Int? = nil) async throws {
+        try await PostgresStore(
+            configuration: schema.configuration(), node: 1, options: TestSchema.options,
+            generations: generation.map { last in PostgresSchema.generations.filter { $0.number <= last } },
+            logger: TestSchema.logger
+        ).migrate(.all, report: { _ in })
+    }
+
+    @Test func `tables of another application in the schema are told, before there are ours and after`() async throws {
+        try await TestSchema.with { schema in
+            try await schema.sql("CREATE TABLE orders (id int)", "CREATE TABLE users (id int)")
+            let before = try await Self.ground(schema).findings
+            #expect(before.map(\.level) == [.look, .look])
+            #expect(before[0].what.contains("there are no tables of Tidemark's yet"))
+            #expect(before[1].what.contains("tables of another application: orders, users"))
+            #expect(before[1].remedy.contains("CREATE SCHEMA tidemark"))
+            try await Self.migrate(schema)
+            let after = try await Self.ground(schema).findings
+            #expect(after.map(\.level) == [.look, .well] && after[0].what.contains("orders, users"))
+        }
+    }
+
+    @Test func `another program's tables of our names, and ours in another schema, are told`() async throws {
+        try await TestSchema.with { schema in
+            try await TestSchema.with { other in
+                try await Self.migrate(other)
+                var ground = try await Self.ground(schema).examination.ground
+                #expect(ground.elsewhere.contains(other.name))
+                ground.elsewhere = [other.name]
+                let found = Doctor.judge(ground, isKnown: false)
+                #expect(found.map(\.level) == [.look, .look])
+                #expect(found[1].what.hasSuffix("other schemas of this database have: \(other.name)"))
+                #expect(found[1].remedy.hasSuffix("?options=-csearch_path%3D\(other.name)"))
+            }
+            try await schema.sql("CREATE TABLE sync_record (id int)")
+            let foreign = try await Self.ground(schema).findings
+            #expect(foreign.map(\.level) == [.wrong] && foreign[0].what.contains("it did not make them: sync_record"))
+            let nowhere = try await Self.ground(schema, ["search_path": "nowhere"]).findings
+            #expect(nowhere.map(\.level) == [.wrong] && nowhere[0].what.contains("search_path names is not there"))
+        }
+    }
+
+    @Test func `a role that may only read, and tables and databases of others, are told with what to grant`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            let role = "reader_\(schema.name)"
+            try await schema.sql("CREATE ROLE \(role)", "GRANT USAGE ON SCHEMA \(schema.name) TO \(role)")
+            let unmade = try await Self.ground(schema, ["role": role]).findings
+            #expect(unmade.map(\.level) == [.wrong])
+            #expect(unmade[0].what.contains("the role \(role) may not make tables in the schema \(schema.name)"))
+            #expect(unmade[0].remedy.contains("GRANT CREATE ON SCHEMA \(schema.name) TO \(role)"))
+
+            try await Self.migrate(schema)
+            let unread = try await Self.ground(schema, ["role": role]).findings
+            #expect(unread.map(\.level) == [.wrong] && unread[0].what.contains("may not read the tables"))
+            try await schema.sql("GRANT SELECT ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)")
+            let reads = try await Self.ground(schema, ["role": role]).findings
+            #expect(reads.map(\.level) == [.wrong, .well])
+            #expect(reads[0].what.contains("may not write the tables of the schema \(schema.name): sync_"))
+            #expect(reads[0].remedy.contains("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES"))
+            try await schema.sql("GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)")
+            let foreign = try await Self.ground(schema, ["role": role]).findings
+            #expect(foreign.map(\.level) == [.look, .well])
+            #expect(foreign[0].remedy.contains(" TO \(role)."), "\(foreign)")
+            #expect(try await Self.ground(schema).findings.map(\.level) == [.well])
+            try await schema.sql("DROP OWNED BY \(role)", "DROP ROLE \(role)")
+        }
+    }
+
+    @Test func `tables of earlier versions are known, with whether they hold anything, and who may move them`()
+        async throws
+    {
+        try await TestSchema.with { schema in
+            try await LandedFixture.load(into: schema)
+            let landed = try await Self.ground(schema)
+            #expect(landed.examination.generation == PostgresSchema.landed && landed.examination.ground.hasData)
+            #expect(landed.findings.map(\.level) == [.look])
+            #expect(landed.findings[0].remedy.hasPrefix("'tidemark backup FOLDER' first"))
+            try await Self.migrate(schema, to: 9)
+            #expect(try await Self.ground(schema).examination.generation == 9)
+            let role = "other_\(schema.name)"
+            try await schema.sql(
+                "CREATE ROLE \(role)", "GRANT USAGE, CREATE ON SCHEMA \(schema.name) TO \(role)",
+                "GRANT ALL ON ALL TABLES IN SCHEMA \(schema.name) TO \(role)")
+            let foreign = try await Self.ground(schema, ["role": role]).findings
+            #expect(foreign.map(\.level) == [.look, .wrong])
+            #expect(foreign[1].what.contains("the tables are the role") && foreign[1].why.contains("it fails"))
+            try await schema.sql("DROP OWNED BY \(role)", "DROP ROLE \(role)")
+        }
+    }
+
+    @Test func `a role or database that is set to read only is told apart from a standby`() async throws {
+        try await TestSchema.with { schema in
+            try await Self.migrate(schema)
+            let settings = ["default_transaction_read_only": "on"]
+            let examination = try await Self.ground(schema, settings).examination
+            let configuration = try ServerConfiguration(environment: [
+                "TIDEMARK_SECRET": String(repeating: "s", count: 32), "TIDEMARK_DATABASE": "sqlite:/tmp/none",
+            ])
+            let found = Doctor.judge(examination, configuration).filter { $0.level == .wrong }
+            #expect(found.count == 1 && found[0].what.hasPrefix("default_transaction_read_only is on"))
+            #expect(found[0].remedy.contains("ALTER DATABASE") && !found[0].remedy.contains("primary"))
+            // What it says is so.
+            let store = try PostgresStore(
+                configuration: schema.configuration(settings), node: 1, options: TestSchema.options,
+                logger: TestSchema.logger)
+            try await withThrowingDiscardingTaskGroup { group in
+                group.addTask { try await store.run() }
+                defer { store.shutdown() }
+                await #expect(throws: StoreError.self) { try await store.probe() }
+            }
+        }
+    }
+
     @Test func `nothing stands between, sessions are whole, and NOTIFY is heard`() async throws {
         try await TestSchema.with { schema in
             let found = try await ConnectionProbe.run(try schema.configuration())

@@ -9,9 +9,13 @@ import TidemarkPostgres
 /// A schema that no other test uses, in the database that `TIDEMARK_TEST_POSTGRES` names.
 struct TestSchema: Sendable {
     static let logger = Logger(label: "store-contract") { _ in SwiftLogNoOpLogHandler() }
-    /// Few connections, since many tests run at once and a server has a hundred by default.
+    /// Few connections, since many tests run at once and a server has a hundred by default. A process that shares one core
+    /// with all of them stands still for seconds in the middle of a transaction: what a timeout does is a test's own.
     static var options: PostgresStore.Options {
         var options = PostgresStore.Options()
+        (options.lockTimeout, options.statementTimeout, options.idleTimeout) = (
+            .seconds(120), .seconds(120), .seconds(120)
+        )
         options.sequencingConnections = 2
         options.readingConnections = 2
         return options

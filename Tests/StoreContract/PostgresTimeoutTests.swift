@@ -55,6 +55,32 @@ struct PostgresTimeoutTests {
         }
     }
 
+    @Test func `a node that goes silent in the middle of a step does not keep the lock of its workspace`() async throws
+    {
+        var options = TestSchema.options
+        options.idleTimeout = .milliseconds(50)
+        try await TestSchema.with { schema in
+            let silent = try await RunningPostgresStore(schema, node: 1, options: options)
+            let other = try await RunningPostgresStore(schema, node: 2)
+            do {
+                let under = StoreUnderTest(store: other.store)
+                let head = try await under.commit { $0.skip() }.head
+                let reading = try await silent.store.read(Self.looking, in: under.workspace)
+                // Waits for the lock, which nobody gives back.
+                let next = try await under.store.read(Self.looking, in: under.workspace)
+                #expect(next.state.head == head)
+                await next.turn?.end()
+                await reading.turn?.end()
+            } catch {
+                try await silent.end()
+                try await other.end()
+                throw error
+            }
+            try await silent.end()
+            try await other.end()
+        }
+    }
+
     private static var looking: ReadSet {
         var reads = ReadSet()
         // Both, since what was looked for is written by another statement than what was not.

@@ -1,9 +1,12 @@
 import Foundation
 import NIOCore
+import NIOPosix
+import Tidemark
 import TidemarkAssembly
 import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkWire
 
 /// The server that a benchmark runs against, with the means to be anybody there.
@@ -37,15 +40,17 @@ final class LoadTarget: Sendable {
         // One socket is one file; the server that we start inherits the limit.
         _ = OpenFiles.raise()
         let workspace = WorkspaceID("bench-\(wallClock())")
+        if let secure = options.secureServer {
+            let door = try await TLSDoor.open(
+                to: secure.host, port: secure.port, trustRootsFile: options.trust.trust,
+                group: MultiThreadedEventLoopGroup.singleton)
+            return try await named(ListenAddress(host: "127.0.0.1", port: door.port), options, workspace)
+        }
         if let text = options.server {
             guard let address = ListenAddress(announcedIn: text) else {
                 throw BenchError("--server: \(text) is not http://host:port")
             }
-            return LoadTarget(
-                ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
-                issuer: await TokenIssuer(secret: try options.signing.secret(), now: wallClock),
-                processID: options.serverProcess, settings: nil, server: nil,
-                folder: nil)
+            return try await named(address, options, workspace)
         }
         let folder = try TemporaryFolder("tidemark-bench")
         let (secret, text) = try TokenSecret.random()
@@ -61,6 +66,16 @@ final class LoadTarget: Sendable {
             ground: try LoadGround(address: server.address, loop: LoadLoop()), workspace: workspace,
             issuer: await TokenIssuer(secret: secret, now: wallClock),
             processID: server.processID, settings: settings, server: server, folder: folder)
+    }
+
+    /// A server that runs already.
+    private static func named(
+        _ address: ListenAddress, _ options: BenchTargetOptions, _ workspace: WorkspaceID
+    ) async throws -> LoadTarget {
+        LoadTarget(
+            ground: try LoadGround(address: address, loop: LoadLoop()), workspace: workspace,
+            issuer: await TokenIssuer(secret: try options.signing.secret(), now: wallClock),
+            processID: options.serverProcess, settings: nil, server: nil, folder: nil)
     }
 
     /// The same workspace on a server that was stopped and started again, with nothing in memory. The target itself when

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Tidemark
 import TidemarkAssembly
 import TidemarkCommandLine
 
@@ -30,10 +31,13 @@ struct BenchCommand: AsyncParsableCommand {
 struct BenchTargetOptions: ParsableArguments {
     @Option(
         help: """
-            Measure this server instead of starting one: http://host:port. Tokens are then signed with the secret of \
-            --secret-file, or of the environment.
+            Measure this server instead of starting one: http://host:port, or https://host:port through a relay of \
+            this process, whose work is then in the figures. Tokens are signed with the secret of --secret-file, or of \
+            the environment.
             """)
     var server: String?
+
+    @OptionGroup var trust: TrustOption
 
     @Option(help: ArgumentHelp("The process id of that server, to read its memory.", valueName: "pid"))
     var serverProcess: Int32?
@@ -52,9 +56,17 @@ struct BenchTargetOptions: ParsableArguments {
 
     func validate() throws {
         if server != nil, database != nil { throw ValidationError("--server and --database exclude each other.") }
-        if let server, ListenAddress(announcedIn: server) == nil {
-            throw ValidationError("--server must be http://host:port, not '\(server)'.")
+        if let server, secureServer == nil, ListenAddress(announcedIn: server) == nil {
+            throw ValidationError("--server must be http://host:port or https://host:port, not '\(server)'.")
         }
+    }
+
+    /// Where the server is that speaks TLS.
+    var secureServer: ServerAddress? {
+        // What does not read is told as what does not read as plain HTTP either.
+        guard let server, let address = try? ServerAddress(server), address.usesTLS, address.path.isEmpty
+        else { return nil }
+        return address
     }
 
     /// Runs one benchmark on a prepared server, shows its report, and stops the server.

@@ -19,6 +19,8 @@ struct ChatCommand: AsyncParsableCommand {
             EXAMPLES
               tide chat --dev --user ann --conversation bob
               tide chat --dev --user ann --conversation "the shop" --with bob,cat
+              tide chat --token-file token --user ann --conversation bob \\
+                  --server https://localhost:8443 --trust chain.pem
               echo "the backup is done" | \\
                   tide chat --token-file token --user backup --conversation ann
               tide chat --dev --user ann --conversation bob < /dev/null |
@@ -45,6 +47,7 @@ struct ChatCommand: AsyncParsableCommand {
     @Option(help: "How long to wait at the end of a pipe until everything is sent.")
     var patience = TimeSpan(.seconds(10))
 
+    @OptionGroup var trust: TrustOption
     @OptionGroup var tokens: TokenOptions
 
     func validate() throws {
@@ -64,7 +67,8 @@ struct ChatCommand: AsyncParsableCommand {
         }
         // Connections that the other side closes are errors of a call, not the end of the process.
         signal(SIGPIPE, SIG_IGN)
-        try chat.store.connect(to: server, transport: NIOTransport(), logger: .silent) { [user] in try token(user) }
+        let transport = NIOTransport(trustRootsFile: trust.trust)
+        try chat.store.connect(to: server, transport: transport, logger: .silent) { [user] in try token(user) }
         let environment = ProcessInfo.processInfo.environment
         let isScreen = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1 && environment["TERM"] != "dumb"
         let room = ChatRoom(chat: chat, conversation: try await ConversationChoice(self, chat).id())

@@ -52,6 +52,7 @@ struct InspectCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("With --server: the schema of the app that wrote the file, JSON.", valueName: "file"))
     var schema: String?
 
+    @OptionGroup var trust: TrustOption
     @OptionGroup var tokens: TokenOptions
 
     func validate() throws {
@@ -108,7 +109,8 @@ struct InspectCommand: AsyncParsableCommand {
         do {
             let token = try await tokens.tokens { _ in "give the token of the file's account" }
             return try await ConnectedFile(
-                path: file, schema: try Schema(json: Array(bytes)), server: server, token: token)
+                path: file, schema: try Schema(json: Array(bytes)), server: server, trust: trust.trust,
+                token: token)
         } catch let error as StoreError where error.code == .inUse {
             return ReadFile(path: file)
         }

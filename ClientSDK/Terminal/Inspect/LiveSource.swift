@@ -53,14 +53,17 @@ struct ConnectedFile: LiveSource {
     /// - Throws: `CommandFailure` for a schema that is not the file's: opening by another one would change the tables.
     ///   `StoreError` with `inUse` while another process has the file.
     init(
-        path: String, schema: Schema, server: String, token: @escaping @Sendable (_ user: String) throws -> String
+        path: String, schema: Schema, server: String, trust: String? = nil,
+        token: @escaping @Sendable (_ user: String) throws -> String
     ) async throws {
         let diagnostics = try FileInspection(path: path).diagnostics()
         try Self.check(schema, diagnostics)
         let user = diagnostics.account
         _ = try token(user)
         store = try await SyncStore.open(account: UserID(user), file: path, schema: schema)
-        try store.connect(to: server, transport: NIOTransport(), logger: .silent) { try token(user) }
+        try store.connect(to: server, transport: NIOTransport(trustRootsFile: trust), logger: .silent) {
+            try token(user)
+        }
         screen = await DeveloperScreen(store)
     }
 

@@ -12,12 +12,16 @@ extension API {
         let workspace = try query.required("workspace", try query.workspace())
         let (user, place) = (try query.user(), try query.id("after") { UniqueID($0) })
         let limit = try query.limit(100, max: 500)
-        let devices = try await node.readGate.pass { () async throws(StoreError) -> [ListedDevice] in
-            try await node.devices(of: user, in: workspace, after: place, limit: limit)
+        let stored = try await node.readGate.pass { () async throws(StoreError) -> [Device] in
+            try await node.revocationStore.devices(of: user, in: workspace, after: place, limit: limit)
         }
+        // Where a user's are connected, all servers are asked; of a whole workspace it is what this one knows.
+        let sights = user == nil ? nil : try await node.sights(of: stored.map(\.id), in: workspace)
+        let devices = try await node.listed(stored, sights, in: workspace)
         var answer = Fields()
         answer.put("devices", devices.map(\.fields))
         answer.put("more", devices.count == limit)
+        if let sights { answer.put(sights) }
         return answer
     }
 

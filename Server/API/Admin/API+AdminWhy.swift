@@ -10,7 +10,6 @@ import TidemarkWire
 extension API {
     private static let devicesMax = 200
     private static let endedMax = 1_000
-    private static let closingsMax = 200
     private static let refusalsMax = 50
 
     /// `GET /admin/v1/why?workspace=&user=&record=[COLLECTION/]ID`.
@@ -18,12 +17,14 @@ extension API {
         let workspace = try query.required("workspace", try query.workspace())
         let user = try query.required("user", try query.user())
         let name = try query.required("record", try query.id("record", RecordName.init))
-        let story = WhyStory(try await whyFacts(user, name, in: workspace))
+        let (facts, sights) = try await whyFacts(user, name, in: workspace)
+        let story = WhyStory(facts)
         var answer: Fields = ["answer": .string(story.answer.rawValue)]
         answer.put("sentence", story.sentence)
         answer.put("sections", story.sections.map(\.fields))
         answer.put("text", story.text)
-        let listed = try await node.listed(story.devices.map(\.device), in: workspace)
+        answer.put(sights)
+        let listed = try await node.listed(story.devices.map(\.device), sights, in: workspace)
         answer.put(
             "devices",
             zip(listed, story.devices).map { device, line in
@@ -37,7 +38,7 @@ extension API {
 
     private func whyFacts(
         _ user: UserID, _ name: RecordName, in workspace: WorkspaceID
-    ) async throws -> WhyFacts {
+    ) async throws -> (WhyFacts, DeviceSights) {
         let store = try inspecting
         let snapshot = try await node.store.session(for: user, client: nil, in: workspace)
         var facts = WhyFacts(
@@ -54,16 +55,19 @@ extension API {
             facts.isLeftOut = facts.leftOut > 0 && node.context.held(facts.grants)[record.scope] == nil
             facts.isScopeErased = record.isDeleted && record.author == .erased
         }
-        facts.devices = try await node.revocationStore.devices(
+        let devices = try await node.revocationStore.devices(
             of: user, in: workspace, after: nil, limit: Self.devicesMax)
+        let sights = try await node.sights(of: devices.map(\.id), in: workspace)
+        facts.devices = sights.brought(to: devices)
         for device in facts.devices {
             // One that has come back by a later token is connected, and is not asked for this.
             facts.revoked[device.id] = node.revocations.notBefore(of: device.id, user: user, in: workspace)
         }
-        facts.connections = await connections(in: workspace, user: user).rows.compactMap(\.fact)
-        facts.closings = closings(in: workspace, user: user, limit: Self.closingsMax)
+        facts.connections = devices.compactMap { sights.connection(of: $0.id) }
+        facts.closings = devices.flatMap { sights.closings(of: $0.id) }
+        (facts.others, facts.silent) = (sights.others, sights.silent)
         facts.refusals = try await refusals(of: facts.devices, in: workspace)
-        return facts
+        return (facts, sights)
     }
 
     /// `GET /admin/v1/device?workspace=&client=`: what it is stuck on.
@@ -72,8 +76,10 @@ extension API {
         let client = try query.required("client", try query.client())
         let head = try await node.store.session(for: UserID("-"), client: nil, in: workspace).head
         var facts = DeviceStory.Facts(id: client, workspace: workspace, now: node.now(), head: head)
-        facts.device = try await node.device(client, in: workspace)
-        let listed = try await node.listed([facts.device].compactMap(\.self), in: workspace).first
+        let stored = try await node.device(client, in: workspace)
+        let sights = try await node.sights(of: [client], in: workspace)
+        facts.device = stored.flatMap { sights.brought(to: [$0]).first }
+        let listed = try await node.listed([stored].compactMap(\.self), sights, in: workspace).first
         if let device = facts.device {
             facts.revokedBefore = node.revocations.notBefore(of: client, user: device.user, in: workspace)
             facts.appMinimum =
@@ -81,14 +87,16 @@ extension API {
             facts.refusals = try await refusals(of: [device], in: workspace)
             (facts.unsent, facts.lag) = (listed?.pending, listed?.lag)
         }
-        let row = await connections(in: workspace, client: client).rows.first
-        (facts.connection, facts.pending) = (row?.fact, row?.pending ?? 0)
-        facts.closings = closings(in: workspace, client: client, limit: 5)
+        facts.connection = sights.connection(of: client)
+        facts.pending = sights.devices[client]?.connection?.pending ?? 0
+        facts.closings = sights.closings(of: client)
+        (facts.others, facts.silent) = (sights.others, sights.silent)
         let story = DeviceStory(facts)
         var answer: Fields = ["answer": .string(story.answer.rawValue)]
         answer.put("sentence", story.sentence)
         answer.put("sections", story.sections.map(\.fields))
         answer.put("text", story.text)
+        answer.put(sights)
         if let listed { answer["device"] = .object(listed.fields) }
         return answer
     }
@@ -131,28 +139,6 @@ extension API {
 
     // MARK: Facts
 
-    private func connections(
-        in workspace: WorkspaceID, user: UserID? = nil, client: ClientID? = nil
-    ) async -> ConnectionSelection {
-        var query = ConnectionQuery()
-        (query.workspace, query.user, query.client) = (workspace, user, client)
-        query.limit = Self.devicesMax
-        return await node.connections(query)
-    }
-
-    private func closings(
-        in workspace: WorkspaceID, user: UserID? = nil, client: ClientID? = nil, limit: Int
-    ) -> [WhyFacts.Closing] {
-        node.closedConnections.newest(limit) { closed in
-            closed.row.workspace == workspace && (user.map { closed.row.user == $0 } ?? true)
-                && (client.map { closed.row.client == $0 } ?? true)
-        }.compactMap { closed in
-            closed.row.client.map {
-                WhyFacts.Closing(client: $0, time: closed.closed, code: closed.code, reason: closed.reason)
-            }
-        }
-    }
-
     /// What the store still owes the devices, and what this process remembers.
     private func refusals(of devices: [Device], in workspace: WorkspaceID) async throws -> [WhyFacts.Refusal] {
         var found: [WhyFacts.Refusal] = []
@@ -183,10 +169,25 @@ extension API {
     }
 }
 
-extension ConnectionRow {
-    /// `nil` for one that has not said who it is.
-    fileprivate var fact: WhyFacts.Connection? {
-        client.map { WhyFacts.Connection(client: $0, position: position, isSlow: isSlow) }
+extension DeviceSights {
+    fileprivate func connection(of device: ClientID) -> WhyFacts.Connection? {
+        devices[device]?.connection.map {
+            WhyFacts.Connection(client: device, position: $0.position, isSlow: $0.isSlow)
+        }
+    }
+
+    fileprivate func closings(of device: ClientID) -> [WhyFacts.Closing] {
+        (devices[device]?.endings ?? []).map {
+            WhyFacts.Closing(client: device, time: $0.time, code: $0.code, reason: $0.reason)
+        }
+    }
+}
+
+extension Fields {
+    /// How many servers were asked, this one besides, and how many of them did not answer.
+    mutating func put(_ sights: DeviceSights) {
+        put("servers", Int64(sights.others + 1))
+        put("silent", Int64(sights.silent))
     }
 }
 

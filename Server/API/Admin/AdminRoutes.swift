@@ -26,7 +26,16 @@ extension API {
                 status: .ok, headers: [.contentType: MetricRegistry.contentType, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: await figures())))
         }
-        guard let gate else { return router }
+        guard let gate else {
+            // Whoever opens the console is told what is missing.
+            router.get("/") { _, _ -> Response in
+                throw APIError(
+                    .notFound, "not_found",
+                    "the console needs tokens for operators: start the server with --admin-token-file FILE"
+                        + " (TIDEMARK_ADMIN_TOKEN_FILE, admin_token_file), see deploy/admin.md")
+            }
+            return router
+        }
         addConsole(to: router)
         func get(_ path: String, _ call: @escaping @Sendable (AdminQuery) async throws -> Fields) {
             router.get("/admin/v1/\(path)") { request, context in

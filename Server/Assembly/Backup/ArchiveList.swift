@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkOperations
 
-/// What of an archive is restored: everything but the schema, which is there, and the row of the fence, which comes last.
+/// What of an archive is restored: everything but the schema, which is there, and what says that all is there, which comes last.
 struct ArchiveList {
     let lines: [String]
 
@@ -12,7 +12,10 @@ struct ArchiveList {
     init(_ all: [String], schema: String) throws(BackupError) {
         let entries = all.filter { !$0.hasPrefix(";") }
         // 4213; 0 16413 TABLE DATA public sync_fence tidemark
-        let fence = entries.compactMap { Self.schema(in: $0, of: "TABLE DATA", "sync_fence") }.first
+        let hasFence = entries.contains { Self.schema(in: $0, of: "TABLE DATA", "sync_fence") != nil }
+        // Of a version without generations: its steps are noted when all is there, as the fence is.
+        let last = hasFence ? "sync_fence" : "sync_migration"
+        let fence = entries.compactMap { Self.schema(in: $0, of: "TABLE DATA", last) }.first
         guard let fence else {
             throw BackupError(.unusable, "\(BackupFolder.dumpName) is no archive of a database of Tidemark's")
         }
@@ -23,7 +26,7 @@ struct ArchiveList {
                     + " and connect with ?options=-csearch_path%3D\(fence)")
         }
         lines = entries.filter { entry in
-            Self.schema(in: entry, of: "TABLE DATA", "sync_fence") == nil && !entry.contains(" SCHEMA - ")
+            Self.schema(in: entry, of: "TABLE DATA", last) == nil && !entry.contains(" SCHEMA - ")
                 && !entry.contains(" - SCHEMA ")
         }
     }

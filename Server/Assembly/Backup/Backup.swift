@@ -66,6 +66,10 @@ package enum Backup {
             switch database {
             case .sqlite(let path):
                 try EmbeddedBackupNote.write(heads, taken: manifest.taken, verified: verified, beside: path)
+            case .postgres where manifest.generation < PostgresBackupNote.generation.number:
+                show(
+                    "it is not written down that there is a backup: tables of generation \(manifest.generation) have no"
+                        + " place for it")
             case .postgres(let uri):
                 try await PostgresBackupNote.write(
                     heads, taken: manifest.taken, verified: verified, .database(uri), logger: .quiet)
@@ -154,16 +158,18 @@ package enum Backup {
             ended: ServerAssembly.Surroundings().now(), files: [file], workspaces: report.workspaces)
         guard verifies, report.findings.isEmpty else { return (manifest, report.findings) }
         var findings = report.findings
-        let found = try await aside { try archived(path, tools, progress) }
+        let found = try await aside { try archived(path, tools, of: state.generation, progress) }
         for finding in found.findings.kept { findings.add(finding) }
         for finding in manifest.differences(from: found.workspaces, called: "the archive") { findings.add(finding) }
         return (manifest, findings)
     }
 
     /// What the rows in an archive say. Blocks.
-    static func archived(_ path: String, _ tools: PostgresPrograms, _ progress: Occasionally) throws -> AuditReport {
+    static func archived(
+        _ path: String, _ tools: PostgresPrograms, of generation: Int, _ progress: Occasionally
+    ) throws -> AuditReport {
         let audit = DatabaseAudit()
-        for table in ArchiveRows.tables {
+        for table in ArchiveRows.tables(of: generation) {
             var rows = ArchiveRows(table)
             try tools.rows(of: table, in: path) { bytes in
                 try rows.take(bytes) { audit.take($0) }

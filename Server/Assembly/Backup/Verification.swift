@@ -33,7 +33,8 @@ package enum Verification {
             case .postgres:
                 try await Backup.aside {
                     let tools = try PostgresPrograms(in: programs, archiveVersion: folder.manifest.storeVersion)
-                    return try Backup.archived(folder.file(BackupFolder.dumpName), tools, progress)
+                    return try Backup.archived(
+                        folder.file(BackupFolder.dumpName), tools, of: folder.manifest.generation, progress)
                 }
             }
         for finding in folder.manifest.differences(from: report.workspaces, called: "the backup") {

@@ -39,7 +39,8 @@ extension Doctor {
         do {
             let state = try EmbeddedSnapshot.with(path) { try $0.state() }
             found.append(
-                generation(state.generation, oldest: state.oldest, own: EmbeddedSnapshot.own, "SQLite \(state.version)")
+                Self.generation(
+                    state.generation, oldest: state.oldest, own: EmbeddedSnapshot.own, "SQLite \(state.version)")
             )
             found.append(backup(try await EmbeddedBackupNote(beside: path).lastVerifiedBackup(), configuration))
         } catch {
@@ -54,18 +55,14 @@ extension Doctor {
             let connection = try PostgresConfiguration(connectionString: uri)
             let examination = try await PostgresExamination.run(connection, now: now, logger: logger)
             found += Self.judge(examination, configuration)
+            found += Self.judge(examination.ground, isKnown: examination.generation != nil)
             if let generation = examination.generation, let oldest = examination.oldest {
                 found.append(
-                    self.generation(
+                    Self.generation(
                         generation, oldest: oldest, own: PostgresExamination.own,
-                        "PostgreSQL \(examination.serverVersion / 10_000).\(examination.serverVersion % 10_000)"))
+                        "PostgreSQL \(examination.serverVersion / 10_000).\(examination.serverVersion % 10_000)",
+                        examination.ground))
                 found.append(backup(examination.lastBackup, configuration))
-            } else {
-                found.append(
-                    .look(
-                        "database", "there are no tables of Tidemark's yet",
-                        why: "The first start makes them, and needs a schema.",
-                        do: "Start the server, or name the database that it has."))
             }
             found += Self.judge(try await ConnectionProbe.run(connection))
         } catch {
@@ -80,7 +77,10 @@ extension Doctor {
             do: "Start the database, mend its address, or what the reason names.")
     }
 
-    private func generation(_ generation: Int, oldest: Int, own: Int, _ engine: String) -> DoctorFinding {
+    /// - Parameter ground: whose the tables are; `nil` for a file.
+    static func generation(
+        _ generation: Int, oldest: Int, own: Int, _ engine: String, _ ground: PostgresExamination.Ground? = nil
+    ) -> DoctorFinding {
         let what = "\(engine), tables of generation \(generation), this version's is \(own)"
         if oldest > own {
             return .wrong(
@@ -88,9 +88,18 @@ extension Doctor {
                 do: "Run the version that moved them.")
         }
         guard generation < own else { return .well("database", what) }
+        if let owner = ground?.foreignOwner {
+            return .wrong(
+                "database", "\(what); the tables are the role \(owner)'s",
+                why: "The next start moves them, which their owner alone may do: it fails.",
+                do: "Connect as \(owner), or make \(ground?.role ?? "the role") a member of it:"
+                    + " GRANT \(owner) TO \(ground?.role ?? "…").")
+        }
+        let hasData = ground?.hasData ?? true
         return .look(
             "database", what, why: "The next start moves them, beside serving where that can be.",
-            do: "'tidemark migrate --plan' says what it does and how long it may take.")
+            do: (hasData ? "'tidemark backup FOLDER' first: there is no other way back. " : "")
+                + "'tidemark migrate --plan' says what it does and how long it may take.")
     }
 
     private func backup(_ taken: Milliseconds?, _ configuration: ServerConfiguration) -> DoctorFinding {
@@ -130,13 +139,7 @@ extension Doctor {
                     "postgres", "PostgreSQL is version \(examination.serverVersion / 10_000)",
                     why: "Tidemark is made for 15 and later.", do: "Upgrade the database server."))
         }
-        if examination.isStandby || settings["transaction_read_only"] == "on" {
-            found.append(
-                .wrong(
-                    "postgres", "the database takes no writes: a standby, or set to read only",
-                    why: "All commits fail.",
-                    do: "Name the primary in the address (target_session_attrs=read-write chooses it)."))
-        }
+        if let finding = readOnly(examination) { found.append(finding) }
         for name in ["fsync", "full_page_writes"] where settings[name] == "off" {
             found.append(
                 .wrong(
@@ -176,6 +179,22 @@ extension Doctor {
         }
         found.append(clock(examination.clockAhead, doubt: examination.clockDoubt))
         return found
+    }
+
+    private static func readOnly(_ examination: PostgresExamination) -> DoctorFinding? {
+        if examination.isStandby {
+            return .wrong(
+                "postgres", "the database takes no writes: it is a standby", why: "All commits fail.",
+                do: "Name the primary in the address (target_session_attrs=read-write chooses it).")
+        }
+        let names = ["default_transaction_read_only", "transaction_read_only"]
+        guard let name = names.first(where: { examination.settings[$0] == "on" }) else { return nil }
+        let (database, role) = (examination.ground.database.quotedName, examination.ground.role.quotedName)
+        return .wrong(
+            "postgres", "\(name) is on: the database, its server or the role is set to read only",
+            why: "A server does not become ready, and its tables are not moved.",
+            do: "ALTER DATABASE \(database) RESET default_transaction_read_only; the same for ALTER ROLE \(role), or in"
+                + " postgresql.conf; and leave it out of the address.")
     }
 
     /// - Parameter ahead: of the database's clock, in milliseconds.

@@ -38,7 +38,7 @@ extension Doctor {
                         "Behind a proxy all clients have its address: one bound for strangers, and the security log names nobody.",
                     do: "Name the proxy: --trusted-proxies 127.0.0.1,::1"))
         }
-        if configuration.adminListen == nil {
+        if configuration.adminListen == nil, figures == nil {
             found.append(
                 .look(
                     "figures", "there is no listener for operators", why: "Nobody sees a running server stand still.",

@@ -38,15 +38,21 @@ package struct Doctor: Sendable {
         var environment = environment
         let configuration: ServerConfiguration
         let values: SettingValues
+        var isDescribed = true
         do throws(ConfigurationError) {
             values = try SettingValues(environment: environment, overrides: overrides)
             let hasProof = [Setting.secret, .secretFile, .issuers].contains { values[$0] != nil }
             let isDevelopment = try values.flag(.development)
             if !hasProof, !isDevelopment {
-                found.append(
-                    .look(
-                        "settings", "neither a secret nor issuers were given", why: "A server does not start without.",
-                        do: "Give the doctor what the server is given: --secret-file or --issuers."))
+                // Who names a running server alone has not described one that is to be started.
+                isDescribed = figures == nil
+                if isDescribed {
+                    found.append(
+                        .look(
+                            "settings", "neither a secret nor issuers were given",
+                            why: "A server does not start without.",
+                            do: "Give the doctor what the server is given: --secret-file or --issuers."))
+                }
                 // Stands for the one that was not given, so that all else can be looked at.
                 environment[Setting.secret.rawValue] = String(repeating: "-", count: TokenSecret.bytesMin)
             }
@@ -57,6 +63,10 @@ package struct Doctor: Sendable {
                     "settings", "\(error)", why: "A server does not start with these settings.",
                     do: "Give the doctor what the server is given: the same options or environment."))
             return found + (await running(nil))
+        }
+        guard isDescribed else {
+            if values[.database] != nil { found += await database(configuration) }
+            return found + (await running(configuration))
         }
         found += settings(configuration)
         found += files(configuration, values)

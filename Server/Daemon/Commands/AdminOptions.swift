@@ -10,7 +10,7 @@ struct AdminOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The listener for operators of a running server, its --admin-listen. What is said of connections is said of that \
+            The listener for operators of a running server, its --admin-listen. Lists of connections are those of that \
             server alone.
             """, valueName: "url"))
     var admin = "http://127.0.0.1:8081"

@@ -35,9 +35,11 @@ struct Outbound: Sendable {
 
 /// The frames that were sent and not acknowledged.
 struct SendWindow: Sendable {
-    private var sizes = Deque<Int>()
+    private var frames = Deque<(size: Int, seq: SequenceNumber)>()
     /// Of frames that are not acknowledged.
     private(set) var bytes = 0
+    /// The number that the last acknowledged frame reached.
+    private var reached: SequenceNumber = 0
     /// Frames acknowledged since the connection began.
     private var acked: Int64 = 0
     /// When the oldest of them was sent, or the last acknowledgement came; `nil` when all is acknowledged.
@@ -45,16 +47,23 @@ struct SendWindow: Sendable {
 
     /// True when another frame may go: always one, however large.
     func hasRoom(for size: Int, limits: WireLimits) -> Bool {
-        sizes.isEmpty || (sizes.count < limits.windowFramesMax && bytes + size <= limits.windowBytesMax)
+        frames.isEmpty || (frames.count < limits.windowFramesMax && bytes + size <= limits.windowBytesMax)
     }
 
     /// True when a connection that fell behind may be served again: half of the window is free.
     func isHalfFree(limits: WireLimits) -> Bool {
-        sizes.count <= limits.windowFramesMax / 2 && bytes <= limits.windowBytesMax / 2
+        frames.count <= limits.windowFramesMax / 2 && bytes <= limits.windowBytesMax / 2
     }
 
-    mutating func sent(_ size: Int, now: Milliseconds) {
-        sizes.append(size)
+    /// The client stands there at the beginning.
+    mutating func begin(at seq: SequenceNumber) { reached = seq }
+
+    /// The number up to which the client has said that it has everything, where it was sent everything up to `position`.
+    func confirmed(of position: SequenceNumber) -> SequenceNumber { frames.isEmpty ? position : reached }
+
+    /// - Parameter seq: the number that the frame reaches.
+    mutating func sent(_ size: Int, through seq: SequenceNumber, now: Milliseconds) {
+        frames.append((size, seq))
         bytes += size
         if waitingSince == nil { waitingSince = now }
     }
@@ -65,15 +74,16 @@ struct SendWindow: Sendable {
     }
 
     /// Takes a cumulative count; false when it claims frames that were never sent.
-    mutating func acknowledge(_ frames: Int64, now: Milliseconds) -> Bool {
-        guard frames <= acked + Int64(sizes.count) else { return false }
-        while acked < frames, let size = sizes.popFirst() {
+    mutating func acknowledge(_ count: Int64, now: Milliseconds) -> Bool {
+        guard count <= acked + Int64(frames.count) else { return false }
+        while acked < count, let frame = frames.popFirst() {
             acked += 1
-            bytes -= size
+            bytes -= frame.size
+            reached = frame.seq
         }
         // An idle connection keeps nothing.
-        if sizes.isEmpty { sizes = Deque() }
-        waitingSince = sizes.isEmpty ? nil : now
+        if frames.isEmpty { frames = Deque() }
+        waitingSince = frames.isEmpty ? nil : now
         return true
     }
 }

@@ -186,7 +186,7 @@ extension Session {
         if let settled { pushesInFlight.removeAll { $0 <= settled.through } }
         sent = (cursor, seq, now)
         owesConsistency = !isConsistent
-        window.sent(frame.bytes.count, now: now)
+        window.sent(frame.bytes.count, through: seq, now: now)
         give(frame, into: &effects)
     }
 

@@ -130,6 +130,7 @@ extension Session {
             knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common, workspace: identity.workspace,
             context: context)
         position = standing.position
+        window.begin(at: position.seq)
         looked = standing.looked
         adopt(standing.grants)
         sent = (cursor(position), position.seq, now)

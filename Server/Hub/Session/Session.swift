@@ -95,6 +95,8 @@ package struct Session: Sendable {
 
     /// Bytes of frames that the client has not acknowledged.
     package var unacknowledgedBytes: Int { window.bytes }
+    /// Every change up to here is on the device, by its own acknowledgements.
+    package var confirmed: SequenceNumber { window.confirmed(of: position.seq) }
     /// True once `welcome` was sent and until the end.
     package var isStreaming: Bool { phase == .streaming }
     /// True from the end on; the connection may still have bytes to send.

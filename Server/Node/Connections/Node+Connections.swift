@@ -99,7 +99,7 @@ extension HubExecutor {
         guard let connection = connections[socket.id], let session = hub.session(socket.id) else { return }
         let (row, ending, now) = (row(of: connection, session), socket.ending, node.now())
         if connection.isWelcomed, let workspace = row.workspace, let client = row.client {
-            node.sightings.note(.init(workspace: workspace, client: client), position: row.position, now: now)
+            node.sightings.note(.init(workspace: workspace, client: client), position: session.confirmed, now: now)
         }
         node.closedConnections.note { number in
             ClosedConnection(

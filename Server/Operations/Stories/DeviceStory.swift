@@ -32,6 +32,9 @@ package struct DeviceStory: Hashable, Sendable {
         /// Writes that it still had to send, as it said when it came last, and changes that it did not have when it was here last.
         package var unsent: Int64?
         package var lag: Int64?
+        /// Other servers that serve the workspace, and how many of them did not say whether it is connected there.
+        package var others = 0
+        package var silent = 0
         /// The last ones, the newest first.
         package var closings: [WhyFacts.Closing] = []
         package var refusals: [WhyFacts.Refusal] = []
@@ -81,11 +84,7 @@ package struct DeviceStory: Hashable, Sendable {
                 return stuck(
                     .appTooOld, "its app \(device.app ?? "") is older than \(minimum), which is the least served")
             }
-            let closing = facts.closings.first.map { ", and its last connection ended with \($0.words)" } ?? ""
-            let owing = facts.unsent.flatMap { $0 > 0 ? ", with \($0) of its writes still to be sent" : nil } ?? ""
-            return stuck(
-                .notConnected,
-                "it is not connected to this server; it was last seen at \(Instant(device.lastSeen))\(owing)\(closing)")
+            return away(device, facts)
         }
         if connection.isSlow {
             return stuck(
@@ -111,6 +110,28 @@ package struct DeviceStory: Hashable, Sendable {
         )
     }
 
+    /// Of a device that is connected to no server that answered.
+    private static func away(_ device: Device, _ facts: Facts) -> (Answer, String) {
+        let since = Instant(device.lastSeen)
+        let doubt = WhyFacts.silence(facts.silent, of: facts.others).map { " (\($0))" } ?? ""
+        let closing = facts.closings.first.map { ", and its last connection ended with \($0.words)" } ?? ""
+        let position = device.position ?? 0
+        if device.position != nil, position >= facts.head.seq, facts.unsent ?? 0 == 0 {
+            return (
+                .notConnected,
+                "Device \(facts.id) has everything up to #\(position) of #\(facts.head.seq), and is away since"
+                    + " \(since)\(doubt): what it has written since no server knows\(closing)."
+            )
+        }
+        let had = device.position.map { ", with everything up to #\($0) of #\(facts.head.seq)" } ?? ""
+        let owing = facts.unsent.flatMap { $0 > 0 ? ", with \($0) of its writes still to be sent" : nil } ?? ""
+        return (
+            .notConnected,
+            "Device \(facts.id) is stuck because it is not connected\(doubt); it was last seen at"
+                + " \(since)\(had)\(owing)\(closing)."
+        )
+    }
+
     private static func deviceSection(_ facts: Facts) -> WhyStory.Section {
         guard let device = facts.device else {
             return WhyStory.Section(heading: "DEVICE", lines: ["\(facts.id) is not registered"])
@@ -125,8 +146,10 @@ package struct DeviceStory: Hashable, Sendable {
             )
         } else {
             let behind = facts.lag.map { ", \($0) changes behind" } ?? ""
-            lines.append("not connected here, last seen \(Instant(device.lastSeen))\(behind)")
+            let had = device.position.map { ", has everything up to #\($0)" } ?? ""
+            lines.append("not connected, last seen \(Instant(device.lastSeen))\(had)\(behind)")
         }
+        if let doubt = WhyFacts.silence(facts.silent, of: facts.others) { lines.append(doubt) }
         if let unsent = facts.unsent { lines.append("writes that it still had to send when it came last: \(unsent)") }
         if let time = facts.revokedBefore { lines.append("tokens count from \(Instant(time)) on") }
         return WhyStory.Section(heading: "DEVICE", lines: lines)
@@ -135,7 +158,7 @@ package struct DeviceStory: Hashable, Sendable {
     private static func closingSection(_ facts: Facts) -> WhyStory.Section {
         let lines = facts.closings.map { "\(Instant($0.time)) \($0.words)" }
         return WhyStory.Section(
-            heading: "LAST CONNECTIONS THAT ENDED (on this server)", lines: lines.isEmpty ? ["none remembered"] : lines)
+            heading: "LAST CONNECTIONS THAT ENDED", lines: lines.isEmpty ? ["none remembered"] : lines)
     }
 
     private static func refusalSection(_ facts: Facts) -> WhyStory.Section {

@@ -3,7 +3,7 @@ package import TidemarkStore
 
 /// What is read to say why a user sees a record, or does not.
 package struct WhyFacts: Sendable {
-    /// A connection of the user to the node that was asked.
+    /// A connection of the user, to whichever server.
     package struct Connection: Hashable, Sendable {
         package var client: ClientID
         /// Every change up to here was sent to it, or is of no concern to it.
@@ -80,6 +80,9 @@ package struct WhyFacts: Sendable {
     package var revoked: [ClientID: Milliseconds] = [:]
     package var connections: [Connection] = []
     package var closings: [Closing] = []
+    /// Other servers that serve the workspace, and how many of them did not say who is connected there.
+    package var others = 0
+    package var silent = 0
     package var refusals: [Refusal] = []
     package var ledger: [LedgerEntry] = []
 

@@ -26,11 +26,13 @@ package struct WhyStory: Hashable, Sendable {
         /// What it has of the record, or why nothing is known of that.
         package enum State: String, Sendable {
             case delivered, behind, away, revoked
+            /// It has the record, and is not connected.
+            case deliveredAway = "delivered_away"
         }
 
         package var device: Device
         package var state: State
-        /// Of a connected one: every change up to here was sent.
+        /// Every change up to here was sent to a connected one, or is on one that is away; `nil` where that is not known.
         package var position: SequenceNumber?
         package var isSlow = false
         package var closing: WhyFacts.Closing?
@@ -84,8 +86,10 @@ private struct WhyReading {
                 line.position = connection.position
                 line.isSlow = connection.isSlow
                 line.state = connection.position >= record?.seq ?? 0 ? .delivered : .behind
-            } else if facts.revoked[device.id] != nil {
-                line.state = .revoked
+            } else {
+                line.position = device.position
+                let hasRecord = record.map { record in device.position.map { $0 >= record.seq } ?? false } ?? false
+                line.state = facts.revoked[device.id] != nil ? .revoked : hasRecord ? .deliveredAway : .away
             }
             return line
         }
@@ -156,9 +160,7 @@ private struct WhyReading {
         func because(_ answer: WhyStory.Answer, _ reason: String) -> (WhyStory.Answer, String) {
             (answer, "\(user) does not see \(name) because \(reason).")
         }
-        guard let latest = devices.max(by: { $0.device.lastSeen < $1.device.lastSeen }) else {
-            return because(.noDevice, "no device of \(user) is registered")
-        }
+        guard !devices.isEmpty else { return because(.noDevice, "no device of \(user) is registered") }
         if let line = devices.first(where: { $0.state == .behind }) {
             return because(
                 .behind,
@@ -167,22 +169,38 @@ private struct WhyReading {
                     + (line.isSlow ? "; it does not take what it is sent" : ""))
         }
         if let line = devices.first(where: { $0.state == .delivered }) {
-            let others = devices.count { $0.state == .away || $0.state == .revoked }
-            return (
-                .delivered,
-                "\(user) was sent \(name): device \(line.device.id) is connected and has everything up to"
-                    + " #\(line.position ?? 0); what it does not show is kept from view by the app, or has not been"
-                    + " fetched as a page yet" + (others > 0 ? " (\(others) other devices are not connected)." : ".")
-            )
+            return sent(line, "is connected and has everything up to #\(line.position ?? 0)")
         }
-        guard !devices.allSatisfy({ $0.state == .revoked }) else {
+        guard let latest = devices.filter({ $0.state != .revoked }).max(by: { $0.device.lastSeen < $1.device.lastSeen })
+        else {
             return because(.revoked, "every device of \(user) is signed out by a revocation")
         }
         let reason = latest.closing.map { "; its last connection ended with \($0.words)" } ?? ""
+        let since = "\(Instant(latest.device.lastSeen))"
+        if latest.state == .deliveredAway {
+            return sent(
+                latest, "has everything up to #\(latest.position ?? 0), and is away since \(since)\(facts.doubt)")
+        }
+        let had = latest.position.map {
+            " with everything up to #\($0), and the record's last change is #\(record.seq)"
+        }
         return because(
             .notConnected,
-            "no device of \(user) is connected to this server; the last one, \(latest.device.id), was seen at"
-                + " \(Instant(latest.device.lastSeen))\(reason)")
+            "no device of \(user) is connected\(facts.doubt); the last one, \(latest.device.id), was seen at \(since)"
+                + (had ?? "") + reason)
+    }
+
+    /// It is on a device, as far as servers can know.
+    private func sent(_ line: WhyStory.DeviceLine, _ what: String) -> (WhyStory.Answer, String) {
+        let others = devices.count {
+            $0.device.id != line.device.id && [.away, .deliveredAway, .revoked].contains($0.state)
+        }
+        return (
+            .delivered,
+            "\(facts.user) was sent \(name): device \(line.device.id) \(what); what it does not show is kept from view by"
+                + " the app, or has not been fetched as a page yet"
+                + (others > 0 ? " (\(others) other devices are not connected)." : ".")
+        )
     }
 
     /// Who deleted it, where that is kept.
@@ -221,18 +239,21 @@ private struct WhyReading {
     }
 
     private var deviceSection: WhyStory.Section {
-        let lines = devices.map { line in
-            var words = ["\(line.device.id)", line.state.rawValue]
+        var lines = devices.map { line in
+            let isConnected = line.state == .delivered || line.state == .behind
+            var words = ["\(line.device.id)", line.words]
             if let app = line.device.app { words.append(app) }
-            if let position = line.position { words.append("sent up to #\(position)") }
+            let what = isConnected ? "sent" : "has everything"
+            if let position = line.position { words.append("\(what) up to #\(position)") }
             if line.isSlow { words.append("does not take what it is sent") }
-            if line.position == nil { words.append("last seen \(Instant(line.device.lastSeen))") }
+            if line.state == .revoked { words.append("last seen \(Instant(line.device.lastSeen))") }
             if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
-            if line.position == nil, let closing = line.closing { words.append("ended with \(closing.words)") }
+            if !isConnected, let closing = line.closing { words.append("ended with \(closing.words)") }
             return words.joined(separator: ", ")
         }
-        return WhyStory.Section(
-            heading: "DEVICES (connections to this server only)", lines: lines.isEmpty ? ["none"] : lines)
+        if lines.isEmpty { lines = ["none"] }
+        if let doubt = facts.silence { lines.append(doubt) }
+        return WhyStory.Section(heading: "DEVICES", lines: lines)
     }
 
     private var refusalSection: WhyStory.Section {
@@ -257,6 +278,28 @@ private struct WhyReading {
         }
         return WhyStory.Section(heading: "OVERWRITTEN VALUES", lines: lines.isEmpty ? ["none kept"] : lines)
     }
+}
+
+extension WhyStory.DeviceLine {
+    fileprivate var words: String {
+        switch state {
+        case .delivered, .behind, .revoked: state.rawValue
+        case .away: "away since \(Instant(device.lastSeen))"
+        case .deliveredAway: "has it, away since \(Instant(device.lastSeen))"
+        }
+    }
+}
+
+extension WhyFacts {
+    /// What is not known of connections; `nil` where all servers answered.
+    var silence: String? { Self.silence(silent, of: others) }
+
+    static func silence(_ silent: Int, of others: Int) -> String? {
+        guard silent > 0 else { return nil }
+        return "\(silent) of \(others) other servers did not answer: what is connected there is not known"
+    }
+
+    fileprivate var doubt: String { silence.map { " (\($0))" } ?? "" }
 }
 
 extension Device {

@@ -48,6 +48,10 @@ extension InMemoryStore: Inspecting {
             return Array((found ?? []).sorted { ($1.ended, $0.scope) < ($0.ended, $1.scope) }.prefix(max(0, limit)))
         }
     }
+
+    package func followers(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> [UInt64] {
+        tables.withLock { $0.workspaces[workspace]?.listeners.nodes(at: now) ?? [] }
+    }
 }
 
 extension WorkspaceTables {

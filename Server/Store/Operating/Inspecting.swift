@@ -14,6 +14,10 @@ package protocol Inspecting: Sendable {
     func endedMemberships(
         of user: UserID, scope: ScopeID?, in workspace: WorkspaceID, limit: Int
     ) async throws(StoreError) -> [EndedMembership]
+
+    /// The nodes that follow a workspace, in no order: each registers before it welcomes a client there, and one that has died is
+    /// among them for `followLifetime`.
+    func followers(of workspace: WorkspaceID, now: Milliseconds) async throws(StoreError) -> [UInt64]
 }
 
 /// How large a workspace is, and how much is written there.

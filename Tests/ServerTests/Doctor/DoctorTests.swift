@@ -100,6 +100,36 @@ import TidemarkTelemetry
         }
     }
 
+    private static let wellFigures = "process_start_time_seconds 100"
+
+    @Test func `of a running server that is asked nothing is said that is not its own`() async throws {
+        let exported = ["TIDEMARK_ADMIN_TOKEN_FILE": "/nowhere/admin_tokens", "TIDEMARK_LOG_LEVEL": "debug"]
+        for environment in [[:], exported] {
+            let findings = await Self.examine(environment, figures: Self.wellFigures)
+            #expect(findings.map(\.check) == ["server"] && findings.map(\.level) == [.well], "\(findings)")
+        }
+        try await Self.inFolder { folder in
+            let sound = try await Self.sound(folder)
+            // A database that is named is looked at; the server that is not described is not.
+            let database = sound.filter { $0.key == "TIDEMARK_DATABASE" }
+            let some = await Self.examine(database, figures: Self.wellFigures)
+            #expect(Set(some.map(\.check)) == ["disk", "database", "backup", "server"])
+            // One that answers has a listener.
+            let all = await Self.examine(
+                sound.merging(["TIDEMARK_ADMIN_LISTEN": ""]) { $1 }, figures: Self.wellFigures)
+            #expect(all.contains { $0.check == "settings" } && !all.contains { $0.check == "figures" })
+        }
+    }
+
+    @Test func `tables of an earlier version are told with what to do before they are moved`() {
+        let look = Doctor.generation(4, oldest: 4, own: 13, "SQLite 3")
+        #expect(look.level == .look && look.what.contains("generation 4, this version's is 13"))
+        #expect(look.remedy.hasPrefix("'tidemark backup FOLDER' first"))
+        #expect(Doctor.generation(14, oldest: 14, own: 13, "SQLite 3").level == .wrong)
+        #expect(Doctor.generation(13, oldest: 4, own: 13, "SQLite 3").level == .well)
+        #expect(Doctor.generation(14, oldest: 6, own: 13, "SQLite 3").level == .well)
+    }
+
     @Test func `files that others read, an old backup and a damaged database are found`() async throws {
         try await Self.inFolder { folder in
             let settings = try await Self.sound(folder)

@@ -74,9 +74,9 @@ import TidemarkWire
         ) { server in
             let ann = try await TestClient.welcomed(server, as: "ann", 1)
             #expect(try await readiness(of: server, until: 200) == #"{"ok":true}"#)
-            store.faults.withLock { $0.isTailLost = true }
+            store.faults.withLock { $0.lostTails = [WorkspaceID("w")] }
             #expect(try await readiness(of: server, until: 503).contains(#""code":"tail_stale""#))
-            store.faults.withLock { $0.isTailLost = false }
+            store.faults.withLock { $0.lostTails = [] }
             _ = try await readiness(of: server, until: 200)
             await ann.leave()
         }

@@ -43,7 +43,10 @@ import TidemarkWire
             try await bob.send("{}")
             _ = try await bob.closeCode()
             var closed: [Fields] = []
-            while closed.count < 2 { closed = try await server.admin("connections/closed").list("connections") }
+            try await eventually("both are gone") {
+                closed = try await server.admin("connections/closed").list("connections")
+                return closed.count == 2
+            }
             let byUser = Dictionary(closed.map { ($0.text("user"), $0) }, uniquingKeysWith: { $1 })
             #expect(byUser["ann"]?.number("code") == 1000 && byUser["ann"]?["by_client"] == true)
             #expect(byUser["bob"]?.number("code") == 4400 && byUser["bob"]?["by_client"] == false)

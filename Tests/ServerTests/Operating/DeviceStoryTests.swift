@@ -61,6 +61,32 @@ import TidemarkStore
         #expect(!answer { ($0.connection, $0.unsent) = (nil, 0) }.sentence.contains("still to be sent"))
     }
 
+    @Test func `one that went away with everything is not said to be stuck`() {
+        let story = answer { facts in
+            (facts.connection, facts.unsent, facts.lag) = (nil, 0, 0)
+            facts.device?.position = 50
+        }
+        #expect(story.answer == .notConnected)
+        #expect(
+            story.sentence
+                == "Device \(Self.id) has everything up to #50 of #50, and is away since 2023-11-14T22:13:20Z:"
+                + " what it has written since no server knows.")
+        let behind = answer { facts in
+            facts.connection = nil
+            facts.device?.position = 49
+        }
+        #expect(behind.sentence.contains("is stuck because it is not connected; it was last seen at"))
+        #expect(behind.sentence.contains("with everything up to #49 of #50"))
+    }
+
+    @Test func `servers that did not answer are said of one that is not connected`() {
+        let story = answer { facts in
+            (facts.connection, facts.others, facts.silent) = (nil, 3, 2)
+        }
+        #expect(story.sentence.contains("2 of 3 other servers did not answer: what is connected there is not known"))
+        #expect(story.text.contains("\n  2 of 3 other servers did not answer"))
+    }
+
     @Test func `one that takes nothing, and one that is behind`() {
         let slow = answer { facts in
             facts.connection?.isSlow = true

@@ -168,6 +168,40 @@ import TidemarkStore
         #expect(new.sentence.contains("was seen at 1970-01-01T00:00:00Z"))
     }
 
+    @Test func `a device that has it went away, and another one lacks it`() throws {
+        let has = try answer { $0.devices[0].position = 40 }
+        #expect(has.answer == .delivered && has.devices.map(\.state) == [.deliveredAway])
+        #expect(
+            has.sentence.hasPrefix(
+                "bob was sent \(Self.key): device \(Self.device) has everything up to #40, and is away since 2023-11-14"
+            ))
+        #expect(has.text.contains("\(Self.device), has it, away since 2023-11-14T22:13:20Z"))
+        let lacks = try answer { $0.devices[0].position = 39 }
+        #expect(lacks.answer == .notConnected && lacks.devices.map(\.state) == [.away])
+        #expect(lacks.sentence.contains("with everything up to #39, and the record's last change is #40"))
+        // The one that was here last decides.
+        let other = Sample.id(8)
+        let both = try answer { facts in
+            facts.devices[0].position = 40
+            facts.devices.append(Self.device(other, seen: 1_700_000_050_000))
+            facts.revoked[Sample.id(9)] = 1
+        }
+        #expect(both.answer == .notConnected && both.sentence.contains("the last one, \(other)"))
+        #expect(both.devices.map(\.state) == [.deliveredAway, .away])
+    }
+
+    @Test func `servers that did not answer are said wherever nobody is connected`() throws {
+        let doubt = "1 of 2 other servers did not answer: what is connected there is not known"
+        for position in [39, 40] as [SequenceNumber] {
+            let story = try answer { facts in
+                (facts.others, facts.silent) = (2, 1)
+                facts.devices[0].position = position
+            }
+            #expect(story.sentence.contains(doubt) && story.text.contains(doubt))
+        }
+        #expect(try !answer { $0.others = 2 }.text.contains("did not answer"))
+    }
+
     @Test func `a device is connected and behind`() throws {
         let story = try answer { facts in
             facts.connections = [WhyFacts.Connection(client: Self.device, position: 39, isSlow: true)]

@@ -77,7 +77,9 @@ extension TestServer {
                 let bob = try await TestClient.welcomed(other, as: "bob", 2)
                 let wider = try ChatDocuments.wider()
                 #expect(try await one.apply(SchemaCall(document: wider)).status == 200)
-                while try await !other.call("GET", "/v1/info").text.contains(#""revision":2"#) {}
+                try await eventually("the other node has the second revision") {
+                    try await other.call("GET", "/v1/info").text.contains(#""revision":2"#)
+                }
                 try await bob.push(from: 1, mood(12))
                 let frames = try await bob.settled(through: 1)
                 #expect(frames.last?.settled?.outcomes.last?.rejection == nil)

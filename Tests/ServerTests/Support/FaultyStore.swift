@@ -7,8 +7,8 @@ final class FaultyStore: Store {
     struct Faults {
         /// Nothing can be written.
         var fault: StoreError.Fault?
-        /// The tail cannot be read.
-        var isTailLost = false
+        /// The tail of these cannot be read.
+        var lostTails: Set<WorkspaceID> = []
         /// So many next commits find the store unavailable.
         var commitsLost = 0
         /// So many next batches find the order elsewhere.
@@ -213,7 +213,7 @@ extension FaultyStore {
     func tail(
         after seq: SequenceNumber, limit: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> TailRead {
-        if faults.withLock({ $0.isTailLost }) { throw StoreError(.unavailable, "switched off") }
+        if faults.withLock({ $0.lostTails.contains(workspace) }) { throw StoreError(.unavailable, "switched off") }
         return try await inner.tail(after: seq, limit: limit, in: workspace)
     }
 

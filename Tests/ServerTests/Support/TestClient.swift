@@ -33,13 +33,15 @@ final class TestClient: Sendable {
     static func greeting(
         _ server: TestServer, as user: String, _ id: UInt64, isNew: Bool = true, counter: Int64 = 1,
         cursor: String? = nil, scopes: [HeldScope] = [], acked: Int64 = 0, hears: Bool = false, app: String? = nil,
-        knowsAppTooOld: Bool = false, isService: Bool = false, ends: [String]? = nil, written: Int64? = nil
+        knowsAppTooOld: Bool = false, isService: Bool = false, ends: [String]? = nil, written: Int64? = nil,
+        workspace: String = "w"
     ) async throws -> TestClient {
         let client = try await open(server, id)
         try await client.send(
             .hello(
                 Hello(
-                    token: try server.token(user, isService: isService), client: client.id, isNewClient: isNew,
+                    token: try server.token(user, workspace: workspace, isService: isService), client: client.id,
+                    isNewClient: isNew,
                     connection: counter, cursor: cursor, scopes: scopes, ackedThrough: acked, app: app,
                     takesEphemerals: hears,
                     knowsAppTooOld: knowsAppTooOld, ends: ends, written: written)))
@@ -48,9 +50,11 @@ final class TestClient: Sendable {
 
     /// Opens, says hello, and takes the welcome and the frame that follows it.
     static func welcomed(
-        _ server: TestServer, as user: String, _ id: UInt64, hears: Bool = false, written: Int64? = nil
+        _ server: TestServer, as user: String, _ id: UInt64, hears: Bool = false, written: Int64? = nil,
+        workspace: String = "w"
     ) async throws -> TestClient {
-        let client = try await greeting(server, as: user, id, hears: hears, written: written)
+        let client = try await greeting(
+            server, as: user, id, hears: hears, written: written, workspace: workspace)
         #expect(try await client.welcome().ephemerals == (hears ? EphemeralLimits() : nil))
         _ = try await client.changes()
         return client

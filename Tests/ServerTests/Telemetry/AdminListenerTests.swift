@@ -25,6 +25,13 @@ import TidemarkWire
         }
     }
 
+    @Test func `who opens the console where there are no tokens is told what is missing`() async throws {
+        try await TestServer.running(environment: TestServer.operated) { server in
+            let answer = try await server.callAdmin("/")
+            #expect(answer.status == 404 && answer.text.contains("--admin-token-file"), "\(answer.text)")
+        }
+    }
+
     @Test func `without the setting there is no listener, and it must not be the clients' own`() throws {
         let usual = ["TIDEMARK_SECRET": TestServer.secret]
         #expect(try ServerConfiguration(environment: usual).adminListen == nil)

@@ -35,10 +35,11 @@ extension TestServer {
 
     /// Asks until a series has this value, or a larger one.
     func figures(until series: String, reaches value: Double) async throws -> Figures {
-        while true {
-            try Task.checkCancellation()
-            let figures = try await Figures(of: self)
-            if (figures[series] ?? 0) >= value { return figures }
+        var found = try await Figures(of: self)
+        try await eventually("\(series) \(value)") {
+            found = try await Figures(of: self)
+            return (found[series] ?? 0) >= value
         }
+        return found
     }
 }

@@ -1,8 +1,13 @@
+import Crypto
+import Logging
+import NIOCore
 import NIOEmbedded
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkSequencer
 import TidemarkStore
+import TidemarkWire
 
 @testable import TidemarkAssembly
 @testable import TidemarkHub
@@ -54,25 +59,86 @@ import TidemarkStore
         #expect(inbox.waiting == 0)
     }
 
+    @Test func `what is unserved is as old as the oldest batch of whichever loop lags`() throws {
+        let loops = (0..<3).map { _ in EmbeddedEventLoop() }
+        let node = try Self.node(on: loops, now: 10_000)
+        for (loop, time) in zip(loops, [7_000, 2_000, 9_000] as [Milliseconds]) {
+            let inbox = try #require(node.inboxes[ObjectIdentifier(loop)])
+            inbox.sockets.store(1, ordering: .relaxed)
+            inbox.post(.committed(WorkspaceID("w"), Self.batch(1, at: time)))
+        }
+        #expect(node.figures.unservedAge == 8_000)
+        for loop in loops { loop.run() }
+        #expect(node.figures.unservedAge == 0)
+        for inbox in node.inboxes.values { inbox.executor.value?.stop() }
+    }
+
+    private static func node(on loops: [EmbeddedEventLoop], now: Milliseconds) throws -> Node {
+        let context = SessionContext(
+            serverName: "n", schema: try ServerConfiguration.sampleSchema(), limits: WireLimits(),
+            seal: CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32))))
+        return Node(
+            Node.Parts(
+                store: InMemoryStore(), blobs: InMemoryBlobStore(), isStoreShared: false,
+                verify: { _, _ in .unavailable }, context: context,
+                environment: .init(
+                    now: { now }, nonce: { 1 }, clock: ContinuousClock(),
+                    logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }), id: 1, eventLoops: loops))
+    }
+
     @Test func `where other nodes commit, the age grows while nobody can look for what they did`() async throws {
-        let store = FaultyStore()
-        let ahead = Mutex<Int64>(0)
-        var surroundings = ServerAssembly.Surroundings()
-        let now = surroundings.now
-        surroundings.now = { now() + ahead.withLock { $0 } }
-        try await TestServer.running(
-            over: OpenedStore(store, isShared: true), environment: TestServer.operated, surroundings: surroundings,
-            change: { $0.node.pollEvery = .milliseconds(5) }
-        ) { server in
+        let (store, clock) = (FaultyStore(), MovedClock())
+        try await Self.running(over: store, clock) { server in
             _ = try await TestClient.welcomed(server, as: "ann", 1)
-            store.faults.withLock { $0.isTailLost = true }
-            ahead.withLock { $0 = 60_000 }
+            store.faults.withLock { $0.lostTails = [WorkspaceID("w")] }
+            clock.move(to: 60_000)
             let stuck = try await server.figures(until: "tidemark_unserved_age_seconds", reaches: 50)
             #expect((stuck["tidemark_tail_age_seconds"] ?? 0) >= 50)
-            ahead.withLock { $0 = 120_000 }
+            clock.move(to: 120_000)
             _ = try await server.figures(until: "tidemark_unserved_age_seconds", reaches: 110)
-            store.faults.withLock { $0.isTailLost = false }
-            while try await (Figures(of: server)["tidemark_unserved_age_seconds"] ?? .infinity) > 5 {}
+            store.faults.withLock { $0.lostTails = [] }
+            try await eventually("nothing is unserved") {
+                try await (Figures(of: server)["tidemark_unserved_age_seconds"] ?? .infinity) <= 5
+            }
         }
     }
+
+    /// Whichever of them is looked at last.
+    @Test(arguments: ["w", "v"])
+    func `the tail is as old as that of the workspace that was not looked at for longest`(_ lost: String) async throws {
+        let (store, clock) = (FaultyStore(), MovedClock())
+        try await Self.running(over: store, clock) { server in
+            _ = try await TestClient.welcomed(server, as: "ann", 1)
+            _ = try await TestClient.welcomed(server, as: "ann", 2, workspace: "v")
+            store.faults.withLock { $0.lostTails = [WorkspaceID(lost)] }
+            clock.move(to: 60_000)
+            // The other one is read on.
+            let other = WorkspaceID(lost == "w" ? "v" : "w")
+            let feed = try #require(server.node.feeds[other])
+            let before = server.node.now()
+            try await eventually("the other workspace was looked at") { feed.confirmed ?? 0 >= before }
+            _ = try await server.figures(until: "tidemark_tail_age_seconds", reaches: 50)
+            #expect(server.node.isTailStale)
+        }
+    }
+
+    private static func running(
+        over store: FaultyStore, _ clock: MovedClock, _ body: @Sendable (TestServer) async throws -> Void
+    ) async throws {
+        var surroundings = ServerAssembly.Surroundings()
+        let now = surroundings.now
+        surroundings.now = { now() + clock.ahead }
+        try await TestServer.running(
+            over: OpenedStore(store, isShared: true), environment: TestServer.operated, surroundings: surroundings,
+            change: { $0.node.pollEvery = .milliseconds(5) }, body)
+    }
+}
+
+/// How far a test's clock is ahead, in milliseconds.
+private final class MovedClock: Sendable {
+    private let state = Mutex<Int64>(0)
+
+    var ahead: Int64 { state.withLock { $0 } }
+
+    func move(to ahead: Int64) { state.withLock { $0 = ahead } }
 }

@@ -1,0 +1,89 @@
+package import TidemarkModel
+package import TidemarkStore
+
+/// What servers know of a device besides the database: its connection, what was noted of it, and how its last ones ended.
+package struct DeviceSight: Hashable, Sendable {
+    /// A connection that is open.
+    package struct Connection: Hashable, Sendable {
+        package var since: Milliseconds
+        /// Every change up to here was sent, or is of no concern to it.
+        package var position: SequenceNumber
+        /// Bytes of frames that are not acknowledged.
+        package var pending: Int64
+        package var isSlow: Bool
+
+        package init(since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool) {
+            self.since = since
+            self.position = position
+            self.pending = pending
+            self.isSlow = isSlow
+        }
+    }
+
+    /// The end of a connection.
+    package struct Ending: Hashable, Sendable {
+        package var time: Milliseconds
+        /// The close code; `nil` where the connection was lost without one.
+        package var code: UInt16?
+        package var reason: String
+
+        package init(time: Milliseconds, code: UInt16?, reason: String) {
+            self.time = time
+            self.code = code
+            self.reason = reason
+        }
+    }
+
+    package var connection: Connection?
+    /// What was noted of it lately; the database may not have it yet.
+    package var latest: SeenClient?
+    /// The last ones, the newest first.
+    package var endings: [Ending] = []
+
+    /// So many endings of a device are known.
+    package static let endingsMax = 5
+
+    package init() {}
+
+    /// Takes over what another server knows. Of two connections the one that began last counts: the other server does not know
+    /// yet that its own is dead.
+    package mutating func merge(_ other: DeviceSight) {
+        if let theirs = other.connection, theirs.since > connection?.since ?? .min { connection = theirs }
+        if let theirs = other.latest {
+            let own = latest ?? theirs
+            latest = own.time <= theirs.time ? own : theirs
+            latest?.merge(own.time <= theirs.time ? theirs : own)
+        }
+        endings = Array((endings + other.endings).sorted { $0.time > $1.time }.prefix(Self.endingsMax))
+    }
+
+    /// The device with what was noted of it since the database was told.
+    package func brought(to device: Device) -> Device {
+        var device = device
+        if let latest {
+            let isNewer = latest.time >= device.seen
+            device.app = isNewer ? latest.app ?? device.app : device.app ?? latest.app
+            device.written = isNewer ? latest.written ?? device.written : device.written ?? latest.written
+            device.position = isNewer ? latest.position ?? device.position : device.position ?? latest.position
+            device.seen = max(device.seen, latest.time)
+        }
+        if connection == nil, let ending = endings.first { device.seen = max(device.seen, ending.time) }
+        return device
+    }
+}
+
+/// What all servers know of some devices of a workspace.
+package struct DeviceSights: Hashable, Sendable {
+    package var devices: [ClientID: DeviceSight] = [:]
+    /// Other servers that serve the workspace.
+    package var others = 0
+    /// How many of them did not say what they know.
+    package var silent = 0
+
+    package init() {}
+
+    /// The devices with what is known beyond the database.
+    package func brought(to devices: [Device]) -> [Device] {
+        devices.map { self.devices[$0.id]?.brought(to: $0) ?? $0 }
+    }
+}

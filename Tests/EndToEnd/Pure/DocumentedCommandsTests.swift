@@ -1,0 +1,98 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import TidemarkDaemon
+@testable import TidemarkTerminal
+
+/// Every command line of the operators' documents is one that the programs understand.
+@Suite struct DocumentedCommandsTests {
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static func commands() throws -> [DocumentedCommands.Command] {
+        let folder = root.appending(path: "deploy")
+        var found: [DocumentedCommands.Command] = []
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        for name in names.sorted() where name.hasSuffix(".md") {
+            let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+            found += DocumentedCommands(text, named: name).commands
+        }
+        return found
+    }
+
+    /// What a parser has against a command; `nil` for nothing.
+    private static func complaint(_ command: DocumentedCommands.Command) -> String? {
+        func against<Program: ParsableCommand>(_ program: Program.Type) -> String? {
+            do {
+                _ = try program.parseAsRoot(command.arguments)
+                return nil
+            } catch {
+                // Asked for.
+                guard program.exitCode(for: error) != .success else { return nil }
+                return program.message(for: error)
+            }
+        }
+        return command.program == "tide" ? against(TideCommand.self) : against(TidemarkCommand.self)
+    }
+
+    /// It says which command is meant, and nothing more.
+    private static func isName(_ command: DocumentedCommands.Command) -> Bool {
+        var program: any ParsableCommand.Type = command.program == "tide" ? TideCommand.self : TidemarkCommand.self
+        for argument in command.arguments {
+            guard
+                let next = program.configuration.subcommands.first(where: { $0.configuration.commandName == argument })
+            else { return false }
+            program = next
+        }
+        return true
+    }
+
+    /// Nothing is left out of it.
+    static func isWhole(_ command: DocumentedCommands.Command) -> Bool {
+        !command.arguments.isEmpty && complaint(command) == nil
+    }
+
+    @Test func `every command of the operators' documents is one that its program understands`() throws {
+        let commands = try Self.commands()
+        #expect(commands.count > 60 && commands.contains { $0.program == "tide" })
+        for command in Set(commands) {
+            guard let complaint = Self.complaint(command) else { continue }
+            // A mention names a command, and may leave out what it is given.
+            if command.isMention, complaint.hasPrefix("Missing ") || Self.isName(command) { continue }
+            Issue.record("\(command): \(complaint)")
+        }
+    }
+
+    @Test func `commands are found in blocks, lines, substitutions and other shells, and nothing else is`() {
+        let text = """
+            Say `tidemark compact --workspace acme`, or `tidemark_total`; the role `tidemark` needs rights.
+            ```
+            # tidemark is no command here
+            TOKEN=$(tidemark token --user "ann b") && echo "$TOKEN" | tide chat --user ann 2> log   # said
+            createuser tidemark; docker compose exec server bash -c 'A=1 exec tidemark backup \\
+                /backups/1' < /dev/null
+            $ tidemark serve … --dev
+            ```
+                tidemark verify /backups/1125
+            """
+        let found = DocumentedCommands(text, named: "d").commands
+        #expect(
+            found.map { [$0.program] + $0.arguments } == [
+                ["tidemark", "compact", "--workspace", "acme"], ["tidemark"], ["tidemark", "token", "--user", "ann b"],
+                ["tide", "chat", "--user", "ann"], ["tidemark", "serve", "--dev"],
+                ["tidemark", "backup", "/backups/1"], ["tidemark", "verify", "/backups/1125"],
+            ])
+        #expect(found.map(\.isMention) == [true, true, false, false, false, false, false])
+    }
+
+    @Test func `a command that is none is found`() {
+        for line in [
+            "tidemark devices lists", "tidemark backup a --no-such-option", "tide chat --user ann",
+            "tidemark why --workspace w",
+        ] {
+            let commands = DocumentedCommands("```\n\(line)\n```", named: "d").commands
+            #expect(commands.count == 1 && commands.allSatisfy { Self.complaint($0) != nil }, "\(line)")
+        }
+    }
+}

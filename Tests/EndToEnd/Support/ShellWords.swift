@@ -1,0 +1,150 @@
+/// A shell's text as commands, as far as the documents go: quotes, variables, comments, pipes, lists, redirections, `$(…)` and
+/// `bash -c '…'`. Pure.
+struct ShellWords {
+    /// A command's words, without what is set before it and where its input and output go.
+    private(set) var commands: [[String]] = []
+
+    private let text: [Character]
+    private var index = 0
+    private var words: [String] = []
+    private var word: String?
+    /// The next word is the target of a redirection.
+    private var redirects = false
+
+    init(_ text: String) {
+        self.text = Array(text.replacing("\\\n", with: " "))
+        while index < self.text.count { step() }
+        endCommand()
+        for command in commands {
+            // What another shell is given, and what a wrapper runs.
+            if let script = command.firstIndex(of: "-c"), script + 1 < command.count, command.contains("bash") {
+                commands += ShellWords(command[script + 1]).commands
+            }
+        }
+    }
+
+    private mutating func step() {
+        let character = text[index]
+        index += 1
+        switch character {
+        case "'": quoted(by: "'")
+        case "\"": quoted(by: "\"")
+        case "\\": take(index < text.count ? String(text[index]) : "", advancing: true)
+        case "$" where index < text.count && text[index] == "(": substitution()
+        case "#" where word == nil: while index < text.count, text[index] != "\n" { index += 1 }
+        case " ", "\t": endWord()
+        case "\n", ";", "|", "&", "(", ")", "{", "}": endCommand()
+        case "<", ">": redirect()
+        default: take(String(character))
+        }
+    }
+
+    private mutating func take(_ text: String, advancing: Bool = false) {
+        word = (word ?? "") + text
+        if advancing { index += 1 }
+    }
+
+    private mutating func quoted(by quote: Character) {
+        take("")
+        while index < text.count, text[index] != quote {
+            if quote == "\"", text[index] == "$", index + 1 < text.count, text[index + 1] == "(" {
+                index += 1
+                substitution()
+            } else {
+                take(String(text[index]), advancing: true)
+            }
+        }
+        index += 1
+    }
+
+    /// Behind the `$` of `$(…)`.
+    private mutating func substitution() {
+        var depth = 0
+        let start = index + 1
+        repeat {
+            if text[index] == "(" { depth += 1 }
+            if text[index] == ")" { depth -= 1 }
+            index += 1
+        } while depth > 0 && index < text.count
+        commands += ShellWords(String(text[start..<max(start, index - 1)])).commands
+        take("substituted")
+    }
+
+    private mutating func redirect() {
+        // A descriptor before it is no argument.
+        if let number = word, number.allSatisfy(\.isNumber) { word = nil }
+        endWord()
+        while index < text.count, [">", "<", "&", "|"].contains(text[index]) { index += 1 }
+        redirects = true
+    }
+
+    private mutating func endWord() {
+        guard let word else { return }
+        self.word = nil
+        if redirects { redirects = false } else { words.append(word) }
+    }
+
+    private mutating func endCommand() {
+        endWord()
+        redirects = false
+        if !words.isEmpty { commands.append(words) }
+        words = []
+    }
+}
+
+/// The commands of the two programs that a document names.
+struct DocumentedCommands {
+    struct Command: Hashable, CustomStringConvertible {
+        var document: String
+        var program: String
+        var arguments: [String]
+        /// It stands in a line of text, where a part of a command may stand for it.
+        var isMention = false
+
+        var description: String { "\(document): \(program) \(arguments.joined(separator: " "))" }
+    }
+
+    private(set) var commands: [Command] = []
+
+    init(_ text: String, named document: String) {
+        var block: [String]?
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+            if line.hasPrefix("```") {
+                if let lines = block { add(lines.joined(separator: "\n"), document, isMention: false) }
+                block = block == nil ? [] : nil
+            } else if block != nil {
+                // A terminal's prompt before a command.
+                block?.append(line.hasPrefix("$ ") ? String(line.dropFirst(2)) : line)
+            } else if line.hasPrefix("    ") {
+                add(line, document, isMention: false)
+            } else {
+                for (place, part) in line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
+                where !place.isMultiple(of: 2) { add(String(part), document, isMention: true) }
+            }
+        }
+    }
+
+    private mutating func add(_ text: String, _ document: String, isMention: Bool) {
+        for words in ShellWords(text).commands {
+            guard let place = words.firstIndex(where: { Self.programs.contains($0) }) else { continue }
+            // Other words may stand before it: settings of the environment, `exec`, a container's name.
+            guard !isMention || place == 0, !Self.isNamed(words, place) else { continue }
+            let arguments = words[(place + 1)...].filter { $0 != "…" && $0 != "..." }
+            commands.append(
+                Command(document: document, program: words[place], arguments: arguments, isMention: isMention))
+        }
+    }
+
+    private static let programs = ["tidemark", "tide"]
+
+    /// The word is an argument of another program, such as a role or a service of that name.
+    private static func isNamed(_ words: [String], _ place: Int) -> Bool {
+        let others = [
+            "createuser", "createdb", "runuser", "systemctl", "journalctl", "docker", "psql", "CREATE", "GRANT",
+            "apt-get",
+        ]
+        guard let first = words.first, others.contains(first) else { return false }
+        // What runs in a container is a command of ours.
+        return !(first == "docker" && words[..<place].contains("exec"))
+    }
+}

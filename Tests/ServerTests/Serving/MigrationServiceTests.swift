@@ -1,0 +1,28 @@
+import Logging
+import Testing
+import TidemarkStore
+
+@testable import TidemarkAssembly
+
+/// What is said of tables that are brought up to date beside other work.
+@Suite(.timeLimit(.minutes(1))) struct MigrationServiceTests {
+    @Test func `whoever is done before the tables are says nothing of them`() async throws {
+        let log = LogCapture()
+        let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+        let (never, holder) = AsyncStream.makeStream(of: Void.self)
+        let service = MigrationService(logger: Logger(label: "test") { _ in log }) {
+            beginning.yield()
+            // As a statement that waits, and says then that its connection has ended.
+            for await _ in never {}
+            throw StoreError(.unavailable, "the connection has ended")
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await service.run() }
+            for await _ in begun { break }
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        holder.finish()
+        #expect(log.lines == [])
+    }
+}
