@@ -65,21 +65,35 @@ extension API {
         let tag = "\"\(address.digest)\""
         var fields: HTTPFields = [
             .contentType: "application/octet-stream", .contentLength: "\(size)", .eTag: tag,
-            .cacheControl: "private, max-age=31536000, immutable",
+            .cacheControl: "private, max-age=31536000, immutable", .acceptRanges: "bytes",
         ]
         fields[.xContentTypeOptions] = "nosniff"
         if let known = request.headers[.ifNoneMatch], Self.names(known, tag) {
             return Response(status: .notModified, headers: fields)
         }
         guard !isLook else { return Response(status: .ok, headers: fields) }
+        var (status, wanted) = (HTTPResponse.Status.ok, 0..<size)
+        // With another blob's tag all is asked for.
+        let field = request.headers[.ifRange].map { $0 == tag } ?? true ? request.headers[.range] : nil
+        switch ByteRange(field, of: size) {
+        case .all: break
+        case .part(let range):
+            (status, wanted) = (.partialContent, range)
+            fields[.contentLength] = "\(range.count)"
+            fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
+        case .unsatisfiable:
+            var error = APIError(.rangeNotSatisfiable, "invalid", "blob: the range begins behind the end")
+            error.fields[.contentRange] = "bytes */\(size)"
+            throw error
+        }
         blobs.note { $0.gets += 1 }
-        let body = ResponseBody(contentLength: size) { [blobs, node, logger = context.logger] writer in
+        let body = ResponseBody(contentLength: wanted.count) { [blobs, node, wanted, logger = context.logger] writer in
             defer { withExtendedLifetime(slot) {} }
-            var sent = 0
-            while sent < size {
+            var offset = Blob.partStart(of: wanted.lowerBound)
+            while offset < wanted.upperBound {
                 let part: [UInt8]?
                 do {
-                    part = try await blobs.part(of: address, from: sent, in: workspace)
+                    part = try await blobs.part(of: address, from: offset, in: workspace)
                 } catch {
                     // The head is on its way: ending the connection is all that is left to say.
                     logger.warning("A blob was cut short by the store", metadata: ["error": "\(error)"])
@@ -90,13 +104,15 @@ extension API {
                     throw APIError.unauthenticated(revoked.reason)
                 }
                 guard let part, !part.isEmpty else { throw StoreError(.invariant, "a part of a blob is missing") }
-                try await writer.write(ByteBuffer(bytes: part))
-                sent += part.count
-                blobs.note { $0.bytesOut += Int64(part.count) }
+                let sent = part.dropFirst(max(0, wanted.lowerBound - offset)).prefix(
+                    wanted.upperBound - max(offset, wanted.lowerBound))
+                try await writer.write(ByteBuffer(bytes: sent))
+                offset += part.count
+                blobs.note { $0.bytesOut += Int64(sent.count) }
             }
             try await writer.finish(nil)
         }
-        return Response(status: .ok, headers: fields, body: body)
+        return Response(status: status, headers: fields, body: body)
     }
 
     /// Counts what a call for blobs is refused with.

@@ -48,9 +48,11 @@ extension API {
     func revoke(_ call: RevocationCall, in workspace: WorkspaceID, as revoker: Revoker) async throws -> Response {
         let subject = try await subject(of: call, in: workspace, revoker)
         let revocation: Revocation
+        var isKnown: Bool?
         switch revoker {
         case .user: revocation = try await carryOut(call, on: subject, in: workspace)
         case .operator(let name):
+            isKnown = try await hasDevices(subject, in: workspace)
             let act = OperatorAct(
                 call.isPurge ? .purge : .revoke, by: name, at: node.now(), in: workspace, user: subject.user,
                 argument: subject.argument, reason: call.reason)
@@ -59,8 +61,18 @@ extension API {
         var writer = JSONWriter(capacity: 64)
         writer.literal("{\"not_before\":")
         writer.integer(revocation.notBefore)
+        if let isKnown { writer.literal(isKnown ? ",\"known\":true" : ",\"known\":false") }
         writer.byte(UInt8(ascii: "}"))
         return Response(json: writer.bytes)
+    }
+
+    /// Whether the server knows a device of whom a revocation concerns. It counts without one, since a token may be on its way; a name that
+    /// was mistyped has none either.
+    private func hasDevices(_ subject: Revocation.Subject, in workspace: WorkspaceID) async throws -> Bool {
+        let user = subject.user
+        return try await node.readGate.pass { () async throws(StoreError) -> Bool in
+            !(try await node.devices(of: user, in: workspace, after: nil, limit: 1).isEmpty)
+        }
     }
 
     private func carryOut(

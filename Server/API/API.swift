@@ -53,9 +53,9 @@ package struct API: Sendable {
         if !origins.isEmpty { router.add(middleware: CrossOrigin(origins: origins)) }
         router.add(middleware: TraceLines())
         router.add(middleware: errorAnswers)
-        router.get("/healthz") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
-        router.get("/readyz") { _, _ in try await readiness() }
-        router.get("/v1/info") { _, _ in Response(json: profile.encode()) }
+        router.look("/healthz") { Response(json: Array(#"{"ok":true}"#.utf8)) }
+        router.look("/readyz") { try await readiness() }
+        router.look("/v1/info") { Response(json: profile.encode()) }
         router.get("/v1/schema") { request, context in
             try await counted(request, context) { try await schemaInForce(for: $0) }
         }
@@ -204,5 +204,13 @@ package struct API: Sendable {
         let parts = value.split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
         return String(parts[1].drop { $0 == " " })
+    }
+}
+
+extension Router<APIContext> {
+    /// A call that asks nobody who they are, by `GET`, and by `HEAD` for its status alone.
+    func look(_ path: RouterPath, _ answer: @escaping @Sendable () async throws -> Response) {
+        get(path) { _, _ in try await answer() }
+        head(path) { _, _ in try await answer().createHeadResponse() }
     }
 }

@@ -6,7 +6,7 @@ import TidemarkStore
 import TidemarkWire
 
 /// Why a call was not done: its status, and a body `{"code","msg"}` with what the client needs to go on.
-struct APIError: Error {
+struct APIError: Error, CustomStringConvertible {
     let status: HTTPResponse.Status
     /// One of the protocol's codes.
     let code: String
@@ -25,6 +25,9 @@ struct APIError: Error {
         self.code = code
         self.message = message
     }
+
+    /// For the log, and for the audit.
+    var description: String { "\(code): \(message)" }
 
     init(_ error: WireError) { self.init(.badRequest, "invalid", error.description) }
 

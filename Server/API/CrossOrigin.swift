@@ -20,7 +20,7 @@ struct CrossOrigin: RouterMiddleware {
             request.method == .options && request.headers[.accessControlRequestMethod] != nil
             ? Self.permission : try await next(request, context)
         response.headers[.accessControlAllowOrigin] = origin
-        response.headers[.accessControlExposeHeaders] = "ETag, Retry-After"
+        response.headers[.accessControlExposeHeaders] = "ETag, Retry-After, Accept-Ranges, Content-Range"
         response.headers[fields: .vary].append(HTTPField(name: .vary, value: "Origin"))
         return response
     }
@@ -31,7 +31,7 @@ struct CrossOrigin: RouterMiddleware {
             status: .noContent,
             headers: [
                 .accessControlAllowMethods: "GET, HEAD, POST, PUT, DELETE",
-                .accessControlAllowHeaders: "Authorization, Content-Type, If-None-Match, Traceparent",
+                .accessControlAllowHeaders: "Authorization, Content-Type, If-None-Match, If-Range, Range, Traceparent",
                 .accessControlMaxAge: "7200",
             ])
     }

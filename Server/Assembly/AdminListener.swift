@@ -66,6 +66,9 @@ extension Telemetry {
         case .unforwarded(let peer):
             metrics.forwardingUnread.count()
             security.note(.forwarding, "unreadable", peer: peer?.ipAddress)
+        case .misdirected(let fault, let peer):
+            metrics.refusals.count(fault.code)
+            security.note(.site, fault.rawValue, peer: peer?.ipAddress)
         case .closing(let code, let peer):
             metrics.closes.count("\(code)")
             guard Self.notedCodes.contains(code) else { return }

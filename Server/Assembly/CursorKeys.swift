@@ -40,22 +40,10 @@ struct CursorKeys: Sendable {
         return CursorSeal(key: lines.cursorKeys[0], previousKeys: Array(lines.cursorKeys.dropFirst()))
     }
 
-    /// Nobody but the server's own user may read it; the name appears when all of it is on disk.
     private static func make(_ path: String) throws(ConfigurationError) {
-        var random = SystemRandomNumberGenerator()
-        let text = (0..<4).map { _ in
-            let digits = String(random.next(), radix: 16)
-            return String(repeating: "0", count: 16 - digits.count) + digits
-        }.joined()
-        let draft = path + ".new"
-        let isWritten = FileManager.default.createFile(
-            atPath: draft, contents: Data((text + "\n").utf8), attributes: [.posixPermissions: 0o600])
         do {
-            guard isWritten else { throw CocoaError(.fileWriteUnknown) }
-            let file = try FileHandle(forWritingTo: URL(fileURLWithPath: draft))
-            try file.synchronize()
-            try file.close()
-            guard rename(draft, path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            // Of two processes that make one, both read the first.
+            _ = try KeptSecret.keep(KeptSecret.random(), at: path)
         } catch {
             throw ConfigurationError(
                 .cursorKeyFile, "cannot write the key for cursors to \(path); name a file that holds one here")

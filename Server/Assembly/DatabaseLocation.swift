@@ -33,7 +33,8 @@ package enum DatabaseLocation: Hashable, Sendable {
     }
 
     /// A SQLite file beside the program.
-    package static let usual = "sqlite:./tidemark-data/tidemark.sqlite"
+    package static let usual = "sqlite:\(usualPath)"
+    static let usualPath = "./tidemark-data/tidemark.sqlite"
 
     /// What a command works on: its option counts more than the environment, and that more than the file of settings which the
     /// environment names; ``usual`` where none says anything.

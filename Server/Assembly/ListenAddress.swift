@@ -1,3 +1,5 @@
+import Foundation
+
 /// Where a server listens.
 package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// A name or an address; IPv6 without brackets.
@@ -10,7 +12,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Reads `HOST:PORT`, with an IPv6 address in brackets.
+    /// Reads `HOST:PORT`, with an IPv6 address in brackets; the host `*` is every address of this machine.
     ///
     /// - Parameter setting: whose value it is, for the error.
     package init(_ text: String, of setting: Setting = .listen) throws(ConfigurationError) {
@@ -27,9 +29,17 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
             throw ConfigurationError(setting, "put the IPv6 address of \"\(text)\" in brackets: [::1]:8080")
         }
         guard !host.isEmpty else {
-            throw ConfigurationError(setting, "\"\(text)\" has no host: write 0.0.0.0:PORT for every address")
+            throw ConfigurationError(setting, "\"\(text)\" has no host: write *:PORT for every address")
         }
-        self.init(host: String(host), port: port)
+        self.init(host: host == "*" ? Self.everyHost : String(host), port: port)
+    }
+
+    /// The address that stands for all of this machine: IPv6, which takes IPv4 as well, or IPv4 where the system has no other.
+    private static var everyHost: String {
+        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue), 0)
+        guard descriptor >= 0 else { return "0.0.0.0" }
+        close(descriptor)
+        return "::"
     }
 
     package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -22,6 +22,8 @@ package struct ServerAssembly: Sendable {
         /// Random; never 0.
         package var nonce: @Sendable () -> UInt64 = { UInt64.random(in: 1...UInt64.max) }
         package var clock: any Clock<Duration> = ContinuousClock()
+        /// Lines of the log that were dropped so far.
+        package var logLinesDropped: @Sendable () -> Int = { 0 }
 
         package init() {}
     }
@@ -69,7 +71,7 @@ package struct ServerAssembly: Sendable {
                 paths, now: surroundings.now, clock: surroundings.clock, metrics: telemetry.metrics, logger: logger)
         }
         let edge = Edge(
-            limits: limits.edge, allowedOrigins: configuration.origins, proxies: configuration.proxies,
+            limits: limits.edge, sites: configuration.sites, proxies: configuration.proxies,
             tls: certificate?.contexts, observe: telemetry.note
         ) { node.owner(on: $0) }
         let accounts = try await AccountParts(
@@ -90,13 +92,15 @@ package struct ServerAssembly: Sendable {
         let backups = BackupWatch(store.backups, clock: surroundings.clock, logger: logger)
         let scrape = Scrape(
             node: node, edge: edge, keys: keys, backups: backups, certificate: certificate, store: store,
-            databasePath: configuration.database.path, telemetry: telemetry)
+            databasePath: configuration.database.path, telemetry: telemetry,
+            logLinesDropped: surroundings.logLinesDropped)
         let admin = configuration.adminListen.map { address in
             AdminListener.service(
                 at: address,
                 router: api.adminRouter(
                     figures: scrape.text,
-                    gate: configuration.adminTokens.map { tokens in AdminGate { tokens.holder(of: $0) } }),
+                    gate: configuration.adminTokens.map { tokens in AdminGate { tokens.holder(of: $0) } },
+                    sites: configuration.sites),
                 eventLoops: eventLoops, logger: logger,
                 onListening: onAdminListening)
         }

@@ -27,12 +27,15 @@ package struct ServerConfiguration: Sendable {
     package var cursors: CursorSeal?
     /// Started for trying things out: says how to get a token.
     package var isDevelopment: Bool
-    /// Tokens are signed with the secret that everybody knows.
-    package var usesDevelopmentSecret: Bool
+    /// Secrets that a server for trying things out makes itself: for tokens, and for operators.
+    package var developmentSecrets: [DevelopmentSecret.Purpose: DevelopmentSecret] = [:]
     package var logLevel: Logger.Level
     package var limits: ServerLimits
     package var nodeID: UInt64
     package var name: String
+    /// The names by which the server is called, beside addresses and `localhost`.
+    package var hostNames: Set<String>
+    /// Web origins whose pages may call, beside the server's own.
     package var origins: Set<String>
     /// `nil` for plain HTTP.
     package var tls: CertificatePaths?
@@ -55,16 +58,22 @@ package struct ServerConfiguration: Sendable {
         database = try DatabaseLocation(values[.database] ?? DatabaseLocation.usual)
         listen = try ListenAddress(values[.listen] ?? "127.0.0.1:8080")
         adminListen = try values.adminListen(besides: listen)
-        adminTokens = try values.adminTokens(isDevelopment: isDevelopment)
         if isDevelopment {
+            if values[.secretFile] == nil, values[.secret] == nil {
+                developmentSecrets[.tokens] = try DevelopmentSecret(.tokens, in: database.dataFolder)
+            }
+            if adminListen != nil, values[.adminTokenFile] == nil {
+                developmentSecrets[.operators] = try DevelopmentSecret(.operators, in: database.dataFolder)
+            }
             try values.requireLoopback(listen)
             if let adminListen, values[.adminTokenFile] == nil { try values.requireLoopback(adminListen) }
         }
+        adminTokens = try values.adminTokens(developmentSecrets[.operators])
         tls = try values.tls()
         proxies = try values.proxies()
         issuersPath = values[.issuers]
         issuers = try values.issuers()
-        secret = try values.secret(isDevelopment: isDevelopment)
+        secret = try values.secret(developmentSecrets[.tokens])
         accounts = try values.accounts(secret)
         cursors = try values.cursors(secret)
         if cursors == nil, case .postgres = database {
@@ -75,7 +84,6 @@ package struct ServerConfiguration: Sendable {
                     + "here, and give it to every server")
         }
         schema = try values.schema(isDevelopment: isDevelopment)
-        usesDevelopmentSecret = isDevelopment && values[.secretFile] == nil && values[.secret] == nil
         let level = values[.logLevel] ?? "info"
         guard let logLevel = Logger.Level(rawValue: level.lowercased()) else {
             let levels = Logger.Level.allCases.map(\.rawValue).joined(separator: ", ")
@@ -87,8 +95,12 @@ package struct ServerConfiguration: Sendable {
         if let rule = try values.durable(on: database) { limits.node.durable = rule }
         nodeID = try values.node()
         name = values[.name] ?? "tidemark"
+        hostNames = try values.hostNames(listen)
         origins = try values.origins()
     }
+
+    /// By which name a request may come, and from which page.
+    package var sites: SiteCheck { SiteCheck(names: hostNames, origins: origins) }
 
     /// The schema that is used when none is named, for trying things out: a chat.
     package static func sampleSchema() throws(ConfigurationError) -> Schema { try SchemaDocument.sample().schema }

@@ -12,9 +12,6 @@ package struct ServerSecret: Sendable {
     /// What cursors are sealed with where they have no key of their own.
     let cursorKeys: [SymmetricKey]
 
-    /// For `--dev` only: anybody can read it here.
-    package static let development = "tidemark's development secret, known to everybody"
-
     /// - Throws: when there is no line, one has fewer than 32 bytes, or there are too many.
     package init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
         let lines = try SecretLines(bytes, from: setting)
@@ -35,7 +32,8 @@ struct SecretLines {
     let cursorKeys: [SymmetricKey]
 
     init(_ bytes: [UInt8], from setting: Setting) throws(ConfigurationError) {
-        var lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
+        var lines = bytes.withoutMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map {
+            line in
             line.last == UInt8(ascii: "\r") ? Array(line.dropLast()) : Array(line)
         }
         while lines.count > 1, lines.last?.isEmpty == true { lines.removeLast() }

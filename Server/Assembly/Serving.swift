@@ -7,10 +7,13 @@ import TidemarkEdge
 import TidemarkHub
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkTelemetry
 import UnixSignals
 
 /// The longest that a stop may take, from the signal to the end of the process.
 private let shutdownMax = Duration.seconds(30)
+/// The longest that the end waits for whoever reads the log.
+private let lastLinesMax = Duration.seconds(1)
 
 /// Serves until SIGTERM or SIGINT, then stops without losing what it accepted.
 ///
@@ -18,10 +21,27 @@ private let shutdownMax = Duration.seconds(30)
 /// error.
 /// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
 package func runServer(_ wanted: ServerConfiguration) async throws {
-    var logger = Logger(label: "tidemark") { StreamLogHandler.standardError(label: $0) }
+    // None of them asks a server to stop. Whoever listens for SIGHUP is told of it all the same; the last comes from pipes whose reader
+    // has left.
+    for number in [SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE] { signal(number, SIG_IGN) }
+    let log = LogWriter()
+    let outcome: Result<Void, any Error>
+    do {
+        outcome = .success(try await serve(wanted, log))
+    } catch {
+        outcome = .failure(error)
+    }
+    await log.flush(within: lastLinesMax)
+    try outcome.get()
+}
+
+private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws {
+    var logger = Logger(label: "tidemark") { log.handler(label: $0) }
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     try configuration.requireSchemaOrDatabase()
+    // The commands find it once the server serves.
+    for secret in configuration.developmentSecrets.values { try secret.keep() }
     // Before anything is opened or brought up to date: a wrong file is told at once.
     try await configuration.acceptedIssuers().warnOfSharedUsers(logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
@@ -41,7 +61,7 @@ package func runServer(_ wanted: ServerConfiguration) async throws {
     }
     let server: ServerAssembly
     do {
-        server = try await assembly(configuration, inForce, opened, notice, logger)
+        server = try await assembly(configuration, inForce, opened, notice, log, logger)
     } catch {
         // What is wrong with the settings is the one thing to tell.
         try? opened.close()
@@ -89,23 +109,38 @@ extension [Issuer] {
 /// The server that says on standard output where it listens.
 private func assembly(
     _ configuration: ServerConfiguration, _ inForce: SchemaInForce, _ opened: OpenedStore, _ notice: ServiceNotice?,
-    _ logger: Logger
+    _ log: LogWriter, _ logger: Logger
 ) async throws(ConfigurationError) -> ServerAssembly {
-    try await ServerAssembly(
+    var surroundings = ServerAssembly.Surroundings()
+    surroundings.logLinesDropped = { log.dropped }
+    return try await ServerAssembly(
         configuration, inForce: inForce, store: opened, eventLoops: MultiThreadedEventLoopGroup.singleton,
-        logger: logger
+        surroundings: surroundings, logger: logger
     ) { port in
         notice?.isListening()
         let address = ListenAddress(host: configuration.listen.host, port: port)
         printLine("tidemark listening on \(configuration.tls == nil ? "http" : "https")://\(address)")
         if configuration.isDevelopment {
-            let secret = configuration.usesDevelopmentSecret ? "--dev" : "--secret-file FILE"
-            printLine("a token for a user, for one day: tidemark token \(secret) --user ann")
+            for line in configuration.developmentAdvice { printLine(line) }
         }
     }
 }
 
 extension ServerConfiguration {
+    /// How to get in at a server for trying things out, a line each.
+    var developmentAdvice: [String] {
+        let usual = DatabaseLocation.sqlite(path: DatabaseLocation.usualPath).dataFolder
+        let isOwn = developmentSecrets[.tokens] != nil
+        let folder = isOwn && database.dataFolder != usual ? " --dev-data '\(database.dataFolder)'" : ""
+        var lines = [
+            "a token for a user, for one day: tidemark token \(isOwn ? "--dev" : "--secret-file FILE") --user ann\(folder)"
+        ]
+        if let token = developmentSecrets[.operators] {
+            lines.append("the token for the console and the operators' API: \(token.path)")
+        }
+        return lines
+    }
+
     /// The same with no more connections than the system lets the process open: beyond that nobody could be accepted, not
     /// even a probe of health.
     func fitting(into files: Int?, logger: Logger) -> ServerConfiguration {

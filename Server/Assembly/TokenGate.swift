@@ -56,11 +56,18 @@ extension ServerConfiguration {
     }
 
     /// The same of settings that need not be enough for a server.
+    ///
+    /// - Parameter developmentData: the data folder of a server for trying things out; that of the database when there is none.
     package static func acceptedIssuers(
-        environment: [String: String], overrides: [Setting: String]
+        environment: [String: String], overrides: [Setting: String], developmentData: String? = nil
     ) async throws(ConfigurationError) -> [Issuer] {
         let values = try SettingValues(environment: environment, overrides: overrides)
-        let secret = try values.secret(isDevelopment: try values.flag(.development))
+        var development: DevelopmentSecret?
+        if try values.flag(.development), values[.secretFile] == nil, values[.secret] == nil {
+            let database = try DatabaseLocation(values[.database] ?? DatabaseLocation.usual)
+            development = try DevelopmentSecret(kept: .tokens, in: developmentData ?? database.dataFolder)
+        }
+        let secret = try values.secret(development)
         let lifetime = Duration.seconds(AccountLimits().tokenSeconds)
         return try await accepted(
             try values.issuers(), values[.issuers], try await values.accounts(secret)?.keys(lifetime: lifetime), secret)

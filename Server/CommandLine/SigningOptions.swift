@@ -17,8 +17,7 @@ package struct SigningOptions: ParsableArguments {
             """, valueName: "file"))
     package var secretFile: String?
 
-    @Flag(help: "Sign with the development secret that 'serve --dev' accepts.")
-    package var dev = false
+    @OptionGroup package var development: DevelopmentOptions
 
     package init() {}
 
@@ -26,18 +25,27 @@ package struct SigningOptions: ParsableArguments {
     ///
     /// - Throws: `CommandFailure` that says what is missing.
     package func secret() throws -> TokenSecret {
+        guard let secret = try given() else {
+            throw CommandFailure(
+                "no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET, TIDEMARK_CONFIG or --dev")
+        }
+        return secret
+    }
+
+    /// The same; `nil` where no secret is named.
+    package func given() throws -> TokenSecret? {
         let environment = ProcessInfo.processInfo.environment
-        if dev { return try ServerSecret(Array(ServerSecret.development.utf8), from: .development).tokens }
+        if development.dev {
+            return try ServerSecret(Array(try development.secret(.tokens).text.utf8), from: .development).tokens
+        }
         if let path = try Setting.secretFile.given(secretFile, environment) {
             guard let contents = FileManager.default.contents(atPath: path) else {
                 throw CommandFailure("cannot read the secret file \(path)")
             }
             return try ServerSecret(Array(contents), from: .secretFile).tokens
         }
-        guard let text = environment[Setting.secret.rawValue] else {
-            throw CommandFailure(
-                "no secret: give --secret-file, TIDEMARK_SECRET_FILE, TIDEMARK_SECRET, TIDEMARK_CONFIG or --dev")
+        return try environment[Setting.secret.rawValue].map { text in
+            try ServerSecret(Array(text.utf8), from: .secret).tokens
         }
-        return try ServerSecret(Array(text.utf8), from: .secret).tokens
     }
 }

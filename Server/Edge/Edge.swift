@@ -15,20 +15,19 @@ package struct Edge: Sendable {
     /// The bounds that this edge keeps.
     package let limits: EdgeLimits
     private let ledger: ConnectionLedger
-    private let handshake: HandshakeCheck
+    private let sites: SiteCheck
     private let loops: LoopDirectory
     private let tls: (@Sendable () -> NIOSSLContext)?
 
     /// - Parameters:
-    ///   - allowedOrigins: exact values of `Origin` (scheme, host and port) whose pages may open sockets; requests
-    ///     without that header, which is what apps send, need none.
+    ///   - sites: judges the name by which each request came, and the page that makes it.
     ///   - proxies: those whose word counts for who is at the other end.
     ///   - tls: asked for each connection, so that a certificate can be replaced; `nil` speaks plain text.
     ///   - observe: told of what is refused and closed, for figures and logs; on the connection's loop, must not block.
     ///   - makeOwner: called once on each event loop, when its first socket opens.
     package init(
         limits: EdgeLimits,
-        allowedOrigins: Set<String> = [],
+        sites: SiteCheck = SiteCheck(),
         proxies: TrustedProxies? = nil,
         tls: (@Sendable () -> NIOSSLContext)? = nil,
         observe: @escaping @Sendable (EdgeNote) -> Void = { _ in },
@@ -37,7 +36,7 @@ package struct Edge: Sendable {
         self.limits = limits
         self.tls = tls
         ledger = ConnectionLedger(limits, proxies: proxies, observe: observe)
-        handshake = HandshakeCheck(allowedOrigins: allowedOrigins)
+        self.sites = sites
         loops = LoopDirectory(limits: limits, makeOwner: makeOwner)
     }
 
@@ -45,7 +44,7 @@ package struct Edge: Sendable {
     package var server: HTTPServerBuilder {
         HTTPServerBuilder { responder in
             EdgeChannel(
-                responder: responder, limits: limits, ledger: ledger, handshake: handshake, loops: loops, tls: tls)
+                responder: responder, limits: limits, ledger: ledger, sites: sites, loops: loops, tls: tls)
         }
     }
 

@@ -24,7 +24,7 @@ struct EdgeChannel: HTTPChannelHandler {
     let responder: Responder
     let limits: EdgeLimits
     let ledger: ConnectionLedger
-    let handshake: HandshakeCheck
+    let sites: SiteCheck
     let loops: LoopDirectory
     let tls: (@Sendable () -> NIOSSLContext)?
 
@@ -78,7 +78,7 @@ struct EdgeChannel: HTTPChannelHandler {
             HTTPRequestDecoder(leftOverBytesStrategy: .forwardBytes, limitConfiguration: decoderLimits))
         let encoder = HTTPResponseEncoder()
         let guardian = HTTPConnectionGuard(
-            limits: limits, ledger: ledger, handshake: handshake, isProbe: isProbe, now: channel.eventLoop.now)
+            limits: limits, ledger: ledger, sites: sites, isProbe: isProbe, now: channel.eventLoop.now)
         let upgrade = NIOTypedHTTPServerUpgradeHandler<EdgeOutcome>(
             httpEncoder: encoder,
             extraHTTPHandlers: [decoder, guardian],

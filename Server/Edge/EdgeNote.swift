@@ -10,11 +10,15 @@ package enum EdgeNote: Sendable {
     case unopened(OpeningFault, SocketAddress?)
     /// A trusted proxy said in no readable way for whom a request is: it counts as the proxy's own.
     case unforwarded(SocketAddress?)
+    /// A request was refused for the name it came by, or for the page that made it.
+    case misdirected(SiteCheck.Fault, SocketAddress?)
 
     /// The other end; `nil` over a local socket.
     package var peer: SocketAddress? {
         switch self {
-        case .refused(let peer), .closing(_, let peer), .unopened(_, let peer), .unforwarded(let peer): peer
+        case .refused(let peer), .closing(_, let peer), .unopened(_, let peer), .unforwarded(let peer),
+            .misdirected(_, let peer):
+            peer
         }
     }
 

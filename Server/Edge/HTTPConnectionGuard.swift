@@ -11,7 +11,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundOut = HTTPServerResponsePart
 
     private let ledger: ConnectionLedger
-    private let handshake: HandshakeCheck
+    private let sites: SiteCheck
     /// The connection came when all places were taken: it may ask how the server is, once.
     private let isProbe: Bool
     private var state: HTTPConnectionState
@@ -20,9 +20,9 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     private var isLastByItself = false
     private var alarm: (due: NIODeadline, task: Scheduled<Void>)?
 
-    init(limits: EdgeLimits, ledger: ConnectionLedger, handshake: HandshakeCheck, isProbe: Bool, now: NIODeadline) {
+    init(limits: EdgeLimits, ledger: ConnectionLedger, sites: SiteCheck, isProbe: Bool, now: NIODeadline) {
         self.ledger = ledger
-        self.handshake = handshake
+        self.sites = sites
         self.isProbe = isProbe
         state = HTTPConnectionState(now: now, limits: isProbe ? limits.forProbe : limits)
         // As in a shutdown, its first answer is its last.
@@ -42,7 +42,11 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head(var head):
             state.head(at: context.eventLoop.now, bodyBytesMax: Self.isForBlob(head) ? state.limits.blobBytesMax : nil)
             guard ledger.begin(head.headers, on: context.channel) else { return refuse(.noConnectionLeft, context) }
-            if let refusal = judge(&head) { return refuse(refusal, context) }
+            if let refusal = judge(&head, context) { return refuse(refusal, context) }
+            if head.version == .http1_1, let expectation = head.headers.first(name: "expect") {
+                guard expectation.lowercased() == "100-continue" else { return refuse(.expectationFailed, context) }
+                goOn(context)
+            }
             pass(wrapInboundOut(.head(head)), context)
         case .body(let bytes):
             guard state.body(bytes.readableBytes, at: context.eventLoop.now) else {
@@ -53,6 +57,14 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             guard !state.requestEnd(at: context.eventLoop.now) else { return context.close(promise: nil) }
             pass(data, context)
         }
+    }
+
+    /// Lets a client send the body that it holds back until it hears this. Where an earlier answer is still to be written, it goes without:
+    /// such a client waits for a moment only (RFC 9110 §10.1.1).
+    private func goOn(_ context: ChannelHandlerContext) {
+        guard !hasAnswerBegun, state.unanswered == 1 else { return }
+        context.writeAndFlush(
+            wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .continue))), promise: nil)
     }
 
     /// The alarm comes first: what is passed on may be an upgrade, which takes this handler out of the pipeline.
@@ -108,11 +120,15 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         state.unanswered == 0 && !ledger.markIdle(context.channel)
     }
 
-    private func judge(_ head: inout HTTPRequestHead) -> HTTPRefusal? {
+    private func judge(_ head: inout HTTPRequestHead, _ context: ChannelHandlerContext) -> HTTPRefusal? {
         if isProbe, !Self.isProbe(head) { return .noConnectionLeft }
+        if let fault = sites.fault(hosts: head.headers["host"], origins: head.headers["origin"]) {
+            ledger.observe(.misdirected(fault, ledger.peer(of: context.channel)))
+            return fault.refusal
+        }
         if HandshakeCheck.isForSocket(head) {
             guard state.isFirstRequest else { return .upgradeRequired("open a new connection for a WebSocket") }
-            return handshake.refusal(of: head)
+            return HandshakeCheck.refusal(of: head)
         }
         // Nothing else here is upgraded: RFC 9110 §7.8 lets a server ignore the wish.
         head.headers.remove(name: "upgrade")
@@ -125,7 +141,7 @@ final class HTTPConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private static func isProbe(_ head: HTTPRequestHead) -> Bool {
-        head.method == .GET && (head.uri == "/healthz" || head.uri == "/readyz")
+        [.GET, .HEAD].contains(head.method) && (head.uri == "/healthz" || head.uri == "/readyz")
     }
 
     private static func isForBlob(_ head: HTTPRequestHead) -> Bool {

@@ -10,7 +10,7 @@ struct HTTPRefusal: Sendable {
     ///   - code: the error code of the protocol, for programs.
     ///   - message: for people; constant text only, it goes into JSON unescaped.
     init(
-        _ status: HTTPResponseStatus, _ code: StaticString, _ message: String, _ headers: [(String, String)] = []
+        _ status: HTTPResponseStatus, _ code: String, _ message: String, _ headers: [(String, String)] = []
     ) {
         body = ByteBuffer(string: #"{"code":"\#(code)","msg":"\#(message)"}"#)
         var fields = HTTPHeaders(headers)
@@ -32,6 +32,8 @@ struct HTTPRefusal: Sendable {
 
     static let noConnectionLeft = HTTPRefusal(
         .serviceUnavailable, "overloaded", "the server has no connection left; try again", [("Retry-After", "1")])
+    static let expectationFailed = HTTPRefusal(
+        .expectationFailed, "invalid", "Expect knows nothing here but 100-continue")
     static let headersTooLarge = HTTPRefusal(
         .requestHeaderFieldsTooLarge, "too_large", "the request's header fields are too large")
     static let malformed = HTTPRefusal(.badRequest, "invalid", "this is not an HTTP/1.1 request")

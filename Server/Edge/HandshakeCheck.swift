@@ -1,22 +1,18 @@
 import NIOHTTP1
 
 /// Judges a request for the WebSocket address: pure, so that the whole table of refusals is testable.
-struct HandshakeCheck: Sendable {
+enum HandshakeCheck {
     /// The address of the WebSocket.
     static let path = "/v1/sync"
     /// The encoding that a client must offer, and gets.
     static let subprotocol = "tidemark.1.json"
-
-    /// Pages of these origins may open sockets. Others may not: a browser would let any page talk to a server that is
-    /// only reachable from its user's network. Apps send no `Origin`.
-    let allowedOrigins: Set<String>
 
     static func isForSocket(_ head: HTTPRequestHead) -> Bool {
         head.uri.prefix { $0 != "?" } == path
     }
 
     /// Why the handshake is refused, or `nil` when it may go ahead.
-    func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
+    static func refusal(of head: HTTPRequestHead) -> HTTPRefusal? {
         let headers = head.headers
         guard head.method == .GET else {
             return HTTPRefusal(.methodNotAllowed, "invalid", "a WebSocket opens with GET", [("Allow", "GET")])
@@ -31,10 +27,6 @@ struct HandshakeCheck: Sendable {
         }
         guard headers.websocketKey != nil else {
             return HTTPRefusal(.badRequest, "invalid", "Sec-WebSocket-Key must be 16 bytes in base64, once")
-        }
-        let origins = headers["origin"]
-        guard origins.count <= 1, allowedOrigins.isSuperset(of: origins) else {
-            return HTTPRefusal(.forbidden, "forbidden", "this origin may not open sockets here")
         }
         guard headers[canonicalForm: "sec-websocket-protocol"].contains(where: { $0 == Self.subprotocol }) else {
             return HTTPRefusal(

@@ -3,7 +3,8 @@ import Crypto
 /// The tokens that open the operators' API, each with the name of who has it. Of the tokens themselves only digests are kept,
 /// and nothing of them is ever shown.
 ///
-/// A file of them has one a line: a name, a space, and the token; a token alone is called `admin`.
+/// A file of them has one a line: a name, a space, and the token; a token alone is called `admin`. With the word `read-only` between
+/// them the token changes nothing.
 package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable {
     /// The least bytes of a token.
     package static let bytesMin = 32
@@ -12,29 +13,43 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
     private static let nameBytesMax = 64
     private static let usualName = "admin"
 
-    private let tokens: [(name: String, digest: SHA256Digest)]
+    private static let readOnly = "read-only"
 
-    /// For `--dev` only: anybody can read it here.
-    package static let development = "tidemark-token-for-operators-that-everybody-knows"
+    /// Who has a token.
+    package struct Holder: Hashable, Sendable {
+        package let name: String
+        /// May look at everything, and change nothing.
+        package let isReadOnly: Bool
+    }
+
+    private let tokens: [(holder: Holder, digest: SHA256Digest)]
 
     /// - Throws: ``Fault``, which says the line and nothing of what stands there.
     package init(_ bytes: [UInt8]) throws(Fault) {
-        var tokens: [(String, SHA256Digest)] = []
-        for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated() {
-            let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
-            guard let last = words.last else { continue }
-            guard words.count <= 2 else { throw Fault(reason: "line \(index + 1) is no name and a token behind it") }
+        var tokens: [(Holder, SHA256Digest)] = []
+        for (index, line) in bytes.withoutMark.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            var words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: "\r") }
+            guard let last = words.popLast() else { continue }
+            let isReadOnly = words.last?.elementsEqual(Self.readOnly.utf8) == true
+            if isReadOnly { words.removeLast() }
+            guard words.count <= 1 else {
+                throw Fault(
+                    reason:
+                        "line \(index + 1) is no name and a token behind it, with \(Self.readOnly) between or without")
+            }
             guard last.count >= Self.bytesMin else {
                 throw Fault(
                     reason:
                         "the token in line \(index + 1) has \(last.count) bytes and needs at least \(Self.bytesMin); "
                         + "make one with: head -c 32 /dev/urandom | od -An -v -tx1 | tr -d ' \\n'")
             }
-            let name = words.count == 2 ? String(decoding: words[0], as: UTF8.self) : Self.usualName
+            let name = words.first.map { String(decoding: $0, as: UTF8.self) } ?? Self.usualName
             guard name.utf8.count <= Self.nameBytesMax, !name.unicodeScalars.contains(where: { $0.value < 0x20 }) else {
                 throw Fault(reason: "the name in line \(index + 1) has more than \(Self.nameBytesMax) bytes")
             }
-            tokens.append((name, SHA256.hash(data: Array(last))))
+            tokens.append((Holder(name: name, isReadOnly: isReadOnly), SHA256.hash(data: Array(last))))
         }
         guard !tokens.isEmpty, tokens.count <= Self.tokensMax else {
             throw Fault(reason: "\(tokens.count) tokens, one a line; at least one and at most \(Self.tokensMax)")
@@ -49,10 +64,10 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
 
     /// Who has a token; `nil` for nobody. Takes as long whichever it is, and however much of it is right: digests are compared
     /// in constant time, all of them.
-    package func holder(of token: String) -> String? {
+    package func holder(of token: String) -> Holder? {
         let digest = SHA256.hash(data: Array(token.utf8))
-        var holder: String?
-        for known in tokens where known.digest == digest { holder = known.name }
+        var holder: Holder?
+        for known in tokens where known.digest == digest { holder = known.holder }
         return holder
     }
 

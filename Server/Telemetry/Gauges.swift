@@ -17,7 +17,13 @@ package struct Gauges: Sendable {
 
     /// Lets a counter stand at what somebody else has counted; it does not go back.
     package func count(_ metric: Metric, _ label: String, to value: Int) {
-        guard case .counter(let cell)? = registry.cell(metric, metric.dimensions(label)) else { return }
+        count(metric, metric.dimensions(label), to: value)
+    }
+    /// The same of a counter without a label.
+    package func count(_ metric: Metric, to value: Int) { count(metric, [], to: value) }
+
+    private func count(_ metric: Metric, _ dimensions: [(String, String)], to value: Int) {
+        guard case .counter(let cell)? = registry.cell(metric, dimensions) else { return }
         cell.raise(to: Int64(value))
     }
 

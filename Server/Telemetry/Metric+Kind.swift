@@ -6,7 +6,8 @@ extension Metric {
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
         case .transactions, .refusals, .closes, .tokensRefused, .signInsRefused, .connectionsRefused, .openingsFailed,
             .forwardingUnread,
-            .securityLinesLeftOut, .catchups, .catchupRows, .epochs, .comparisons, .divergence, .certificateReads:
+            .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .epochs, .comparisons, .divergence,
+            .certificateReads:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,
             .slowConsumers, .calls, .storeFault, .poolWriters, .poolReaders, .diskFree, .keySetAge, .certificateEnd,
@@ -47,6 +48,7 @@ extension Metric {
         case .openingsFailed: "Connections that ended before a word of HTTP, by why."
         case .forwardingUnread: "Requests of trusted proxies that did not say readably whom they are for."
         case .securityLinesLeftOut: "Lines of the security log that were counted and not written."
+        case .logLinesDropped: "Lines of the log that were dropped, since nobody took them."
         case .storeWait: "How long a read waited for its turn."
         case .storeUse: "How long a read took."
         case .storeFault: "1 while the store does not take commits for this reason."

@@ -16,7 +16,9 @@ extension Metric {
         case .epochs: Label(name: "reason", values: ["head", "cursor", "restore", "command"])
         case .commitToSocket, .pushAnswer, .batchSeconds, .batchTransactions, .lanes, .laneDepth, .laneTransactions,
             .unservedAge, .tailAge, .workspaces, .socketsMax, .slowConsumers, .calls, .connectionsRefused,
-            .forwardingUnread, .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree,
+            .forwardingUnread, .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .comparisons,
+            .divergence,
+            .diskFree,
             .keySetAge, .certificateEnd,
             .backupAge, .residentMemory, .started:
             nil
@@ -57,7 +59,7 @@ extension Metric {
     private static let refusalCodes = [
         "gap", "rate_limited", "overloaded", "unavailable", "draining", "forbidden", "too_large", "invalid",
         "not_found", "unauthenticated", "client_unknown", "client_forked", "client_taken", "stale_conn",
-        "workspace_erased", "app_too_old", "quota", "account_disabled", "login_taken", otherValue,
+        "workspace_erased", "app_too_old", "quota", "account_disabled", "login_taken", "misdirected", otherValue,
     ]
 
     private static let closeCodes = [

@@ -29,6 +29,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case openingsFailed = "tidemark_openings_failed_total"
     case forwardingUnread = "tidemark_forwarding_unread_total"
     case securityLinesLeftOut = "tidemark_security_lines_left_out_total"
+    case logLinesDropped = "tidemark_log_lines_dropped_total"
     // The store.
     case storeWait = "tidemark_store_wait_seconds"
     case storeUse = "tidemark_store_use_seconds"

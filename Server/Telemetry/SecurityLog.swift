@@ -21,6 +21,8 @@ package final class SecurityLog: Service {
         case opening = "Refused a connection: it did not begin as it must"
         /// A trusted proxy did not say readably whom a request is for.
         case forwarding = "Could not read for whom a proxy speaks"
+        /// A request came by a name that the server does not have, or from a page of another site.
+        case site = "Refused a request: by its host, or by the page that makes it"
         /// There was no room for a connection.
         case connection = "Refused a connection: too many"
         /// A device compared its copy with the server, and records were wrong.

@@ -18,7 +18,6 @@ import uuid
 import websocket
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
-ADMIN = "tidemark-token-for-operators-that-everybody-knows"
 failures = []
 
 
@@ -50,15 +49,18 @@ class Server:
     def __init__(self, program, folder, database):
         self.program = program
         self.port, self.admin = free_port(), free_port()
+        self.program = program = str(pathlib.Path(program).resolve())
         self.database = database or f"sqlite:{folder}/console.sqlite"
+        self.data = pathlib.Path(folder, "tidemark-data") if database else pathlib.Path(folder)
         self.process = subprocess.Popen(
             [program, "serve", "--dev", "--listen", f"127.0.0.1:{self.port}", "--database", self.database,
              "--admin-listen", f"127.0.0.1:{self.admin}", "--limit", "LOG_DAYS=7"],
-            stdout=subprocess.PIPE, stderr=open(f"{folder}/server.log", "wb"))
+            stdout=subprocess.PIPE, stderr=open(f"{folder}/server.log", "wb"), cwd=folder)
         self.process.stdout.readline()
+        self.operator = (self.data / "dev_admin_token").read_text().strip()
 
     def token(self, user):
-        return subprocess.run([self.program, "token", "--dev", "--user", user], check=True, capture_output=True,
+        return subprocess.run([self.program, "token", "--dev", "--dev-data", str(self.data), "--user", user], check=True, capture_output=True,
                               text=True).stdout.strip()
 
     def post(self, path, user, body):
@@ -245,7 +247,7 @@ def drive(browser, server, ids):
     browser.type("wrong")
     browser.key("Enter", 13, "\r")
     until(lambda: browser.value("document.querySelector('[role=alert]') !== null"), "a wrong token is refused")
-    browser.type(ADMIN)
+    browser.type(server.operator)
     browser.key("Enter", 13, "\r")
     until(lambda: browser.value("document.body.dataset.page") == "search", "the console opens")
     check(browser.value("document.cookie") == "", "no cookie")

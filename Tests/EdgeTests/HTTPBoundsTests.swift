@@ -7,7 +7,7 @@ import Testing
     private static let big = String(repeating: "a", count: 9 * 1024)
 
     static let table: [(String, String, String)] = [
-        ("a long header field", "GET /json HTTP/1.1\r\nHost: x\r\nX-Big: \(big)\r\n\r\n", "431"),
+        ("a long header field", "GET /json HTTP/1.1\r\nHost: localhost\r\nX-Big: \(big)\r\n\r\n", "431"),
         (
             "101 header fields",
             "GET /json HTTP/1.1\r\n" + (0...100).map { "X-\($0): a\r\n" }.joined() + "\r\n", "431"
@@ -19,10 +19,11 @@ import Testing
         ("garbage", "GARBAGE\r\n\r\n", "400"),
         (
             "two lengths of one body",
-            "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "400"
+            "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            "400"
         ),
-        ("50 GB announced", "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 50000000000\r\n\r\n", "413"),
-        ("no such route", "GET /none HTTP/1.1\r\nHost: x\r\n\r\n", "404"),
+        ("50 GB announced", "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000000000\r\n\r\n", "413"),
+        ("no such route", "GET /none HTTP/1.1\r\nHost: localhost\r\n\r\n", "404"),
     ]
 
     @Test(arguments: table.indices)
@@ -43,7 +44,7 @@ import Testing
         limits.requestBodyBytesMax = 64 * 1024
         try await EdgeServer.running(limits) { server in
             try await RawPeer.connected(to: server.port) { peer in
-                try await peer.send("POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+                try await peer.send("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
                 let chunk = "4000\r\n" + String(repeating: "a", count: 0x4000) + "\r\n"
                 for _ in 0..<5 { try await peer.send(chunk) }
                 let answer = String(decoding: try await peer.readToEnd(), as: UTF8.self)
@@ -55,7 +56,7 @@ import Testing
     @Test func `pipelined requests are both answered`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
-                let request = RawPeer.request("GET /json", ["Host: x"])
+                let request = RawPeer.request("GET /json", ["Host: localhost"])
                 try await peer.send(request + request)
                 for _ in 0..<2 {
                     #expect(try await peer.readStatus() == "200")
@@ -83,7 +84,7 @@ import Testing
         limits.bodyDeadline = .milliseconds(50)
         try await EdgeServer.running(limits) { server in
             try await RawPeer.connected(to: server.port) { peer in
-                try await peer.send(RawPeer.request("POST /echo", ["Host: x", "Content-Length: 10"]) + "abc")
+                try await peer.send(RawPeer.request("POST /echo", ["Host: localhost", "Content-Length: 10"]) + "abc")
                 let rest = try await peer.readToEnd()
                 #expect(rest == [])
             }
@@ -95,7 +96,7 @@ import Testing
         limits.keepAliveIdleMax = .milliseconds(50)
         try await EdgeServer.running(limits) { server in
             try await RawPeer.connected(to: server.port) { peer in
-                try await peer.send(RawPeer.request("GET /json", ["Host: x"]))
+                try await peer.send(RawPeer.request("GET /json", ["Host: localhost"]))
                 #expect(try await peer.readStatus() == "200")
                 #expect(try await peer.read(2) == Array("{}".utf8))
                 let rest = try await peer.readToEnd()

@@ -34,7 +34,7 @@ import Testing
             "a short key", "GET /v1/sync", fields(replacing: "Sec-WebSocket-Key", with: "c2hvcnQ="), "400",
             "Sec-WebSocket-Key"
         ),
-        ("no upgrade", "GET /v1/sync", ["Host: x"], "426", "WebSocket"),
+        ("no upgrade", "GET /v1/sync", ["Host: localhost"], "426", "WebSocket"),
         ("another upgrade", "GET /v1/sync", fields(replacing: "Upgrade", with: "h2c"), "426", "WebSocket"),
         ("POST", "POST /v1/sync", RawPeer.handshakeFields + ["Content-Length: 0"], "405", "GET"),
         ("another path", "GET /v1/other", RawPeer.handshakeFields, "404", ""),
@@ -45,7 +45,7 @@ import Testing
     @Test(arguments: table.indices)
     func `a refused handshake says why`(_ row: Int) async throws {
         let (name, line, fields, status, says) = Self.table[row]
-        try await EdgeServer.running(allowedOrigins: ["https://app.example"]) { server in
+        try await EdgeServer.running(sites: SiteCheck(origins: ["https://app.example"])) { server in
             try await RawPeer.connected(to: server.port) { peer in
                 try await peer.send(RawPeer.request(line, fields))
                 peer.finish()
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func `an allowed origin may open a socket`() async throws {
-        try await EdgeServer.running(allowedOrigins: ["https://app.example"]) { server in
+        try await EdgeServer.running(sites: SiteCheck(origins: ["https://app.example"])) { server in
             let fields = RawPeer.handshakeFields + ["Origin: https://app.example"]
             try await RawPeer.upgraded(on: server.port, fields: fields) { peer in
                 try await peer.send(ClientFrames.text("a"))
@@ -120,7 +120,7 @@ import Testing
     @Test func `a second request cannot become a socket`() async throws {
         try await EdgeServer.running { server in
             try await RawPeer.connected(to: server.port) { peer in
-                try await peer.send(RawPeer.request("GET /json", ["Host: x"]))
+                try await peer.send(RawPeer.request("GET /json", ["Host: localhost"]))
                 #expect(try await peer.readStatus() == "200")
                 #expect(try await peer.read(2) == Array("{}".utf8))
                 try await peer.send(RawPeer.request("GET /v1/sync", RawPeer.handshakeFields))
@@ -135,7 +135,7 @@ import Testing
         do {
             let limits = EdgeLimits()
             let guardian = HTTPConnectionGuard(
-                limits: limits, ledger: ConnectionLedger(limits), handshake: HandshakeCheck(allowedOrigins: []),
+                limits: limits, ledger: ConnectionLedger(limits), sites: SiteCheck(),
                 isProbe: false, now: channel.eventLoop.now)
             try channel.pipeline.syncOperations.addHandlers([guardian, UpgradeAtEnd(from: guardian)])
             kept = guardian

@@ -6,16 +6,32 @@ import TidemarkIdentity
     private static let long = String(repeating: "t", count: 32)
     private static let other = String(repeating: "u", count: 40)
 
+    private static func words(_ holder: AdminTokens.Holder?) -> String? { holder.map { "\($0.name) \($0.isReadOnly)" } }
+
     @Test func `each token has a name, and one alone is called admin`() throws {
         let tokens = try AdminTokens(Array("ann \(Self.long)\r\n\n\(Self.other)\n".utf8))
-        #expect(tokens.holder(of: Self.long) == "ann")
-        #expect(tokens.holder(of: Self.other) == "admin")
+        #expect(Self.words(tokens.holder(of: Self.long)) == "ann false")
+        #expect(tokens.holder(of: Self.other)?.name == "admin")
         for wrong in ["", "ann", "ann \(Self.long)", String(Self.long.dropLast()), Self.long + "t", Self.long + " "] {
             #expect(tokens.holder(of: wrong) == nil)
         }
     }
 
-    @Test(arguments: ["", "\n \n", "ann short", "ann smith \(String(repeating: "t", count: 32))"])
+    @Test func `a token is for reading alone where its line says so`() throws {
+        let tokens = try AdminTokens(Array("bob read-only \(Self.long)\nread-only \(Self.other)\n".utf8))
+        #expect(Self.words(tokens.holder(of: Self.long)) == "bob true")
+        #expect(Self.words(tokens.holder(of: Self.other)) == "admin true")
+    }
+
+    @Test func `a mark before the first line is no part of a token`() throws {
+        let tokens = try AdminTokens([0xef, 0xbb, 0xbf] + Array(Self.long.utf8))
+        #expect(tokens.holder(of: Self.long)?.name == "admin")
+    }
+
+    @Test(arguments: [
+        "", "\n \n", "ann short", "ann smith \(String(repeating: "t", count: 32))",
+        "ann read-only bob \(String(repeating: "t", count: 32))",
+    ])
     func `a file that does not read is refused by its line, and nothing of it is told`(_ text: String) {
         let fault = #expect(throws: AdminTokens.Fault.self) { try AdminTokens(Array(text.utf8)) }
         #expect(fault?.reason.contains("short") == false && fault?.reason.contains("tttt") == false)

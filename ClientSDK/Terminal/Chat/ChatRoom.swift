@@ -7,7 +7,7 @@ import TidemarkCommandLine
 struct ChatRoom: Sendable {
     let chat: Chat
     let conversation: UUID
-    var zone = TimeZone.current
+    var zone = TimeZone.ofTerminal
 
     /// The conversation's lines, now and after each change.
     func lines(newest limit: Int, _ use: ([ChatLine], [Message]) async throws -> Bool) async throws {

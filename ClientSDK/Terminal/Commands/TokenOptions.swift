@@ -41,17 +41,15 @@ struct TokenOptions: ParsableArguments {
                 guard let bytes = FileManager.default.contents(atPath: path) else {
                     throw CommandFailure("cannot read the token file \(path)")
                 }
-                return String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                return String(decoding: Array(bytes).withoutMark, as: UTF8.self).trimmingCharacters(
+                    in: .whitespacesAndNewlines)
             }
         }
         if let token = token ?? ProcessInfo.processInfo.environment["TIDEMARK_TOKEN"] { return { _ in token } }
-        let issuer = await TokenIssuer(secret: try secret(), now: wallClock)
-        return { [workspace] user in try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600)) }
-    }
-
-    private func secret() throws -> TokenSecret {
-        do { return try signing.secret() } catch {
+        guard let secret = try signing.given() else {
             throw CommandFailure("no token: give --token-file, TIDEMARK_TOKEN, --secret-file or --dev")
         }
+        let issuer = await TokenIssuer(secret: secret, now: wallClock)
+        return { [workspace] user in try issuer.issue(user: user, workspace: workspace, lifetime: .seconds(3_600)) }
     }
 }

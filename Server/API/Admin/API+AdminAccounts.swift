@@ -21,11 +21,11 @@ extension API {
             return Response(try await adminAccounts(AdminQuery(request), desk))
         }
         router.post("/admin/v1/accounts") { request, context in
-            let name = try await gate.caller(request, context, of: self)
+            let name = try await gate.changer(request, context, of: self)
             return Response(try await changeAccount(try accountAct(try await body(of: request)), by: name, desk))
         }
         router.post("/admin/v1/accounts/import") { request, context in
-            let name = try await gate.caller(request, context, of: self)
+            let name = try await gate.changer(request, context, of: self)
             return Response(try await importAccounts(try await body(of: request), by: name, desk))
         }
     }
@@ -62,19 +62,23 @@ extension API {
         var line = OperatorAct(
             .account, by: name, at: node.now(), in: act.workspace, user: act.user, argument: act.kind.rawValue,
             reason: act.reason)
-        if act.kind == .add { return try await keeping(line) { try await add(act, desk) } }
-        guard let account = try await desk.store.account(act.login.text, in: act.workspace) else {
-            throw APIError(.notFound, "not_found", "there is no such account")
+        let stored = try await desk.store.account(act.login.text, in: act.workspace)
+        if act.kind == .add {
+            let user = act.user ?? desk.newUser()
+            // Where the name is taken, it concerns whom it belongs to.
+            line.user = stored?.user ?? user
+            return try await keeping(line) { try await add(act, for: user, desk) }
         }
+        guard let account = stored else { throw APIError(.notFound, "not_found", "there is no such account") }
         line.user = account.user
         return try await keeping(line) { try await carryOut(act, on: account, desk) }
     }
 
-    private func add(_ act: AccountAct, _ desk: AccountService) async throws -> Fields {
+    private func add(_ act: AccountAct, for user: UserID, _ desk: AccountService) async throws -> Fields {
         guard desk.rules.workspaces.contains(act.workspace) else {
             throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
         }
-        let account = Account(login: act.login.text, user: act.user ?? desk.newUser(), hash: "", created: node.now())
+        let account = Account(login: act.login.text, user: user, hash: "", created: node.now())
         switch try await desk.store.add(account, in: act.workspace) {
         case .added: return try await carryOut(act, on: account, desk)
         case .loginTaken: throw APIError(.conflict, "login_taken", "somebody has that name")

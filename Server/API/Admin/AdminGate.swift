@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+package import TidemarkIdentity
 import TidemarkModel
 import TidemarkNode
 import TidemarkSequencer
@@ -7,25 +8,36 @@ import TidemarkTelemetry
 
 /// Lets operators in, by their tokens.
 package struct AdminGate: Sendable {
-    /// The name of who has a token, `nil` for nobody.
-    private let judge: @Sendable (String) -> String?
+    /// Who has a token, `nil` for nobody.
+    private let judge: @Sendable (String) -> AdminTokens.Holder?
 
-    package init(_ judge: @escaping @Sendable (String) -> String?) { self.judge = judge }
+    package init(_ judge: @escaping @Sendable (String) -> AdminTokens.Holder?) { self.judge = judge }
 
-    /// The name of who calls.
+    /// The name of who makes a call that changes something.
+    ///
+    /// - Throws: as ``caller(_:_:of:)``, and for a token that is for reading.
+    func changer(_ request: Request, _ context: APIContext, of api: API) async throws -> String {
+        let holder = try await caller(request, context, of: api)
+        guard !holder.isReadOnly else {
+            throw APIError(.forbidden, "forbidden", "the token of \(holder.name) is read-only: it changes nothing")
+        }
+        return holder.name
+    }
+
+    /// Who calls.
     ///
     /// - Throws: for a call that a page of another origin makes, and one without a token that counts. Who has no good token
     ///   waits before he is told so, and leaves a line and a count.
-    func caller(_ request: Request, _ context: APIContext, of api: API) async throws -> String {
+    func caller(_ request: Request, _ context: APIContext, of api: API) async throws -> AdminTokens.Holder {
         try Self.refuseOtherSites(request)
-        guard let token = request.headers[.authorization].flatMap(API.bearerToken), let name = judge(token) else {
+        guard let token = request.headers[.authorization].flatMap(API.bearerToken), let holder = judge(token) else {
             api.node.metrics.tokensRefused.count(Self.label)
             api.node.parts.telemetry.security.note(
                 .token, Self.label, peer: api.peer(context.channel)?.ipAddress, context.trace.logged)
             try await api.node.parts.environment.clock.sleep(for: api.node.limits.adminRefusalPause)
             throw APIError.unauthenticated("this needs a token for operators: see --admin-token-file")
         }
-        return name
+        return holder
     }
 
     /// A browser says where a call comes from; no page but our own makes one.

@@ -1,6 +1,7 @@
 import HTTPTypes
 package import Hummingbird
 import NIOCore
+package import TidemarkEdge
 import TidemarkHub
 import TidemarkModel
 import TidemarkNode
@@ -14,14 +15,20 @@ extension API {
     /// - Parameters:
     ///   - figures: Prometheus' text, as of now.
     ///   - gate: `nil` where there are no tokens: then there is no API either.
+    ///   - sites: judges the name by which each call came, and the page that makes it.
     package func adminRouter(
-        figures: @escaping @Sendable () async -> String, gate: AdminGate?
+        figures: @escaping @Sendable () async -> String, gate: AdminGate?, sites: SiteCheck
     ) -> Router<APIContext> {
         let router = Router(context: APIContext.self)
         router.add(middleware: errorAnswers)
-        router.get("/livez") { _, _ in Response(json: Array(#"{"ok":true}"#.utf8)) }
-        router.get("/readyz") { _, _ in try await readiness() }
-        router.get("/metrics") { _, _ in
+        router.add(
+            middleware: SiteGate(sites: sites) { fault, context in
+                node.parts.telemetry.security.note(
+                    .site, fault.rawValue, peer: peer(context.channel)?.ipAddress, context.trace.logged)
+            })
+        router.look("/livez") { Response(json: Array(#"{"ok":true}"#.utf8)) }
+        router.look("/readyz") { try await readiness() }
+        router.look("/metrics") {
             Response(
                 status: .ok, headers: [.contentType: MetricRegistry.contentType, .cacheControl: "no-store"],
                 body: .init(byteBuffer: ByteBuffer(string: await figures())))
@@ -42,6 +49,10 @@ extension API {
                 _ = try await gate.caller(request, context, of: self)
                 return Response(try await call(AdminQuery(request)))
             }
+        }
+        router.get("/admin/v1/me") { request, context in
+            let holder = try await gate.caller(request, context, of: self)
+            return Response(["name": .string(holder.name), "read_only": .boolean(holder.isReadOnly)])
         }
         get("connections", adminConnections)
         get("connections/closed", adminClosedConnections)
@@ -64,7 +75,7 @@ extension API {
             return Response(try await adminVerify(AdminQuery(request), try await body(of: request)))
         }
         router.post("/admin/v1/revocations") { request, context in
-            let name = try await gate.caller(request, context, of: self)
+            let name = try await gate.changer(request, context, of: self)
             return try await adminRevoke(try await body(of: request), by: name)
         }
         addAdminAccounts(to: router, gate)

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import NIOCore
 import TidemarkEdge
 import TidemarkIdentity
 import TidemarkModel
@@ -12,8 +13,9 @@ extension Doctor {
     func settings(_ configuration: ServerConfiguration) -> [DoctorFinding] {
         var found: [DoctorFinding] = []
         let isLocal = configuration.listen.isLoopback
-        if configuration.usesDevelopmentSecret {
-            let why = "Everybody knows the secret of --dev: whoever reaches the server is whoever he wants to be."
+        if configuration.isDevelopment {
+            let why =
+                "A server with --dev takes each schema that it is started with, and its secrets lie beside its data."
             let what = "started for trying things out, on \(configuration.listen)"
             let remedy = "Give it a secret of its own (--secret-file) or issuers (--issuers), and leave --dev out."
             found.append(
@@ -37,6 +39,13 @@ extension Doctor {
                     why:
                         "Behind a proxy all clients have its address: one bound for strangers, and the security log names nobody.",
                     do: "Name the proxy: --trusted-proxies 127.0.0.1,::1"))
+        }
+        if !isLocal, configuration.hostNames.allSatisfy({ Self.isAddress($0) }) {
+            found.append(
+                .look(
+                    "names", "listens on \(configuration.listen), and no name of the server is set",
+                    why: "Requests by a name are answered 421: apps and proxies that call it by one do not get in.",
+                    do: "Name it as they call it: --host-names sync.example"))
         }
         if configuration.adminListen == nil, figures == nil {
             found.append(
@@ -134,6 +143,8 @@ extension Doctor {
         return days < certificateNow
             ? .wrong("certificate", what, why: why, do: remedy) : .look("certificate", what, why: why, do: remedy)
     }
+
+    private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
     private static func mode(of path: String) -> Int? {
         // A file that cannot be looked at is told by whoever has to read it.

@@ -18,12 +18,14 @@ struct Scrape: Sendable {
     /// A file on the file system that may fill.
     let databasePath: String?
     let telemetry: Telemetry
+    /// Lines of the log that were dropped so far.
+    let logLinesDropped: @Sendable () -> Int
     private let gauges: Gauges
     private let process = ProcessFigures()
 
     init(
         node: Node, edge: Edge, keys: KeyService, backups: BackupWatch, certificate: CertificateWatch?,
-        store: OpenedStore, databasePath: String?, telemetry: Telemetry
+        store: OpenedStore, databasePath: String?, telemetry: Telemetry, logLinesDropped: @escaping @Sendable () -> Int
     ) {
         self.node = node
         self.edge = edge
@@ -33,6 +35,7 @@ struct Scrape: Sendable {
         pools = store.pools
         self.databasePath = databasePath
         self.telemetry = telemetry
+        self.logLinesDropped = logLinesDropped
         gauges = Gauges(telemetry.registry)
     }
 
@@ -42,6 +45,7 @@ struct Scrape: Sendable {
         setConnections()
         setAges()
         setStore()
+        gauges.count(.logLinesDropped, to: logLinesDropped())
         gauges.set(.residentMemory, process.residentBytes)
         gauges.set(.started, process.startedSeconds)
         return telemetry.registry.text

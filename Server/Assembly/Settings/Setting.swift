@@ -25,6 +25,7 @@ package enum Setting: String, Sendable, CaseIterable {
     case logLevel = "TIDEMARK_LOG_LEVEL"
     case node = "TIDEMARK_NODE"
     case name = "TIDEMARK_NAME"
+    case hostNames = "TIDEMARK_HOST_NAMES"
     case origins = "TIDEMARK_ORIGINS"
     case tlsCertificate = "TIDEMARK_TLS_CERTIFICATE"
     case tlsKey = "TIDEMARK_TLS_KEY"
@@ -83,7 +84,8 @@ package enum Setting: String, Sendable, CaseIterable {
         case .listen:
             Row(
                 .text, "host:port",
-                "Where to listen; port 0 lets the system choose.", usual: "127.0.0.1:8080")
+                "Where to listen: *:PORT is every address of the machine, IPv4 and IPv6; port 0 lets the system choose.",
+                usual: "127.0.0.1:8080")
         case .adminListen:
             Row(
                 .text, "host:port",
@@ -96,7 +98,9 @@ package enum Setting: String, Sendable, CaseIterable {
                 .path, "file",
                 "Tokens that open the console and the API for operators, one a line: a name, a space, and at least "
                     + "\(AdminTokens.bytesMin) bytes.",
-                usual: "there is no API, and with --dev one whose token everybody knows")
+                usual:
+                    "there is no API, and with --dev one whose token is made and kept in the data folder, as dev_admin_token"
+            )
         case .schema:
             Row(
                 .path, "file",
@@ -172,11 +176,17 @@ package enum Setting: String, Sendable, CaseIterable {
             Row(
                 .text, "name",
                 "What clients and logs see as the server's name.", usual: "tidemark")
+        case .hostNames:
+            Row(
+                .list, "names",
+                "Names by which this server is called, such as sync.example: that of its public address, and those that "
+                    + "proxies and other machines use. A request by another name is answered 421; addresses and localhost "
+                    + "need no name here.", usual: "that of --listen, if it is a name")
         case .origins:
             Row(
                 .list, "origins",
-                "Web origins whose pages may connect and call, such as https://app.example. Apps send none and "
-                    + "need none.", usual: "none")
+                "Web origins whose pages may connect and call, such as https://app.example; pages of others are answered "
+                    + "403. Apps send none and need none.", usual: "the server's own")
         case .tlsCertificate:
             Row(
                 .path, "file",
@@ -202,13 +212,14 @@ package enum Setting: String, Sendable, CaseIterable {
         case .development:
             Row(
                 .flag, nil,
-                "Try things out: use a secret that everybody knows, unless one is given, and say how to get a "
-                    + "token. Only this machine may reach it.")
+                "Try things out: make a secret at the first start, unless one is given, keep it in the data folder as "
+                    + "\(DevelopmentSecret.Purpose.tokens.rawValue), and say how to get a token. Only this machine may reach it."
+            )
         case .developmentReachable:
             Row(
                 .flag, nil,
-                "Let others reach a server that was started with --dev: whoever does can read and write "
-                    + "everything.")
+                "Let others reach a server that was started with --dev: what they send and get is read by anyone on the "
+                    + "way, unless it has a certificate.")
         }
     }
 

@@ -51,6 +51,23 @@ extension SettingValues {
         return TrustedProxies(ranges, field: field, sendsHeader: sendsHeader)
     }
 
+    /// The names by which the server is called, beside addresses and `localhost`.
+    func hostNames(_ listen: ListenAddress) throws(ConfigurationError) -> Set<String> {
+        // It listens there, so that it is called so as well.
+        var names: Set<String> = [listen.host]
+        for part in (self[.hostNames] ?? "").split(separator: ",") {
+            let name = part.trimmingCharacters(in: .whitespaces)
+            guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f && !"/:*@?#[]".utf8.contains($0) })
+            else {
+                throw ConfigurationError(
+                    .hostNames,
+                    "\"\(name)\" is no name of a server: write sync.example, without scheme, port or *")
+            }
+            names.insert(name.lowercased())
+        }
+        return names
+    }
+
     /// As a browser writes them: scheme and host, and the port where it is not the usual one.
     func origins() throws(ConfigurationError) -> Set<String> {
         var origins: Set<String> = []
@@ -71,13 +88,13 @@ extension SettingValues {
         return origins
     }
 
-    /// Everybody knows the secret that development uses, and can write what he likes with it.
+    /// A server for trying things out takes each schema that it is started with, and speaks plain HTTP.
     func requireLoopback(_ listen: ListenAddress) throws(ConfigurationError) {
         let isReachable = try flag(.developmentReachable)
         guard !listen.isLoopback, !isReachable else { return }
         throw ConfigurationError(
             .listen,
-            "\(listen) is reached by others, and --dev lets everybody in: listen on 127.0.0.1, or say it a second time by "
+            "\(listen) is reached by others, and --dev is for this machine alone: listen on 127.0.0.1, or say it a second time by "
                 + "--dev-reachable (TIDEMARK_DEV_REACHABLE=1)")
     }
 }

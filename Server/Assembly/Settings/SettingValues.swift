@@ -76,10 +76,11 @@ struct SettingValues {
         return address
     }
 
-    func adminTokens(isDevelopment: Bool) throws(ConfigurationError) -> AdminTokens? {
+    /// - Parameter development: the token of a server for trying things out, where it has no other.
+    func adminTokens(_ development: DevelopmentSecret?) throws(ConfigurationError) -> AdminTokens? {
         guard let path = self[.adminTokenFile] else {
-            guard isDevelopment, self[.adminListen] != nil else { return nil }
-            return try Self.adminTokens(Array("admin \(AdminTokens.development)".utf8), from: "--dev")
+            guard let development else { return nil }
+            return try Self.adminTokens(Array(development.text.utf8), from: development.path)
         }
         return try Self.adminTokens(try file(path, .adminTokenFile), from: path)
     }
@@ -129,12 +130,13 @@ struct SettingValues {
         return CursorKeys(own: own, secret: secret).seal
     }
 
-    func secret(isDevelopment: Bool) throws(ConfigurationError) -> ServerSecret? {
+    /// - Parameter development: the secret of a server for trying things out, where it has no other.
+    func secret(_ development: DevelopmentSecret?) throws(ConfigurationError) -> ServerSecret? {
         if let path = self[.secretFile] {
             return try ServerSecret(try file(path, .secretFile), from: .secretFile)
         }
         if let text = self[.secret] { return try ServerSecret(Array(text.utf8), from: .secret) }
-        guard isDevelopment else {
+        guard let development else {
             // Accounts have keys of their own, if they are named.
             if self[.issuers] != nil || self[.accountsKeyFile] != nil { return nil }
             throw ConfigurationError(
@@ -143,7 +145,7 @@ struct SettingValues {
                     + "'head -c 32 /dev/urandom | od -An -v -tx1 | tr -d \" \\n\" > token_secret' and name the file here, "
                     + "or start with --dev to try things out")
         }
-        return try ServerSecret(Array(ServerSecret.development.utf8), from: .secret)
+        return try ServerSecret(Array(development.text.utf8), from: .development)
     }
 
     func file(_ path: String, _ setting: Setting) throws(ConfigurationError) -> [UInt8] {

@@ -23,8 +23,7 @@ struct AdminOptions: ParsableArguments {
             """, valueName: "file"))
     var adminTokenFile: String?
 
-    @Flag(help: "Use the token that everybody knows, of a server that was started with --dev.")
-    var dev = false
+    @OptionGroup var development: DevelopmentOptions
 
     @Flag(help: "Print the answer as JSON.")
     var json = false
@@ -69,19 +68,25 @@ struct AdminOptions: ParsableArguments {
 
     private func token() throws -> String {
         guard let path = try Setting.adminTokenFile.given(adminTokenFile, ProcessInfo.processInfo.environment) else {
-            guard dev else {
+            guard development.dev else {
                 throw CommandFailure("name the server's file of tokens by --admin-token-file, or give --dev")
             }
-            return AdminTokens.development
+            let secret = try development.secret(.operators)
+            guard let token = Self.firstToken(secret.text) else {
+                throw CommandFailure("\(secret.path) holds no token")
+            }
+            return token
         }
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw CommandFailure("cannot read \(path)")
         }
-        let first = String(decoding: contents, as: UTF8.self).split(whereSeparator: \.isNewline).first ?? ""
-        guard let token = first.split(whereSeparator: \.isWhitespace).last else {
-            throw CommandFailure("\(path) holds no token")
-        }
-        return String(token)
+        let text = String(decoding: Array(contents).withoutMark, as: UTF8.self)
+        guard let token = Self.firstToken(text) else { throw CommandFailure("\(path) holds no token") }
+        return token
+    }
+
+    private static func firstToken(_ text: String) -> String? {
+        text.split(whereSeparator: \.isNewline).first?.split(whereSeparator: \.isWhitespace).last.map(String.init)
     }
 }
 

@@ -43,6 +43,12 @@ struct DeviceOptions: ParsableArguments {
             throw CommandFailure("the server does not say from when on tokens count")
         }
         print("\(what) signed out of \(workspace): tokens from before \(DevicesCommand.day(time)) count no more")
+        guard answer["known"] != .boolean(false) else {
+            let whose = call.text("user").map { "of the user \"\($0.withoutSteering)\" " } ?? ""
+            throw CommandFailure(
+                "no device \(whose)is known in the workspace \"\(workspace.withoutSteering)\": are the names right? The revocation "
+                    + "is kept all the same")
+        }
     }
 }
 
@@ -131,6 +137,9 @@ extension DevicesCommand {
                 Connections end on every server within a second, and calls, files and polls are answered by 401. Who has a \
                 token that is issued later gets in again: end the session at the sign-in service first, or the device \
                 fetches another token.
+
+                Exit status 1 says that the server knows no device of that user, or of that workspace: look at the names. The \
+                revocation is kept all the same.
 
                 A token names no device. So tokens of the user from before do not register devices any more and read \
                 nothing by calls that name no device; the user's other devices stay connected.

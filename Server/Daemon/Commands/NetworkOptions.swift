@@ -18,6 +18,9 @@ struct NetworkOptions: ParsableArguments {
     @Flag(help: ArgumentHelp(Setting.proxyProtocol.help))
     var proxyProtocol = false
 
+    @Option(help: ArgumentHelp(Setting.hostNames.help, valueName: "names"))
+    var hostNames: String?
+
     @Option(help: ArgumentHelp(Setting.origins.help, valueName: "origins"))
     var origins: String?
 
@@ -25,7 +28,8 @@ struct NetworkOptions: ParsableArguments {
     var values: [(Setting, String?)] {
         [
             (.tlsCertificate, tlsCertificate), (.tlsKey, tlsKey), (.trustedProxies, trustedProxies),
-            (.proxyField, proxyField), (.proxyProtocol, proxyProtocol ? "1" : nil), (.origins, origins),
+            (.proxyField, proxyField), (.proxyProtocol, proxyProtocol ? "1" : nil), (.hostNames, hostNames),
+            (.origins, origins),
         ]
     }
 }

@@ -43,18 +43,18 @@ extension TokenCommand {
                 """, valueName: "file"))
         var secretFile: String?
 
-        @Flag(help: "Accept the development secret that 'serve --dev' accepts.")
-        var dev = false
+        @OptionGroup var development: DevelopmentOptions
 
         func run() async throws {
             var overrides: [Setting: String] = [:]
             if let issuers { overrides[.issuers] = issuers }
             if let secretFile = secretFile ?? parent.signing.secretFile { overrides[.secretFile] = secretFile }
-            if dev || parent.signing.dev { overrides[.development] = "1" }
+            if development.dev || parent.signing.development.dev { overrides[.development] = "1" }
             let accepted: [Issuer]
             do throws(ConfigurationError) {
                 accepted = try await ServerConfiguration.acceptedIssuers(
-                    environment: ProcessInfo.processInfo.environment, overrides: overrides)
+                    environment: ProcessInfo.processInfo.environment, overrides: overrides,
+                    developmentData: development.devData ?? parent.signing.development.devData)
             } catch {
                 throw CommandFailure("\(error)")
             }

@@ -14,6 +14,9 @@ package struct Blob: Hashable, Sendable {
     /// The places where the parts begin in which databases keep the bytes, so that reading needs memory for one part.
     package var partStarts: StrideTo<Int> { stride(from: 0, to: bytes.count, by: Self.partBytes) }
 
+    /// Where the part begins that holds a byte of a blob.
+    package static func partStart(of offset: Int) -> Int { offset - offset % partBytes }
+
     /// The part that begins at one of `partStarts`.
     package func part(from start: Int) -> ArraySlice<UInt8> { bytes.dropFirst(start).prefix(Self.partBytes) }
 

@@ -14,13 +14,13 @@ struct EdgeServer {
 
     /// Runs `body` against an edge whose sockets are owned by what `makeOwner` returns, then stops the server.
     static func running(
-        _ limits: EdgeLimits = EdgeLimits(), allowedOrigins: Set<String> = [],
+        _ limits: EdgeLimits = EdgeLimits(), sites: SiteCheck = SiteCheck(),
         owner makeOwner: @escaping @Sendable (any EventLoop) -> any SocketOwner = { _ in EchoOwner() },
         _ body: @Sendable (EdgeServer) async throws -> Void
     ) async throws {
         var logger = Logger(label: "test")
         logger.logLevel = .error
-        let edge = Edge(limits: limits, allowedOrigins: allowedOrigins, makeOwner: makeOwner)
+        let edge = Edge(limits: limits, sites: sites, makeOwner: makeOwner)
         let bound = BoundPort()
         let router = Router()
         router.get("/json") { _, _ in "{}" }

@@ -76,7 +76,7 @@ struct RawPeer: ~Copyable {
 
 extension RawPeer {
     static let handshakeFields = [
-        "Host: x", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
+        "Host: localhost", "Upgrade: websocket", "Connection: keep-alive, Upgrade",
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
         "Sec-WebSocket-Protocol: tidemark.1.json",
     ]

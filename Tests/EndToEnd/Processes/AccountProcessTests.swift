@@ -25,7 +25,7 @@ import TidemarkNIOTransport
         let folder = try TemporaryFolder("tidemark-tests")
         let (server, admin, port) = try await Self.started(folder)
         func run(_ arguments: String...) async throws -> Binary.Outcome {
-            try await Binary.run(["accounts"] + arguments + ["--dev", "--admin", admin])
+            try await Binary.run(["accounts"] + arguments + ["--dev", "--dev-data", folder.path, "--admin", admin])
         }
 
         let added = try await run("add", "Ann@example.com", "--user", "ann", "--why", "new here")
@@ -67,7 +67,7 @@ import TidemarkNIOTransport
         #expect(missing.status == 1 && missing.text.contains("there is no such account"))
         #expect(try await run("add", "a b").status == 64)
 
-        let audit = try await Binary.run(["audit", "--dev", "--admin", admin])
+        let audit = try await Binary.run(["audit", "--dev", "--dev-data", folder.path, "--admin", admin])
         #expect(audit.text.contains("\taccount\tdefault\tann\tadd\tnew here\tdone"), "\(audit.text)")
         #expect(audit.text.contains("\taccount\tdefault\tann\tdisable\tleft\tdone"))
         server.signal(SIGTERM)

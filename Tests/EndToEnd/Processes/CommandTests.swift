@@ -17,10 +17,10 @@ import TidemarkModel
             "tidemark serve", "--database", "--listen", "--schema", "--secret-file", "--dev", "--log-level", "--rate",
             "--ledger-days", "--config", "--name", "--node",
             "--limit", "--issuers", "--cursor-key-file", "--tls-certificate", "--tls-key", "--trusted-proxies",
-            "--proxy-field", "--proxy-protocol", "--origins", "--dev-reachable",
+            "--proxy-field", "--proxy-protocol", "--host-names", "--origins", "--dev-reachable",
         ],
         ["tidemark doctor", "--server", "--json", "--database", "--secret-file", "--tls-certificate"],
-        ["tidemark token explain", "--issuers", "--secret-file", "--dev"],
+        ["tidemark token explain", "--issuers", "--secret-file", "--dev", "--dev-data"],
         ["tidemark token", "--user", "--workspace", "--ttl", "--service", "--operator", "--secret-file", "--dev"],
         [
             "tidemark schema apply", "--dry-run", "--accept", "--min-app", "--note", "--server", "--secret-file",
@@ -204,10 +204,16 @@ import TidemarkModel
     @Test func `a token is explained as a server would judge it, with an exit status for scripts`() async throws {
         let folder = try TemporaryFolder("tidemark-tests")
         defer { withExtendedLifetime(folder) {} }
-        let token = try await Binary.run(["token", "--dev", "--user", "ann", "--workspace", "acme"]).text
-        let good = try await Binary.run(["token", "explain", "--dev", token])
+        let none = try await Binary.run(["token", "--dev", "--dev-data", folder.path, "--user", "ann"])
+        #expect(none.status == 1 && none.text.contains("start 'tidemark serve --dev'"), "\(none.text)")
+        let secret = try folder.file("dev_secret", String(repeating: "s", count: 32))
+        let given = ["--dev", "--dev-data", folder.path]
+        let token = try await Binary.run(["token", "--user", "ann", "--workspace", "acme"] + given).text
+        let byFile = try await Binary.run(["token", "explain", "--secret-file", secret, token])
+        #expect(byFile.status == 0, "\(byFile.text)")
+        let good = try await Binary.run(["token", "explain", token] + given)
         #expect(good.status == 0 && good.text.contains(#"accepted: user "ann" in workspace "acme""#), "\(good.text)")
-        let bad = try await Binary.run(["token", "explain", "--dev", token.dropLast(4) + "AAAA"])
+        let bad = try await Binary.run(["token", "explain", token.dropLast(4) + "AAAA"] + given)
         #expect(bad.status == 1 && bad.text.contains("refused: bad_signature"), "\(bad.text)")
 
         let file = "\(folder.path)/issuers.json"

@@ -17,7 +17,7 @@ import TidemarkNIOTransport
         let place = URL(filePath: "\(folder.path)/ann")
         func open() async throws -> Chat {
             let chat = try await Chat.open(account: UserID("ann"), at: place)
-            let token = try await Binary.run(["token", "--user", "ann", "--dev"]).text
+            let token = try await Binary.run(["token", "--user", "ann", "--dev", "--dev-data", folder.path]).text
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             try chat.store.connect(to: address, transport: NIOTransport(), logger: logger) { token }
@@ -27,7 +27,9 @@ import TidemarkNIOTransport
         func verify(_ report: Data) async throws -> Binary.Outcome {
             let file = "\(folder.path)/report.json"
             try report.write(to: URL(filePath: file))
-            return try await Binary.run(["verify", "--device", file, "--dev", "--admin", admin])
+            return try await Binary.run([
+                "verify", "--device", file, "--dev", "--dev-data", folder.path, "--admin", admin,
+            ])
         }
 
         let chat = try await open()
@@ -67,7 +69,9 @@ import TidemarkNIOTransport
 
         let bad = try await verify(Data("{}".utf8))
         #expect(bad.status == 1 && bad.text.contains("it names account and client"), "\(bad.text)")
-        let none = try await Binary.run(["verify", "--device", "\(folder.path)/none.json", "--dev", "--admin", admin])
+        let none = try await Binary.run([
+            "verify", "--device", "\(folder.path)/none.json", "--dev", "--dev-data", folder.path, "--admin", admin,
+        ])
         #expect(none.status == 1 && none.text.contains("there is no such file"))
         await again.store.disconnect()
         server.signal(SIGTERM)

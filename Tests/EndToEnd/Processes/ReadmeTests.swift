@@ -80,7 +80,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
                 break
             }
         }
-        let token = try await Binary.run(try arguments("token"))
+        let token = try await Binary.run(try arguments("token"), environment: own)
         #expect(token.status == 0)
         try await body(try #require(address).url, token.text, URL(fileURLWithPath: folder.path))
     }
@@ -138,7 +138,7 @@ private func runTheExample(folder: URL, schemaFile: URL, server: String, token: 
             #expect(eve.currentStatus.failure?.detail.contains("for the user ann") == true)
             #expect(try await eve.outbox.parked().isEmpty && eve.currentStatus.lastSync == nil)
 
-            let own = try await Binary.run(["token", "--dev", "--user", "eve"])
+            let own = try await Binary.run(["token", "--dev", "--dev-data", folder.path, "--user", "eve"])
             try eve.connect(to: server, transport: NIOTransport()) { own.text }
             var last: String?
             for try await step in receipt.steps { last = "\(step)" }

@@ -116,6 +116,18 @@ import TidemarkWire
         }
     }
 
+    @Test func `the audit says whose account was made, and why one was not in words`() async throws {
+        try await TestServer.withAccounts { server in
+            let made = try await act(server, "add", "ann@example.com")
+            let call = #"{"workspace":"w","login":"ann@example.com","act":"add"}"#
+            let taken = try await server.adminCall("/admin/v1/accounts", body: call)
+            #expect(taken.status == 409 && taken.text.contains("somebody has that name"))
+            let acts = try await server.admin("audit").list("acts")
+            #expect(acts.map { $0.text("user") } == [made.text("user"), made.text("user")])
+            #expect(acts.map { $0.text("outcome") } == ["login_taken: somebody has that name", "done"])
+        }
+    }
+
     @Test func `pages of a list follow one another by name`() async throws {
         try await TestServer.withAccounts(environment: Self.closed) { server in
             for login in ["c", "a", "b"] { _ = try await act(server, "add", login) }

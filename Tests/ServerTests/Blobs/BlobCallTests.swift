@@ -10,6 +10,44 @@ import TidemarkStore
     private static let bytes = BlobRoom.bytes(600_000)
     private static let digest = BlobRoom.digest(bytes)
 
+    @Test(arguments: [
+        ("bytes=0-9", 0..<10), ("bytes=262140-262150", 262_140..<262_151), ("bytes=299990-", 299_990..<300_000),
+        ("bytes=-5", 299_995..<300_000), ("bytes=299999-400000", 299_999..<300_000), ("bytes=-400000", 0..<300_000),
+        ("bytes=1-18446744073709551616", 1..<300_000),
+    ])
+    func `a part of a blob is given out as it is asked for`(_ field: String, _ part: Range<Int>) async throws {
+        let bytes = BlobRoom.bytes(300_000)
+        try await BlobRoom.running { room in
+            #expect(try await room.call("PUT", bytes).status == 201)
+            let answer = try await room.call("GET", bytes, headers: [("Range", field)])
+            #expect(answer.status == 206 && answer.body == Array(bytes[part]))
+            let fields = Dictionary(answer.headers.map { ($0.0.lowercased(), $0.1) }) { $1 }
+            #expect(fields["content-range"] == "bytes \(part.lowerBound)-\(part.upperBound - 1)/300000")
+            let tag = try #require(fields["etag"])
+            let same = try await room.call("GET", bytes, headers: [("Range", field), ("If-Range", tag)])
+            #expect(same.status == 206)
+            let other = try await room.call("GET", bytes, headers: [("Range", field), ("If-Range", "\"x\"")])
+            #expect(other.status == 200 && other.body == bytes)
+        }
+    }
+
+    @Test func `a part that begins behind the end is 416, and what is no single range is answered by all`() async throws
+    {
+        let bytes = BlobRoom.bytes(1_000)
+        try await BlobRoom.running { room in
+            #expect(try await room.call("PUT", bytes).status == 201)
+            for field in ["bytes=1000-", "bytes=1000-1001", "bytes=-0"] {
+                let answer = try await room.call("GET", bytes, headers: [("Range", field)])
+                #expect(answer.status == 416, "\(field)")
+                #expect(answer.headers.contains { $0.0.lowercased() == "content-range" && $0.1 == "bytes */1000" })
+            }
+            for field in ["bytes=0-1,3-4", "bytes=5-2", "bytes=x-1", "lines=0-1", "bytes", "bytes=1", "bytes=--1"] {
+                let answer = try await room.call("GET", bytes, headers: [("Range", field)])
+                #expect(answer.status == 200 && answer.body == bytes, "\(field)")
+            }
+        }
+    }
+
     @Test func `bytes that were put come back to every member, with what is to be said of them`() async throws {
         try await BlobRoom.running { room in
             let put = try await room.call("PUT", Self.bytes)

@@ -67,7 +67,7 @@ struct BlobRoom: Sendable {
 
     /// The head of an upload, as a peer sends it that counts its bytes itself.
     func head(_ digest: BlobDigest, _ length: String, as user: String = "ann") throws -> String {
-        "PUT \(Self.path(digest.text)) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(try server.token(user))\r\n"
+        "PUT \(Self.path(digest.text)) HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer \(try server.token(user))\r\n"
             + "\(length)\r\n\r\n"
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidemarkModel
 import TidemarkNIOTransport
@@ -17,7 +18,9 @@ import TidemarkNode
         let log = LogCapture()
         try await TestServer.administered(log: log) { server in
             let user = try server.token("ann", isOperator: true)
-            for token in [nil, "wrong", TestServer.adminToken + "x", user, AdminTokens.development] {
+            for token in [
+                nil, "wrong", TestServer.adminToken + "x", user, "tidemark-token-for-operators-that-everybody-knows",
+            ] {
                 let answer = try await server.adminCall("/admin/v1/workspaces", token: token)
                 #expect(answer.status == 401 && !answer.text.contains("workspaces\":"))
             }
@@ -70,10 +73,58 @@ import TidemarkNode
         }
     }
 
-    @Test func `for trying things out there is a token that everybody knows, on this machine alone`() throws {
+    @Test func `a token that is read-only looks at everything and changes nothing`() async throws {
+        let token = "a-token-for-looking-long-enough-12345"
+        try await TestServer.administered(more: "bob read-only \(token)\n") { server in
+            func call(_ path: String, _ body: String? = nil) async throws -> NIOHTTPAnswer {
+                try await server.adminCall("/admin/v1/" + path, token: token, body: body)
+            }
+            let me = try await call("me")
+            #expect(me.status == 200 && me.text == #"{"name":"bob","read_only":true}"#)
+            #expect(try await server.adminCall("/admin/v1/me").text == #"{"name":"ann","read_only":false}"#)
+            for path in ["workspaces", "connections", "audit"] { #expect(try await call(path).status == 200) }
+            let may =
+                #"{"workspace":"w","user":"ann","action":"create","collection":"messages","record":"\#(Sample.id(1))"}"#
+            #expect(try await call("may", may).status == 200)
+            let refused = try await call("revocations", #"{"workspace":"w","user":"ann"}"#)
+            #expect(refused.status == 403 && refused.text.contains("bob is read-only"), "\(refused.text)")
+            let audit = try await server.admin("audit")
+            #expect(audit.list("acts").isEmpty)
+        }
+    }
+
+    @Test func `for trying things out secrets are made, kept in the data folder, and found there`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "dev-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let base = [
+            "TIDEMARK_DEV": "1", "TIDEMARK_ADMIN_LISTEN": "127.0.0.1:8081",
+            "TIDEMARK_DATABASE": "sqlite:\(folder)/t.sqlite",
+        ]
+        let one = try ServerConfiguration(environment: base)
+        let other = try ServerConfiguration(environment: base)
+        let (token, second) = try (
+            #require(one.developmentSecrets[.operators]), #require(other.developmentSecrets[.operators])
+        )
+        #expect(token.text != second.text && !FileManager.default.fileExists(atPath: folder))
+        #expect(one.adminTokens?.holder(of: token.text)?.name == "admin")
+        #expect(throws: ConfigurationError.self) { try DevelopmentSecret(kept: .operators, in: folder) }
+        for secret in one.developmentSecrets.values { try secret.keep() }
+        // The other began at the same time, and must not serve by what nobody can find.
+        #expect(throws: ConfigurationError.self) { try second.keep() }
+        for purpose in [DevelopmentSecret.Purpose.tokens, .operators] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(folder)/\(purpose.rawValue)")
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
+        let kept = try DevelopmentSecret(kept: .operators, in: folder)
+        let later = try ServerConfiguration(environment: base)
+        #expect(later.adminTokens?.holder(of: kept.text.trimmingCharacters(in: .newlines))?.name == "admin")
+        #expect(!"\(kept) \(one.developmentSecrets)".contains(token.text))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == ["dev_admin_token", "dev_secret"])
+    }
+
+    @Test func `the listener for operators of a server for trying things out is for this machine alone`() throws {
         let base = ["TIDEMARK_DEV": "1", "TIDEMARK_ADMIN_LISTEN": "127.0.0.1:8081"]
-        let tokens = try ServerConfiguration(environment: base).adminTokens
-        #expect(tokens?.holder(of: AdminTokens.development) == "admin")
         #expect(throws: ConfigurationError.self) {
             try ServerConfiguration(environment: base.merging(["TIDEMARK_ADMIN_LISTEN": "0.0.0.0:8081"]) { $1 })
         }

@@ -247,16 +247,20 @@ import TidemarkWire
             let header = [("Authorization", "Bearer \(token)")]
             let revoked = try await server.call(
                 "POST", "/v1/revocations", body: #"{"workspace":"w","user":"bob","why":"left"}"#, headers: header)
-            #expect(revoked.status == 200)
+            #expect(
+                revoked.status == 200 && revoked.text.hasSuffix(#","known":false}"#),
+                "nobody has seen a device of bob's")
+            let again = try await server.adminCall("/admin/v1/revocations", body: #"{"workspace":"w","user":"ann"}"#)
+            #expect(again.status == 200 && again.text.hasSuffix(#","known":true}"#))
             #expect(try await server.post("/v1/revocations", as: "carl", body: #"{"user":"carl"}"#).status == 200)
             let failed = try await server.adminCall(
                 "/admin/v1/revocations", body: #"{"workspace":"w","client":"\#(Sample.id(9))"}"#)
             #expect(failed.status == 404)
             let acts = try await server.admin("audit").list("acts")
-            #expect(acts.map { $0.text("who") } == ["root", "ann"])
-            #expect(acts.map { $0.text("act") } == ["revoke", "revoke"])
-            #expect(acts.map { $0.text("user") } == ["bob", "ann"])
-            #expect(acts.map { $0.text("why") } == ["left", "lost on a train"])
+            #expect(acts.map { $0.text("who") } == ["ann", "root", "ann"])
+            #expect(acts.map { $0.text("act") } == ["revoke", "revoke", "revoke"])
+            #expect(acts.map { $0.text("user") } == ["ann", "bob", "ann"])
+            #expect(acts.map { $0.text("why") } == ["", "left", "lost on a train"])
             #expect(acts.last?.text("argument") == "device \(ann.id)" && acts.last?.text("outcome") == "done")
             #expect(try await server.admin("audit?limit=1").list("acts").count == 1)
         }

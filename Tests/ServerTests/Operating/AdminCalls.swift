@@ -13,12 +13,15 @@ extension TestServer {
     static let adminToken = "a token of an operator, long enough 4".replacingOccurrences(of: " ", with: "-")
 
     /// Runs a server with a listener for operators, at which ann has a token.
+    ///
+    /// - Parameter lines: further lines of the file of tokens.
     static func administered(
         over store: OpenedStore = OpenedStore(InMemoryStore()), limits: [String: String] = [:], log: LogCapture? = nil,
-        change: (inout ServerLimits) -> Void = { _ in }, _ body: @Sendable (TestServer) async throws -> Void
+        more lines: String = "", change: (inout ServerLimits) -> Void = { _ in },
+        _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "admin-\(UUID().uuidString)")
-        try Data("ann \(adminToken)\n".utf8).write(to: file)
+        try Data("ann \(adminToken)\n\(lines)".utf8).write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         try await running(
             over: store, limits: limits,

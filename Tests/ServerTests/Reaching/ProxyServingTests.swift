@@ -14,7 +14,7 @@ import TidemarkWire
     /// Calls with a bad token until the first byte of an answer.
     private static func answer(_ call: inout RawCall, _ fields: [String]) async throws -> String {
         try await call.send(
-            (["GET /v1/schema HTTP/1.1", "Host: x"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
+            (["GET /v1/schema HTTP/1.1", "Host: localhost"] + fields).joined(separator: "\r\n") + "\r\n\r\n")
         return try await call.read()
     }
 
@@ -118,7 +118,8 @@ import TidemarkWire
                 // In two pieces, with what follows in the same packet as the second.
                 let header = Self.header()
                 try await call.send(Array(header[..<9]))
-                try await call.send(Array(header[9...]) + Array("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+                try await call.send(
+                    Array(header[9...]) + Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
                 let answer = try await call.read()
                 #expect(answer.hasPrefix("HTTP/1.1 200"), "\(answer)")
                 try await Self.expect("401", of: &call, ["X-Forwarded-For: 203.0.113.9"])
@@ -171,7 +172,7 @@ import TidemarkWire
             environment: ["TIDEMARK_TRUSTED_PROXIES": "192.0.2.0/24", "TIDEMARK_PROXY_PROTOCOL": "1"]
         ) { server in
             try await RawCall.connected(to: server.port) { call in
-                try await call.send(Self.header() + Array("GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
+                try await call.send(Self.header() + Array("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n".utf8))
                 let answer = try await call.readToEnd()
                 #expect(answer.hasPrefix("HTTP/1.1 400"), "\(answer)")
             }

@@ -24,7 +24,7 @@ import TidemarkWire
     }
 
     private static func request(_ path: String) -> String {
-        "GET \(path) HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        "GET \(path) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     }
 
     private static func isServed(_ server: TestServer, _ files: CertificateFolder) async throws -> Bool {

@@ -1,11 +1,13 @@
 import Foundation
 import Logging
+import NIOPosix
 import Testing
 import TidemarkEdge
 import TidemarkEmbeddedStore
 import TidemarkHub
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkNode
 import TidemarkPostgresStore
 import TidemarkStore
@@ -135,6 +137,28 @@ import TidemarkWire
         let error = #expect(throws: ConfigurationError.self) { try ServerConfiguration(environment: [:]) }
         #expect(error?.reason.contains("--dev") == true && error?.reason.contains("/dev/urandom") == true)
         #expect(try ServerConfiguration(environment: [:], overrides: [.development: "1"]).isDevelopment)
+    }
+
+    @Test func `a mark that an editor writes before the first line is no part of a secret`() throws {
+        let plain = try ServerSecret(Array(Self.secret.utf8), from: .secretFile)
+        let marked = try ServerSecret([0xef, 0xbb, 0xbf] + Array(Self.secret.utf8), from: .secretFile)
+        #expect(marked.cursorKeys == plain.cursorKeys)
+        let short: [UInt8] = [0xef, 0xbb, 0xbf] + [UInt8](repeating: 1, count: 31)
+        #expect(throws: ConfigurationError.self) { try ServerSecret(short, from: .secretFile) }
+    }
+
+    @Test func `a star listens on every address, IPv4 and IPv6, and says on which`() async throws {
+        let everywhere = try ListenAddress("*:8080")
+        #expect(["[::]:8080", "0.0.0.0:8080"].contains(everywhere.description), "\(everywhere)")
+        #expect(!everywhere.isLoopback)
+        try await TestServer.running(environment: ["TIDEMARK_LISTEN": "*:0"]) { server in
+            #expect(try await server.call("GET", "/healthz").status == 200, "127.0.0.1")
+            guard everywhere.host == "::" else { return }
+            let overIPv6 = try await NIOHTTPClient.request(
+                method: "GET", host: "::1", port: server.port, path: "/healthz", useTLS: false, headers: [], body: [],
+                group: MultiThreadedEventLoopGroup.singleton)
+            #expect(overIPv6.status == 200)
+        }
     }
 
     @Test func `a secret's file counts without its line's end`() throws {

@@ -70,7 +70,7 @@ struct RawCall: ~Copyable {
     mutating func openSocket(fields more: [String] = []) async throws {
         let fields =
             [
-                "Host: x", "Upgrade: websocket", "Connection: Upgrade",
+                "Host: localhost", "Upgrade: websocket", "Connection: Upgrade",
                 "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13",
                 "Sec-WebSocket-Protocol: tidemark.1.json",
             ] + more

@@ -22,7 +22,7 @@ struct ChatScreen: Sendable {
 
     var size: ScreenSize
     var title: String
-    var zone = TimeZone.current
+    var zone = TimeZone.ofTerminal
     private(set) var messages: [ChatLine] = []
     private(set) var presence: [String] = []
     private(set) var notice: [String] = []

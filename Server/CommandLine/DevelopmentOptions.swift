@@ -1,0 +1,33 @@
+package import ArgumentParser
+import Foundation
+import TidemarkAssembly
+
+/// Takes the secrets that a server which was started with `--dev` has made.
+package struct DevelopmentOptions: ParsableArguments {
+    @Flag(help: "Take the secrets that 'tidemark serve --dev' has made and keeps in its data folder.")
+    package var dev = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --dev: the data folder of that server. (default: that of TIDEMARK_DATABASE, or ./tidemark-data)",
+            valueName: "folder"))
+    package var devData: String?
+
+    package init() {}
+
+    package func validate() throws {
+        guard dev || devData == nil else { throw ValidationError("--dev-data goes with --dev.") }
+    }
+
+    /// The secret of such a server.
+    ///
+    /// - Throws: `CommandFailure` that says what to do where there is none.
+    package func secret(_ purpose: DevelopmentSecret.Purpose) throws -> DevelopmentSecret {
+        do throws(ConfigurationError) {
+            let folder = try devData ?? DatabaseLocation(given: nil, ProcessInfo.processInfo.environment).dataFolder
+            return try DevelopmentSecret(kept: purpose, in: folder)
+        } catch {
+            throw CommandFailure(error.reason)
+        }
+    }
+}

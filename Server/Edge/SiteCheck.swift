@@ -1,0 +1,137 @@
+import NIOCore
+import NIOHTTP1
+
+/// Judges the name by which a request reaches this server, and the page that makes it.
+///
+/// A browser lets a page of any site call whatever its user's machine reaches. Under a name of its own, whose address the site's owner
+/// moves here (DNS rebinding), such a page could read the answers as well. So a request names an address, `localhost` or a name that
+/// the operator has given, and a page is of the server's own origin or of one that is named.
+package struct SiteCheck: Hashable, Sendable {
+    /// The server's names, in lower case and without a final dot.
+    private let names: Set<String>
+    /// Web origins whose pages may call, as browsers write them.
+    private let origins: Set<String>
+
+    /// Why a request is refused.
+    package enum Fault: String, Sendable, CaseIterable {
+        /// `Host` is written twice, or is no host.
+        case malformed = "host_malformed"
+        /// `Host` is none of the server's names.
+        case unknownName = "host_unknown"
+        /// The page's origin is neither the server's own nor named.
+        case foreignOrigin = "origin_foreign"
+    }
+
+    /// - Parameters:
+    ///   - names: names of the server beside `localhost` and every address.
+    ///   - origins: exact values of `Origin` whose pages may call.
+    package init(names: Set<String> = [], origins: Set<String> = []) {
+        self.names = Set(names.map { Host.plain($0.lowercased()) } + ["localhost"])
+        self.origins = origins
+    }
+
+    /// The reason to refuse a request, or `nil`.
+    ///
+    /// - Parameters:
+    ///   - hosts: the values of `Host`. None is admitted: no browser leaves it out, and probes of HTTP/1.0 do.
+    ///   - origins: the values of `Origin`. None is admitted: apps send none.
+    package func fault(hosts: [String], origins: [String]) -> Fault? {
+        guard hosts.count <= 1 else { return .malformed }
+        var host: Host?
+        if let text = hosts.first {
+            guard let read = Host(text) else { return .malformed }
+            guard read.isAddress || names.contains(read.name) else { return .unknownName }
+            host = read
+        }
+        guard let origin = origins.first else { return nil }
+        guard origins.count == 1, self.origins.contains(origin) || host?.isOrigin(origin) == true else {
+            return .foreignOrigin
+        }
+        return nil
+    }
+}
+
+/// The value of `Host`.
+private struct Host {
+    /// In lower case, without a final dot; an IPv6 address without brackets.
+    let name: String
+    let isAddress: Bool
+    /// `nil` for the usual one.
+    let port: Int?
+
+    /// `nil` for what is no host with or without a port.
+    init?(_ text: String) {
+        var name = Substring(text)
+        var digits: Substring?
+        if text.hasPrefix("[") {
+            guard let end = text.firstIndex(of: "]") else { return nil }
+            let rest = text[text.index(after: end)...]
+            guard rest.isEmpty || rest.hasPrefix(":") else { return nil }
+            if !rest.isEmpty { digits = rest.dropFirst() }
+            name = text[..<end].dropFirst()
+            guard SocketAddress(plainIP: name)?.protocol == .inet6 else { return nil }
+            isAddress = true
+        } else {
+            if let colon = text.firstIndex(of: ":") {
+                name = text[..<colon]
+                digits = text[text.index(after: colon)...]
+            }
+            isAddress = SocketAddress(plainIP: name) != nil
+        }
+        if let digits, !digits.isEmpty {
+            guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(digits) else { return nil }
+            port = Int(number)
+        } else {
+            port = nil
+        }
+        guard !name.isEmpty else { return nil }
+        self.name = Self.plain(name.lowercased())
+    }
+
+    /// A name without the dot that ends an absolute one.
+    static func plain(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
+
+    /// Whether a page of this origin came from this host. A proxy may speak TLS before the server, so the scheme decides the usual port
+    /// and nothing else.
+    func isOrigin(_ origin: String) -> Bool {
+        for (scheme, usual) in [("http://", 80), ("https://", 443)] where origin.hasPrefix(scheme) {
+            guard let other = Host(String(origin.dropFirst(scheme.count))) else { return false }
+            return other.name == name && (other.port ?? usual) == (port ?? usual)
+        }
+        return false
+    }
+}
+
+extension SiteCheck.Fault {
+    /// The answer's status.
+    package var status: Int {
+        switch self {
+        case .malformed: 400
+        case .unknownName: 421
+        case .foreignOrigin: 403
+        }
+    }
+
+    /// The code of the answer, for programs.
+    package var code: String {
+        switch self {
+        case .malformed: "invalid"
+        case .unknownName: "misdirected"
+        case .foreignOrigin: "forbidden"
+        }
+    }
+
+    /// The answer's message, for people.
+    package var message: String {
+        switch self {
+        case .malformed: "Host must be one host, with or without a port"
+        case .unknownName:
+            "this server has no such name: give it by --host-names (TIDEMARK_HOST_NAMES), or call it by its address"
+        case .foreignOrigin:
+            "pages of this origin may not call here: name it by --origins (TIDEMARK_ORIGINS)"
+        }
+    }
+
+    /// The edge's own answer.
+    var refusal: HTTPRefusal { HTTPRefusal(HTTPResponseStatus(statusCode: status), code, message) }
+}

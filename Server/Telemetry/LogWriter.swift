@@ -1,0 +1,80 @@
+import Foundation
+package import Logging
+import Synchronization
+
+/// Writes the log to a file descriptor, and never keeps anybody waiting for whoever reads it.
+///
+/// Lines wait in bounded memory for a thread of their own, which writes them at once. It may block: that is how it waits for a pipe that
+/// nobody reads, whose description other programs may share, so that it must not be made non-blocking. What finds no room meanwhile is
+/// dropped, counted, and told by a line when the reader goes on. Any thread.
+package final class LogWriter: Sendable {
+    /// What waits to be written: some thousand lines. So much is lost at most when the process is killed while nobody reads; else it is
+    /// what the thread has in its hands.
+    package static let waitingBytesMax = 256 * 1_024
+
+    private let descriptor: Int32
+    private let queue: Mutex<LineQueue>
+    private let thread = DispatchQueue(label: "tidemark.log")
+
+    /// - Parameter descriptor: that of standard error, or another one; it stays open as long as this lives.
+    package init(descriptor: Int32 = STDERR_FILENO, waitingBytesMax: Int = LogWriter.waitingBytesMax) {
+        self.descriptor = descriptor
+        queue = Mutex(LineQueue(bytesMax: waitingBytesMax))
+    }
+
+    /// A logger's handler that writes here.
+    package func handler(label: String) -> StreamLogHandler {
+        StreamLogHandler(label: label, stream: Lines(writer: self))
+    }
+
+    /// Takes a line, with its end. Does not wait.
+    package func take(_ line: String) {
+        let begins = queue.withLock { $0.add(Array(line.utf8)) }
+        if begins { thread.async { self.writeAll() } }
+    }
+
+    /// Lines that were dropped so far.
+    package var dropped: Int { queue.withLock { $0.dropped } }
+
+    /// Waits until all lines are written, but no longer than `limit`: who stops must not need a reader.
+    package func flush(within limit: Duration, clock: some Clock<Duration> = ContinuousClock()) async {
+        let end = clock.now.advanced(by: limit)
+        while !queue.withLock({ $0.isEmpty }), clock.now < end {
+            do { try await clock.sleep(for: .milliseconds(5)) } catch { return }
+        }
+    }
+
+    private func writeAll() {
+        while let lines = queue.withLock({ $0.next() }) {
+            if !written(lines) { queue.withLock { $0.lost(lines.count(where: { $0 == UInt8(ascii: "\n") })) } }
+        }
+    }
+
+    /// `false` when they cannot be written, such as into a pipe whose other end is closed.
+    private func written(_ bytes: [UInt8]) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                continue
+            }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN:
+                // Another program has made the description non-blocking.
+                var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&wanted, 1, -1)
+            default: return false
+            }
+        }
+        return true
+    }
+}
+
+/// What a handler of the logging API writes to.
+private struct Lines: TextOutputStream, Sendable {
+    let writer: LogWriter
+
+    mutating func write(_ string: String) { writer.take(string) }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import Logging
+import Testing
+
+@testable import TidemarkTelemetry
+
+/// The log never keeps anybody waiting.
+@Suite(.timeLimit(.minutes(5))) struct LogWriterTests {
+    private static func line(_ number: Int) -> String { "line \(number) " + String(repeating: "x", count: 90) + "\n" }
+
+    /// The lines that come out of a pipe until `last` is among them, or its end.
+    private static func lines(from descriptor: Int32, through last: String? = nil) -> [String] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            bytes += buffer[..<count]
+            if let last, bytes.suffix(4_096).contains(Array(last.utf8)) { break }
+        }
+        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    @Test func `a line that finds no room is dropped, and its place says how many were`() {
+        var queue = LineQueue(bytesMax: 10)
+        #expect(queue.add(Array("12345\n".utf8)), "the first has to be written")
+        #expect(queue.next() == Array("12345\n".utf8))
+        // While that is being written, nobody else begins.
+        #expect(!queue.add(Array("a\n".utf8)))
+        #expect(!queue.add(Array("123456789\n".utf8)))
+        #expect(!queue.add(Array("1234567890\n".utf8)))
+        #expect(queue.dropped == 2 && !queue.isEmpty)
+        #expect(
+            queue.next().map { String(decoding: $0, as: UTF8.self) }
+                == "a\n2 lines of the log were dropped: nobody took them\n")
+        #expect(queue.next() == nil && queue.isEmpty && queue.dropped == 2)
+        #expect(queue.add(Array("b\n".utf8)), "after the end somebody has to begin again")
+    }
+
+    @Test func `who logs into a pipe that nobody reads goes on, and the reader is told what is missing`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { for end in ends { close(end) } }
+        let writer = LogWriter(descriptor: ends[1], waitingBytesMax: 10_000)
+        // Far more than a pipe and the queue hold: with a writer that waits this never ends.
+        for number in 0..<10_000 { writer.take(Self.line(number)) }
+        let dropped = writer.dropped
+        #expect(dropped > 5_000 && dropped < 10_000)
+        await writer.flush(within: .milliseconds(20))
+        let told = "\(dropped) lines of the log were dropped"
+        let lines = Self.lines(from: ends[0], through: told)
+        #expect(lines.count { $0.hasPrefix("line ") } == 10_000 - dropped)
+        #expect(lines.contains { $0.hasPrefix(told) })
+        writer.take("after\n")
+        #expect(Self.lines(from: ends[0], through: "after") == ["after"])
+    }
+
+    @Test func `a reader that has left costs lines and nothing else`() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        close(ends[0])
+        defer { close(ends[1]) }
+        let writer = LogWriter(descriptor: ends[1])
+        var logger = Logger(label: "test") { writer.handler(label: $0) }
+        logger.logLevel = .info
+        logger.info("one")
+        await writer.flush(within: .seconds(60))
+        #expect(writer.dropped >= 1)
+    }
+
+    @Test func `what was logged is written when it is waited for`() async throws {
+        var ends: [Int32] = [0, 0]
+        try #require(pipe(&ends) == 0)
+        defer { close(ends[0]) }
+        let writer = LogWriter(descriptor: ends[1])
+        for number in 0..<200 { writer.take(Self.line(number)) }
+        await writer.flush(within: .seconds(60))
+        close(ends[1])
+        #expect(Self.lines(from: ends[0]).count == 200 && writer.dropped == 0)
+    }
+}
