@@ -34,9 +34,13 @@ private struct SwiftTypeNames {
     /// What names all of them.
     let all: String
 
-    /// Types that most files see.
+    /// Types that most files see, and names that no type can have.
     private static let taken: Set<String> = [
-        "Any", "Array", "Button", "Character", "Color", "Data", "Date", "Error", "Form", "Group", "Image", "Int",
+        "Any", "Array", "BlobDigest", "Bool", "Codable", "Decodable", "Decoder", "Double", "Encodable", "Encoder",
+        "Hashable",
+        "Identifiable", "Never", "Optional", "Protocol", "RecordState", "Self", "Sendable", "SyncModel", "SyncStore",
+        "Tidemark",
+        "Void", "Button", "Character", "Color", "Data", "Date", "Error", "Form", "Group", "Image", "Int",
         "Label",
         "Link", "List", "Menu", "Path", "Process", "Progress", "Result", "Scene", "Section", "Set", "Shape", "State",
         "String", "Tab", "Table", "Task", "Text", "Transaction", "Type", "URL", "UUID", "Unit", "View", "Window",
@@ -105,7 +109,8 @@ extension CollectionSchema {
 extension FieldSchema {
     /// Words that are no name without backquotes.
     private static let keywords: Set<String> = [
-        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do",
+        "Any", "Protocol", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default",
+        "defer", "deinit", "do",
         "else",
         "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in",
         "init",
@@ -118,6 +123,10 @@ extension FieldSchema {
 
     fileprivate var swiftProperty: [String] {
         let property = Self.keywords.contains(name) ? "`\(name)`" : name
+        // A `Hashable` type has one of its own.
+        guard name != "hashValue" else {
+            return ["    // var hashValue: …  under another name, see `SyncModel.fieldNames`"]
+        }
         guard let type = swiftType else {
             return ["    // var \(property): …  a Codable type of the app's, for a field of type \(self.type.rawValue)"]
         }

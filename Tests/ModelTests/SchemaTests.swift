@@ -69,6 +69,33 @@ import TidemarkModel
         #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
     }
 
+    @Test(arguments: [
+        ("Tidemark_meta", "names that begin with tidemark_ are reserved for Tidemark's own tables"),
+        ("sqlite_orders", "names that begin with sqlite_ are reserved for SQLite's own tables"),
+        ("PRAGMA_table_info", "names that begin with pragma_ are reserved for table-valued functions of SQLite"),
+        ("json_each", "is the name of a table-valued function of SQLite"),
+        ("JSON_Tree", "is the name of a table-valued function of SQLite"),
+    ]) func `a collection has no name that devices use themselves`(name: String, reason: String) throws {
+        let text = Self.shop.replacing(#""orders""#, with: "\"\(name)\"")
+        let error = #expect(throws: SchemaError.self) { try schema(text) }
+        #expect(error?.description == "schema: \(name): \(reason)")
+    }
+
+    @Test(arguments: ["id", "Local_ID", "seq", "STATE", "born"])
+    func `a field has no name of a column that every record has`(name: String) throws {
+        let text = Self.shop.replacing(#""total""#, with: "\"\(name)\"")
+        let error = #expect(throws: SchemaError.self) { try schema(text) }
+        #expect(error?.description == "schema: orders.\(name): is the name of a column that every record has")
+    }
+
+    @Test func `keywords and hidden columns of SQLite are names like any other`() throws {
+        for name in ["order", "rowid", "rank", "true", "excluded", "messages_config"] {
+            let quoted = "\"\(name)\""
+            let text = Self.shop.replacing(#""total""#, with: quoted).replacing(#""orders""#, with: quoted)
+            #expect(throws: Never.self) { try schema(text) }
+        }
+    }
+
     @Test func `server and wire know a renamed collection by its first name`() throws {
         let renamed = try schema(
             Self.shop.replacing(#""orders": {"#, with: #""jobs": {"was": "orders", "#)

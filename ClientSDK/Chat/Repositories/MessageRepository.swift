@@ -10,7 +10,8 @@ public protocol MessageRepository: Sendable {
     /// The newest messages that are here.
     func newestPage(of conversation: UUID, limit: Int) async throws -> [Message]
 
-    /// The newest messages that were sent before a moment.
+    /// The newest messages that were sent before a moment. A page that is not full asks for older ones, which come with a later
+    /// page.
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message]
 
     /// The messages before another one: leaves none out where several were sent in the same millisecond.

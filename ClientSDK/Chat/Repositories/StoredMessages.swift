@@ -29,12 +29,23 @@ final class StoredMessages: MessageRepository {
 
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message] {
         let end = MessagePage.End(sentAt: date, id: nil)
-        return try await store.read { try MessagePage(conversation, before: end, limit: limit).read($0) }
+        return try await page(MessagePage(conversation, before: end, limit: limit), of: conversation, limit)
     }
 
     func page(before message: Message, limit: Int) async throws -> [Message] {
         let end = MessagePage.End(sentAt: message.sentAt, id: message.id)
-        return try await store.read { try MessagePage(message.conversationID, before: end, limit: limit).read($0) }
+        let page = MessagePage(message.conversationID, before: end, limit: limit)
+        return try await self.page(page, of: message.conversationID, limit)
+    }
+
+    /// One that is not full asks for messages that were evicted or left at the server: a later page has them.
+    private func page(_ page: MessagePage, of conversation: UUID, _ limit: Int) async throws -> [Message] {
+        let messages = try await store.read { try page.read($0) }
+        if messages.count < limit {
+            let scope = ScopeID(record: conversation)
+            try await store.repository(MessageRecord.self).loadOlder(in: scope, count: limit)
+        }
+        return messages
     }
 
     func search(

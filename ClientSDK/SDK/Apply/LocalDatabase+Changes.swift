@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 package import TidemarkModel
 package import TidemarkWire
 
@@ -43,7 +44,7 @@ extension LocalDatabase {
             guard let last = frames.last else { return step.events }
             try Meta.cursor.set(last.cursor, db)
             try notePast(last, of: frames.count, db)
-            if let time = frames.last(where: \.isConsistent)?.time {
+            if let time = synced(by: frames) {
                 try Meta.synced.set(time, db)
                 // SQLite tells of no change to a table without rowids.
                 try db.notifyChanges(in: Table("tidemark_meta"))
@@ -52,6 +53,14 @@ extension LocalDatabase {
         }
         cutLog(isNeeded: frames.contains { $0.grants.contains { $0.role == nil } })
         for event in events { note(event) }
+    }
+}
+
+extension LocalDatabase {
+    /// Server time up to which the copy is complete with these frames; `nil` where it is not. A frame says when the newest
+    /// change was made, which may be long ago, or never: the copy has all that there was at the welcome.
+    func synced(by frames: [Changes]) -> Milliseconds? {
+        frames.last { $0.isConsistent }.map { max($0.time, welcomedAt.load(ordering: .relaxed)) }
     }
 }
 

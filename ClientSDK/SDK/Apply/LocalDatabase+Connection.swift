@@ -1,4 +1,5 @@
 import GRDB
+import Synchronization
 import TidemarkModel
 package import TidemarkWire
 
@@ -87,6 +88,7 @@ extension LocalDatabase {
             return rebase.events
         }
         tell(told)
+        welcomedAt.store(welcome.now, ordering: .relaxed)
         cutLog(isNeeded: !welcome.purged.isEmpty)
         for event in events { note(event) }
     }

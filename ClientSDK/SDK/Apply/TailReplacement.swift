@@ -63,7 +63,8 @@ struct TailReplacement {
             let beyond = """
                 SELECT \(table.columnsSQL) FROM \(table.quotedName)
                 WHERE seq > ? AND NOT EXISTS (
-                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table.quotedName).local_id
+                    SELECT 1 FROM tidemark_base
+                WHERE tidemark_base.collection = ? AND tidemark_base.local_id = \(table.quotedName).local_id
                 )
                 LIMIT ?
                 """

@@ -9,8 +9,11 @@ import TidemarkModel
 ///
 /// It concerns collections whose records belong to a scope by a field, such as the messages of conversations; scopes' own
 /// records and shared ones are always here. What is not sent yet, and what that refers to, is never evicted, nor is what
-/// `SyncStore.keep(_:of:)` pins; a scope may have a number of its own there. What was evicted comes back only when it is
-/// asked for with `Repository.loadOlder`.
+/// `SyncStore.keep(_:of:)` pins; a scope may have a number of its own there. What was evicted comes back when a list is
+/// observed that has room for more than is here, and when it is asked for with `Repository.loadOlder`.
+///
+/// **Of the user's own records as well only 100 MB stay** when nothing is said: the server has the others. Set `bytesMax` to `nil`
+/// for an app that must show everything without a network.
 public struct CachePolicy: Hashable, Sendable {
     /// How far back a scope is filled by itself.
     public enum Filling: Hashable, Sendable {
@@ -20,7 +23,8 @@ public struct CachePolicy: Hashable, Sendable {
         case newest(Int)
     }
 
-    /// Bytes that the file may use; above, the oldest records go first until it is a tenth below. `nil` for no limit.
+    /// Bytes that the file may use; above, the oldest records go first until it is a tenth below. `nil` for no limit. What goes is
+    /// told as the event `evicted` and counted by `SyncStore.statistics()`; a file that was larger becomes smaller again.
     public var bytesMax: Int64? = 100 * 1_000_000
     /// How long records are kept after their creation; `nil` for ever.
     public var age: Duration?

@@ -157,7 +157,8 @@ struct Eviction {
             WHERE scope = ? AND server_id < ? AND state = 'synced' AND seq > 0
                 AND local_id NOT IN (SELECT value FROM json_each(?))
                 AND NOT EXISTS (
-                    SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table).local_id
+                    SELECT 1 FROM tidemark_base
+                    WHERE tidemark_base.collection = ? AND tidemark_base.local_id = \(table).local_id
                 )
             """, [scope.text, floor, kept, collection.name])
         let count = db.changesCount
@@ -187,8 +188,11 @@ struct FileSize {
     /// Without what is free for the next rows, and without blobs, which have limits of their own.
     func used() throws -> Int64 {
         let blobs = try db.first("SELECT coalesce(sum(length(bytes)), 0) FROM tidemark_blob_bytes")?.integer(0) ?? 0
-        return try max(0, total() - pragma("freelist_count") * pragma("page_size") - blobs)
+        return try max(0, total() - free() - blobs)
     }
+
+    /// The bytes that are free for the next rows.
+    func free() throws -> Int64 { try pragma("freelist_count") * pragma("page_size") }
 
     private func pragma(_ name: String) throws -> Int64 { try db.first("PRAGMA \(name)")?.integer(0) ?? 0 }
 }

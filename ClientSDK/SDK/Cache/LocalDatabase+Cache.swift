@@ -61,13 +61,30 @@ extension LocalDatabase {
             }
             try ScopeTable(db: db).noteChange()
         }
+        try vacuum()
+    }
+
+    /// Gives free room of the file back to the disk, where that is a third of it and more than the file may be used for at all:
+    /// less is soon used again. Takes as long as writing what is used, which the cache's policy bounds; nobody who reads waits.
+    ///
+    /// - Returns: false where there is little to give.
+    @discardableResult
+    func giveBack() throws -> Bool {
+        guard path != nil, let bytesMax = limits.cache.bytesMax else { return false }
+        let (total, free) = try writer.read { db in (try FileSize(db: db).total(), try FileSize(db: db).free()) }
+        guard total > bytesMax, free >= total / 3 else { return false }
+        try vacuum()
+        return true
+    }
+
+    private func vacuum() throws {
         let first = path.map { FirstPage(beside: $0) }
         // Vacuuming moves tables: what says where they are must not be there when it is wrong.
         try first?.forget()
         try writer.writeWithoutTransaction { db in
             // Vacuuming may give rows other places. Nothing is indexed meanwhile, and what was is again when it is needed.
             try db.inTransaction {
-                for index in schema.collections.map({ SearchIndex($0) }) where index.isWanted { try index.forget(db) }
+                try searchUpkeep.forget(db)
                 return .commit
             }
             try db.execute(sql: "VACUUM")

@@ -59,6 +59,8 @@ extension SyncStore {
         try database.close()
     }
 
+    @concurrent private func giveBack() async throws { try database.giveBack() }
+
     /// Trims the cache from time to time until the task is cancelled.
     func trim(clock: any Clock<Duration> = ContinuousClock()) async {
         var told: String?
@@ -66,6 +68,7 @@ extension SyncStore {
             do {
                 let count = try await evict()
                 if count > 0 { journal.note(.evicted(records: count)) }
+                try await giveBack()
                 told = nil
             } catch is CancellationError {
                 return

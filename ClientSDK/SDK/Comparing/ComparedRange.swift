@@ -55,7 +55,8 @@ struct ComparedRange {
         let rows = """
             SELECT \(table.columnsSQL) FROM \(table.quotedName)
             WHERE scope = ? AND server_id >= ? AND server_id < ? AND seq BETWEEN 1 AND ? AND NOT EXISTS (
-                SELECT 1 FROM tidemark_base AS b WHERE b.collection = ? AND b.local_id = \(table.quotedName).local_id
+                SELECT 1 FROM tidemark_base
+                WHERE tidemark_base.collection = ? AND tidemark_base.local_id = \(table.quotedName).local_id
             )
             """
         let cursor = try Row.fetchCursor(

@@ -3,19 +3,21 @@ import GRDB
 import TidemarkModel
 
 extension SyncStore {
-    /// Values of a record that were overwritten unseen, newest first, as far as this device knows; works offline.
+    /// Values of a record that were overwritten unseen, newest first: while connected, all that the server has; without a
+    /// connection, what this device knows.
     ///
     ///     for entry in try await store.history(of: order.id, in: "orders") {
     ///         print(entry.field, entry.old, entry.new, entry.author, entry.time)
     ///     }
     ///
-    /// Also asks the server, now or with the next connection, which keeps them for `--ledger-days`; its answer comes through `observeHistory(of:in:)`, and
-    /// is here with the next call.
+    /// The server, which keeps them for `--ledger-days`, is asked and waited for; without a connection it is asked with the next one,
+    /// and its answer comes through `observeHistory(of:in:)`. A connection that is lost meanwhile ends the wait.
     /// - Throws: `StoreError` when the schema has no such collection, or the file holds what no SDK wrote.
     public func history(of id: UUID, in collection: String) async throws -> [HistoryEntry] {
         _ = try database.table(collection)
         let key = RecordKey(collection: collection, id: UniqueID(id))
-        syncing.askHistory(of: key)
+        await syncing.history(of: key)
+        try Task.checkCancellation()
         return try await database.writer.read { db in try HistoryTable(db: db).entries(of: key) }
             .map { HistoryEntry($0, account: account) }
     }

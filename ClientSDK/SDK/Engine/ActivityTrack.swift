@@ -9,14 +9,20 @@ struct ActivityTrack: Hashable, Sendable {
     /// `nil` while nothing is under way.
     private var stretch: (filled: Int, sent: Int, waiting: Int, takesIn: Bool)?
     private var isUncounted = true
+    /// Everything was taken in on this connection, and what has arrived since is little.
+    private(set) var isInStep = false
+
+    /// Collections of scopes that are taken in without a word once everything was: a scope or two that arrive.
+    private static let quietMax = 16
 
     static func == (left: ActivityTrack, right: ActivityTrack) -> Bool {
-        left.failure == right.failure && left.progress == right.progress
+        left.failure == right.failure && left.progress == right.progress && left.isInStep == right.isInStep
     }
 
     func hash(into hasher: inout Hasher) {
         hasher.combine(failure)
         hasher.combine(progress)
+        hasher.combine(isInStep)
     }
 
     mutating func follow(_ status: SyncStatus) {
@@ -25,7 +31,9 @@ struct ActivityTrack: Hashable, Sendable {
         case .connecting: break
         case .waiting(_, let reason), .offline(_, let reason), .refused(let reason): failure = reason
         }
-        guard status.isUnderWay(after: failure) else {
+        let isLittle = status.filled.total - status.filled.done <= Self.quietMax
+        isInStep = status.phase == .live || isInStep && status.phase == .catchingUp && isLittle
+        guard status.isUnderWay(self) else {
             stretch = nil
             progress = SyncProgress(done: 0, total: 1)
             return

@@ -26,6 +26,8 @@ package struct EngineConfiguration: Sendable {
     package var welcomed: @Sendable (WireLimits) -> Void = { _ in }
     /// Told of the end of rounds: the number of the last one that is over.
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
+    /// Told of a record, by its collection's own name, when all that the server knows of its history is here.
+    package var historyEnded: @Sendable (RecordKey) -> Void = { _ in }
     /// The same of rounds of one collection.
     package var collectionRoundEnded: @Sendable (String, Int64) -> Void = { _, _ in }
     /// Told with each write of the engine whether the disk has room.

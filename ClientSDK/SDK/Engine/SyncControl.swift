@@ -9,9 +9,15 @@ final class EnginePlace: Sendable {}
 
 /// The engine that a store runs, its status, and who waits for a round. One engine at a time.
 final class SyncControl: Sendable {
-    /// Somebody who waits for a round: of everything, or of one collection.
+    /// A task that waits for the end of something.
     private struct Round {
-        let collection: String?
+        enum Subject: Hashable {
+            case everything
+            case collection(String)
+            case history(RecordKey)
+        }
+
+        let subject: Subject
         let continuation: CheckedContinuation<Void, Never>
     }
 
@@ -122,6 +128,19 @@ final class SyncControl: Sendable {
         engine?.history(of: key)
     }
 
+    /// The same, and waits for the end of the server's answer; returns at once without a connection, and with its end.
+    func history(of key: RecordKey) async {
+        // An engine that is not connected asks with its next connection, which nobody waits for.
+        let isWaited = await wait(for: .history(key), where: \.phase.isConnected) { engine, _ in engine.history(of: key)
+        }
+        if !isWaited { askHistory(of: key) }
+    }
+
+    func endHistory(of key: RecordKey) { end { $1.subject == .history(key) } }
+
+    /// The connection is gone, and answers with it.
+    func endHistories() { end { if case .history = $1.subject { true } else { false } } }
+
     /// Asks now, or with the next engine.
     func compare() {
         let engine = state.withLock { state in
@@ -166,31 +185,44 @@ final class SyncControl: Sendable {
     ///
     /// - Parameter collection: `nil` for all.
     func round(of collection: String? = nil) async {
+        _ = await wait(for: collection.map { .collection($0) } ?? .everything) { engine, round in
+            if let collection { engine.sync(collection, round: round) } else { engine.sync(round: round) }
+        }
+    }
+
+    /// - Returns: false where there is no engine, or the status is not as it must be: nobody was asked.
+    private func wait(
+        for subject: Round.Subject, where isPossible: (SyncStatus) -> Bool = { _ in true },
+        _ ask: (SyncEngine, Int64) -> Void
+    ) async -> Bool {
+        var isAsked = false
         let round = state.withLock { state in
             state.lastRound += 1
             return state.lastRound
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let engine = state.withLock { state in
-                    if state.engine != nil {
-                        state.rounds[round] = Round(collection: collection, continuation: continuation)
-                    }
-                    return state.engine
+                let engine = state.withLock { state -> SyncEngine? in
+                    guard let engine = state.engine, isPossible(state.status) else { return nil }
+                    state.rounds[round] = Round(subject: subject, continuation: continuation)
+                    return engine
                 }
                 guard let engine else { return continuation.resume() }
+                isAsked = true
                 // Cancelled before there was something to end: the handler found nothing.
                 if Task.isCancelled { return end(round) }
-                if let collection { engine.sync(collection, round: round) } else { engine.sync(round: round) }
+                ask(engine, round)
             }
         } onCancel: {
             end(round)
         }
+        return isAsked
     }
 
     /// - Parameter collection: the rounds of that collection, or those of everything.
     func endRounds(through last: Int64, of collection: String? = nil) {
-        end { $0 <= last && $1.collection == collection }
+        let subject = collection.map { Round.Subject.collection($0) } ?? .everything
+        end { $0 <= last && $1.subject == subject }
     }
 
     private func endAllRounds() { end { _, _ in true } }

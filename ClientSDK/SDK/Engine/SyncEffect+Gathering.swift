@@ -3,8 +3,8 @@ extension SyncEffect {
     var isAnsweredWrite: Bool {
         switch self {
         case .applyWelcome, .applyChanges, .applyPage, .applyHistory, .applyComparison, .dropComparison, .confirm: true
-        case .open, .close, .send, .sendEphemeral, .loadHistory, .loadComparison, .loadPush, .loadPages, .fork,
-            .withhold,
+        case .open, .close, .send, .sendEphemeral, .loadHistory, .historyEnded, .loadComparison, .loadPush, .loadPages,
+            .fork, .withhold,
             .releaseWithheld, .refreshToken, .wake, .heard, .status, .pushPaused, .roundEnded, .collectionRoundEnded:
             false
         }
@@ -27,8 +27,8 @@ extension SyncEffect {
                 }
                 place = gathered.count
             case .confirm, .send, .sendEphemeral, .loadPush, .loadPages, .heard, .pushPaused, .wake: break
-            case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .loadComparison,
-                .applyComparison, .dropComparison, .fork, .withhold,
+            case .open, .close, .applyWelcome, .applyPage, .applyHistory, .loadHistory, .historyEnded,
+                .loadComparison, .applyComparison, .dropComparison, .fork, .withhold,
                 .releaseWithheld, .refreshToken, .status, .roundEnded, .collectionRoundEnded:
                 place = nil
             }

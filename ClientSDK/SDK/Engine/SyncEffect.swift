@@ -25,6 +25,8 @@ package enum SyncEffect: Sendable {
     case applyHistory(HistoryAnswer)
     /// Find out where a record's history is to be asked for; answers `historyLoaded`.
     case loadHistory(RecordKey)
+    /// All that the server knows of a record's history is in the database, or it is not asked.
+    case historyEnded(RecordKey)
     /// Find out what is to be compared next; one that is asked for begins at once. Answers `comparisonLoaded`.
     case loadComparison(isAsked: Bool)
     /// Compare what the server told with the copy; answers `compared` or `applyFailed`.

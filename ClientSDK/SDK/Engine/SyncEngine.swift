@@ -132,7 +132,7 @@ package final class SyncEngine: Sendable {
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
-            return await load { [database] in .historyLoaded(try database.historyRequest(key)) }
+            return await load { [database] in .historyLoaded(key, try database.historyRequest(key)) }
         case .loadComparison, .applyComparison, .dropComparison: return await compare(effect)
         case .loadPush(let after, let limits):
             return await load { [database, configuration] in
@@ -163,6 +163,8 @@ package final class SyncEngine: Sendable {
             configuration.heard(message)
         case .pushPaused(let pause):
             configuration.pushPaused(pause?.moved(by: configuration.now() - uptime.now))
+        case .historyEnded(let key):
+            configuration.historyEnded(database.names.local(key))
         case .roundEnded(let round):
             configuration.roundEnded(round)
         case .collectionRoundEnded(let collection, let round):
@@ -193,7 +195,7 @@ package final class SyncEngine: Sendable {
         let answer = await apply { [database, configuration] in
             try database.apply(frames, now: configuration.now(), noting: configuration.note)
         }
-        if case .applied = answer, let time = frames.last(where: \.isConsistent)?.time { configuration.synced(time) }
+        if case .applied = answer, let time = database.synced(by: frames) { configuration.synced(time) }
         return answer
     }
 

@@ -44,7 +44,7 @@ package enum SyncEvent: Sendable {
     /// The app wants to know a record's history; asked for with the next connection when there is none.
     case history(RecordKey)
     /// The answer to `loadHistory`; `nil` for a record that is not held.
-    case historyLoaded(HistoryRequest?)
+    case historyLoaded(RecordKey, HistoryRequest?)
     /// The app wants the copy to be compared with the server; as soon as it is live.
     case compare
     /// The answer to `loadComparison`; `nil` when nothing is to be compared now. `isBehind` while the comparison stands in for

@@ -4,14 +4,21 @@ import TidemarkWire
 extension SyncMachine {
     /// The app wants to know a record's history: asked for now, or with the next connection.
     mutating func want(_ key: RecordKey, _ effects: inout [SyncEffect]) {
-        guard isStreaming else { return remember(key) }
+        guard isStreaming else { return remember(key, &effects) }
         effects.append(.loadHistory(key))
     }
 
     /// Keeps in mind what is wanted; of too many, what came first.
-    mutating func remember(_ key: RecordKey) {
-        guard !wantedHistories.contains(key), wantedHistories.count < timing.historiesWantedMax else { return }
+    mutating func remember(_ key: RecordKey, _ effects: inout [SyncEffect]) {
+        guard !wantedHistories.contains(key) else { return }
+        guard wantedHistories.count < timing.historiesWantedMax else { return effects.append(.historyEnded(key)) }
         wantedHistories.append(key)
+    }
+
+    /// The server is asked for what the database says; of a record that is not held, there is nothing to ask.
+    mutating func loaded(_ request: HistoryRequest?, of key: RecordKey, _ effects: inout [SyncEffect]) {
+        guard let request else { return effects.append(.historyEnded(key)) }
+        ask(request, &effects)
     }
 
     /// Asks for what was wanted when there was no connection, or no room.
@@ -24,7 +31,7 @@ extension SyncMachine {
     mutating func ask(_ request: HistoryRequest, _ effects: inout [SyncEffect]) {
         let isAsked = histories.values.contains { $0.key == request.key }
         guard isStreaming, !isAsked || request.before != nil else { return }
-        guard histories.count < limits.pagesInFlightMax else { return remember(request.key) }
+        guard histories.count < limits.pagesInFlightMax else { return remember(request.key, &effects) }
         var request = request
         request.id = nextRequest
         request.limit = min(request.limit, limits.pageRowsMax)
@@ -37,7 +44,10 @@ extension SyncMachine {
     mutating func take(_ answer: HistoryAnswer, _ effects: inout [SyncEffect]) {
         guard var request = histories.removeValue(forKey: answer.id), request.key == answer.key else { return }
         effects.append(.applyHistory(answer))
-        guard let next = answer.next else { return askWanted(&effects) }
+        guard let next = answer.next else {
+            effects.append(.historyEnded(request.key))
+            return askWanted(&effects)
+        }
         request.before = next
         ask(request, &effects)
     }

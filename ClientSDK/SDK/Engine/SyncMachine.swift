@@ -137,7 +137,7 @@ package struct SyncMachine: Sendable {
         case .say(let message): say(message, &effects)
         case .watch(let scopes): watch(scopes, &effects)
         case .history(let key): want(key, &effects)
-        case .historyLoaded(let request): if let request { ask(request, &effects) }
+        case .historyLoaded(let key, let request): loaded(request, of: key, &effects)
         case .compare: comparing.isAsked = true
         case .comparisonLoaded(let request, let isBehind): ask(request, isBehind: isBehind, now: now, &effects)
         case .compared(let wrong):

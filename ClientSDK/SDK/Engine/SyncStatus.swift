@@ -49,7 +49,7 @@ public struct SyncStatus: Hashable, Sendable {
         switch phase {
         case .stopped: .idle
         case .connecting, .catchingUp, .live, .waiting, .offline, .refused:
-            if isUnderWay(after: track.failure) {
+            if isUnderWay(track) {
                 .syncing(track.progress)
             } else if let minimum = failure?.minimumApp {
                 .updateRequired(minimum: minimum)
@@ -62,12 +62,11 @@ public struct SyncStatus: Hashable, Sendable {
     }
 
     /// Connecting for the first time, taking in, or with something to send to a server that is there.
-    func isUnderWay(after failure: SyncFailure?) -> Bool {
+    func isUnderWay(_ track: ActivityTrack) -> Bool {
         switch phase {
         case .stopped, .waiting, .offline, .refused: false
-        case .connecting: failure == nil
-        case .catchingUp: true
-        case .live: pending > 0 || unsentBlobs > 0
+        case .connecting: track.failure == nil
+        case .catchingUp, .live: !track.isInStep || pending > 0 || unsentBlobs > 0
         }
     }
 
@@ -82,7 +81,8 @@ public enum SyncActivity: Hashable, Sendable {
     /// Under way: connecting, taking in, or sending what is pending. The progress is that of all this since it began: it
     /// starts at 0, never goes back, and is 1 for nothing before it is `completed`.
     case syncing(SyncProgress)
-    /// Everything is sent and taken in; changes arrive as they happen.
+    /// Everything is sent and taken in; changes arrive as they happen. A scope or two that arrive then are taken in without leaving
+    /// it: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more.
     case completed
     /// Something else than the network is in the way: the server, the token, the device. Its code says what; most are
     /// tried again by themselves, see `SyncStatus.phase`.

@@ -86,7 +86,10 @@ extension SyncStore {
                 // First: who sees the phase may ask at once.
                 courier.linked(phase.isConnected)
                 guard syncing.update(by: place, { $0.phase = phase }) else { return }
-                if !phase.isConnected { presence.lost() }
+                if !phase.isConnected {
+                    presence.lost()
+                    syncing.endHistories()
+                }
                 journal.entered(phase, now: uptime.now)
             },
             synced: { time in
@@ -110,6 +113,7 @@ extension SyncStore {
             if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
         }
         configuration.roundEnded = { syncing.endRounds(through: $0) }
+        configuration.historyEnded = { syncing.endHistory(of: $0) }
         configuration.collectionRoundEnded = { syncing.endRounds(through: $1, of: $0) }
         return (SyncEngine(database: database, configuration: configuration, logger: logger), courier)
     }

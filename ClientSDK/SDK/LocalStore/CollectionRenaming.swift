@@ -61,7 +61,7 @@ struct CollectionRenaming {
         let sql = """
             SELECT m.name FROM sqlite_master AS m JOIN pragma_table_info(m.name) AS c
             WHERE m.type = 'table' AND m.name LIKE 'tidemark\\_%' ESCAPE '\\' AND c.name = 'collection'
-                AND m.name <> 'tidemark_collection' AND m.name NOT LIKE 'tidemark\\_search\\_%' ESCAPE '\\'
+                AND m.name <> 'tidemark_collection'
             ORDER BY m.name
             """
         return try db.all(sql).map { CollectionTable.quoted(try $0.text(0)) }

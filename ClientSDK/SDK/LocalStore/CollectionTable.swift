@@ -50,17 +50,22 @@ final class CollectionTable: Sendable {
         selectSQL = "SELECT \(columnsSQL) FROM \(table) WHERE local_id = ?"
         self.columns = columns.count
         let assignments = columns.dropFirst().map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
-        let insert = "INSERT INTO \(table) (\(columnsSQL)) VALUES"
+        // Under another name, since a collection may be called `excluded`.
+        let insert = "INSERT INTO \(table) AS _kept (\(columnsSQL)) VALUES"
         let update = "ON CONFLICT (local_id) DO UPDATE SET \(assignments)"
         putSQL = ManyRows.statements(insert, columns: columns.count, update)
         replaceSQL = ManyRows.statement(insert, columns: columns.count, update)
         applySQL = ManyRows.statements(
-            insert, columns: columns.count, "\(update) WHERE excluded.seq > \(table).seq")
+            insert, columns: columns.count, "\(update) WHERE excluded.seq > _kept.seq")
         deleteSQL = "DELETE FROM \(table) WHERE local_id = ?"
         deleteOlderSQL = "DELETE FROM \(table) WHERE local_id = ? AND seq < ?"
     }
 
     /// A name that the schema checked, quoted for SQL.
+    ///
+    /// Each name that a schema allows is a table's or column's when it is quoted. What else is in a statement beside them
+    /// begins with `_` or `tidemark_`, which no collection does, or is a name that is reserved for each record: aliases, `_rowid_`
+    /// for the row's number (a field may be called `rowid`), and no `TRUE`, which is a column where there is one.
     static func quoted(_ name: String) -> String { "\"\(name)\"" }
 
     /// Writes a row whatever was there.

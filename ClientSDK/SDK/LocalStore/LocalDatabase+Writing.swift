@@ -23,8 +23,8 @@ extension LocalDatabase {
         do {
             do {
                 return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
-            } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
-                guard writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
+            } catch let error as DatabaseError {
+                guard try writer.writeWithoutTransaction({ db in try mends(error, db) }) else { throw error }
                 return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
         } catch let error as DatabaseError {
@@ -58,13 +58,23 @@ extension LocalDatabase {
         do {
             do {
                 return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
-            } catch let error as DatabaseError where StoreError(error)?.code == .diskFull {
-                guard try await writer.writeWithoutTransaction({ db in emptiesLog(db) }) else { throw error }
+            } catch let error as DatabaseError {
+                guard try await writer.writeWithoutTransaction({ db in try mends(error, db) }) else { throw error }
                 return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
         } catch let error as DatabaseError {
             throw named(error)
         }
+    }
+
+    /// Takes away what made a write fail, where that can be done without losing anything.
+    private func mends(_ error: DatabaseError, _ db: Database) throws -> Bool {
+        guard error.isOfSearch else { return StoreError(error)?.code == .diskFull && emptiesLog(db) }
+        try db.inTransaction {
+            try searchUpkeep.forget(db)
+            return .commit
+        }
+        return true
     }
 
     /// Copies the log on a full disk, so that its room can be written to; the file may have to grow for that.
@@ -123,10 +133,16 @@ extension LocalDatabase {
     }
 }
 
+extension DatabaseError {
+    /// The trouble of a full-text index, which is made anew from the rows. The file is sound.
+    var isOfSearch: Bool { extendedResultCode == .SQLITE_CORRUPT_VTAB }
+}
+
 extension StoreError {
     /// `nil` for an error that has no name of its own.
     init?(_ error: DatabaseError) {
         switch (error.resultCode, error.extendedResultCode) {
+        case (_, .SQLITE_CORRUPT_VTAB): return nil
         case (.SQLITE_FULL, _), (_, .SQLITE_IOERR_SHMSIZE):
             self.init(.diskFull, "the disk is full: nothing was written, and reading goes on")
         case (.SQLITE_CORRUPT, _), (.SQLITE_NOTADB, _):

@@ -40,6 +40,8 @@ package final class LocalDatabase: Sendable {
     /// Frames since a cursor was noted among the past ones.
     let framesUnnoted = Atomic(0)
     let searchUpkeep: SearchUpkeep
+    /// The server's time at the last welcome of this process.
+    let welcomedAt = Atomic<Milliseconds>(0)
     /// What observations hear of.
     let changes = ChangeBoard()
 
@@ -107,8 +109,11 @@ package final class LocalDatabase: Sendable {
             let bytes =
                 try (db.first("PRAGMA page_count")?.integer(0) ?? 0) * (db.first("PRAGMA page_size")?.integer(0) ?? 0)
             guard isSuspect || bytes <= limits.checkedBytesMax else { return }
-            let finding = try db.first("PRAGMA quick_check(1)")?.text(0) ?? "no answer"
-            guard finding == "ok" else { throw StoreError(.corrupt, "the database file is damaged: \(finding)") }
+            let findings = try db.all("PRAGMA quick_check(100)").map { try $0.text(0) }
+            if let finding = FileCheck.damage(in: findings) {
+                throw StoreError(.corrupt, "the database file is damaged: \(finding)")
+            }
+            if findings != ["ok"] { try FileCheck.dropSearch(db) }
         }
         let database = try reserve.givingWay {
             // While somebody reads, or without room, the log stays as it is for now.

@@ -30,6 +30,8 @@ package struct LocalLimits: Sendable {
     /// Records that a read may have to take place on the caller's thread, a few tenths of a millisecond; more are read on
     /// one of the database's.
     package var recordsReadInPlace = 256
+    /// Records that are read to be counted, some milliseconds; more are counted as SQLite does.
+    package var countedByReadingMax = 10_000
     /// Records that do not decode and that diagnostics tell of.
     package var undecodableMax = 1_000
     /// Milliseconds that a connection waits for another one's lock on the file.

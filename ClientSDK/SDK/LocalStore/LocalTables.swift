@@ -4,10 +4,8 @@ import GRDB
 enum LocalTables {
     /// Raised when these tables change shape, or hold what an SDK of the format before would read wrongly. So with format 9,
     /// which files with maps of rule `keys` had: patches of such keys in the outbox; and with format 10: a record that is new to
-    /// the device has no row in `tidemark_base`.
-    static let format: Int64 = 10
-
-    static let reservedPrefixes = ["tidemark_", "sqlite_"]
+    /// the device has no row in `tidemark_base`; and with format 11: names of indexes and full-text indexes.
+    static let format: Int64 = 11
 
     static let sql = """
         CREATE TABLE IF NOT EXISTS tidemark_meta (
@@ -185,6 +183,7 @@ enum LocalTables {
                     WHERE n IN (SELECT n FROM tidemark_outbox WHERE state IN ('withdrawn', 'waiting'));
                     """)
         }
+        try dropFormerNames(db)
         // Until format 8 a transaction left the outbox when it was settled.
         for (table, column) in [
             ("tidemark_outbox", "seq INTEGER"), ("tidemark_outbox", "settled INTEGER"),
@@ -195,5 +194,21 @@ enum LocalTables {
                 try db.execute(sql: "ALTER TABLE \(table) ADD COLUMN \(column)")
             }
         }
+    }
+    /// Until format 10 the name of one collection's index could be another's, and a full-text index's that of a table that FTS5
+    /// keeps beside another. They are made anew under other names.
+    private static func dropFormerNames(_ db: Database) throws {
+        // Triggers first, which lead to the indexes; the tables of FTS5 go with it.
+        let former = """
+            SELECT type, name FROM sqlite_master
+            WHERE type = 'trigger' AND name GLOB 'tidemark_search_*'
+                OR type = 'table' AND name GLOB 'tidemark_search_*' AND sql LIKE 'CREATE VIRTUAL TABLE%'
+                OR type = 'index' AND name GLOB 'tidemark_*' AND tbl_name NOT GLOB 'tidemark_*'
+            ORDER BY type DESC
+            """
+        for row in try db.all(former) {
+            try db.execute(sql: "DROP \(try row.text(0)) \(CollectionTable.quoted(try row.text(1)))")
+        }
+        try db.execute(sql: "DELETE FROM tidemark_indexed")
     }
 }

@@ -53,7 +53,7 @@ struct SchemaDepartures {
     /// Nothing but the table knows the column afterwards.
     private func release(_ field: String, of collection: CollectionSchema) throws {
         try SearchIndex.drop(collection.name, db)
-        let index = CollectionTable.quoted("tidemark_\(collection.name)_by_\(field)")
+        let index = CollectionTable.quoted(CollectionIndexes.name(collection.name, field))
         try db.execute(sql: "DROP INDEX IF EXISTS \(index)")
         try db.run("DELETE FROM tidemark_field WHERE collection = ? AND field = ?", [collection.name, field])
     }

@@ -8,7 +8,6 @@ struct SchemaMigration {
     let cache: CachePolicy
 
     func run() throws {
-        for collection in schema.collections { try checkName(collection) }
         var known = try knownFields()
         try SchemaDepartures(schema: schema, db: db).run(&known)
         let tables = Set(known.keys)
@@ -20,18 +19,11 @@ struct SchemaMigration {
             } else {
                 try add(collection.fields.filter { known[collection.name]?[$0.name] == nil }, to: collection)
             }
-            try createIndexes(collection)
+            try CollectionIndexes(collection).follow(db)
             try SearchIndex(collection).follow(db)
         }
         try CollectionRenaming(schema: schema, db: db).note()
         try Meta.schemaVersion.set(schema.version, db)
-    }
-
-    private func checkName(_ collection: CollectionSchema) throws {
-        let name = collection.name.lowercased()
-        for prefix in LocalTables.reservedPrefixes where name.hasPrefix(prefix) {
-            throw StoreError(.schemaChanged, "\(collection.name): names that start with \(prefix) are reserved")
-        }
     }
 
     private func knownFields() throws -> [String: [String: String]] {
@@ -79,31 +71,5 @@ struct SchemaMigration {
         try db.run(
             "INSERT INTO tidemark_field (collection, field, type) VALUES (?, ?, ?)",
             [collection.name, field.name, field.type.rawValue])
-    }
-
-    /// Paging through a scope in the order of a field is the common query, so a declared index of a collection whose
-    /// scopes hold many records starts with the scope. What others wrote in a scope after some place is the common count: with the
-    /// author in the index no record is read for it. A file that an earlier version made keeps its index without
-    /// the author, and reads them.
-    private func createIndexes(_ collection: CollectionSchema) throws {
-        let table = CollectionTable.quoted(collection.name)
-        try db.execute(
-            sql: """
-                CREATE INDEX IF NOT EXISTS \(CollectionTable.quoted("tidemark_\(collection.name)_scope"))
-                ON \(table) (scope, server_id, author)
-                """)
-        for field in collection.fields where field.isIndexed || field.name == collection.keyField {
-            let value = field.valueSQL()
-            // One key is there once, whatever the scope.
-            let isInScope = if case .field = collection.scope { field.name != collection.keyField } else { false }
-            let columns = isInScope ? "scope, \(value)" : value
-            let name = "tidemark_\(collection.name)_by_\(field.name)"
-            let sql = try db.first("SELECT sql FROM sqlite_master WHERE type = 'index' AND name = ?", [name])
-            let there = try sql?.optionalText(0)
-            guard there?.hasSuffix("(\(columns))") != true else { continue }
-            // Another default is another index.
-            if there != nil { try db.execute(sql: "DROP INDEX \(CollectionTable.quoted(name))") }
-            try db.execute(sql: "CREATE INDEX \(CollectionTable.quoted(name)) ON \(table) (\(columns))")
-        }
     }
 }

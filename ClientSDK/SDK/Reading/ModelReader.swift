@@ -7,10 +7,11 @@ struct ModelReader<Model: SyncModel>: Sendable {
     private let database: LocalDatabase
     private let table: CollectionTable
 
-    /// - Throws: `StoreError` with `refused(.unknownCollection)`.
+    /// - Throws: `StoreError` with `refused(.unknownCollection)`, and for a model as which no record can ever be read.
     init(_ database: LocalDatabase) throws {
         self.database = database
         table = try database.table(Model.collection)
+        try database.plans.check(Model.self, table)
     }
 
     /// The models of the records that a clause selects; those that do not decode are set aside.

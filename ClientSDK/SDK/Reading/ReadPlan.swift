@@ -65,6 +65,14 @@ struct ReadPlan: Sendable {
 /// The plans of all models that were read from one database.
 final class ReadPlans: Sendable {
     private let plans = Mutex<[ObjectIdentifier: ReadPlan]>([:])
+    private let possible = Mutex<Set<ObjectIdentifier>>([])
+
+    /// - Throws: `StoreError` for a model as which no record can ever be read.
+    func check<Model: SyncModel>(_ model: Model.Type, _ table: CollectionTable) throws {
+        guard !possible.withLock({ $0.contains(ObjectIdentifier(model)) }) else { return }
+        try ModelCheck.checkPossible(model, table.collection)
+        possible.withLock { _ = $0.insert(ObjectIdentifier(model)) }
+    }
 
     func plan<Model: SyncModel>(_ model: Model.Type, _ table: CollectionTable) -> ReadPlan {
         plans.withLock { $0[ObjectIdentifier(model)] } ?? ReadPlan(table, nil)

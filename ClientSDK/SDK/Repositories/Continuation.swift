@@ -21,10 +21,10 @@ struct Continuation: Sendable {
         }
         // Of records that are equal by all rules, those that came later to this device; all of them once it is gone.
         let isDescending = order.terms.last?.isDescending == true
-        let row = own("rowid", writer)
+        let row = own("_rowid_", writer)
         let equals = try order.terms.map { try equal($0, &writer) }
         let tie =
-            "\(writer.qualifier)rowid \(isDescending ? "<" : ">") coalesce(\(row), \(isDescending ? Int64.max : -1))"
+            "\(writer.qualifier)_rowid_ \(isDescending ? "<" : ">") coalesce(\(row), \(isDescending ? Int64.max : -1))"
         writer.values.append(id.description.databaseValue)
         alternatives.append((equals + [tie]).joined(separator: " AND "))
         return "\(bound)(\(alternatives.map { "(\($0))" }.joined(separator: " OR ")))"
@@ -64,7 +64,7 @@ struct Continuation: Sendable {
             let (column, value) = try value(name, writer)
             switch (term.isDescending, value == .null) {
             case (false, true): return "\(column) IS NOT NULL"
-            case (true, true): return "FALSE"
+            case (true, true): return "0"
             case (false, false):
                 writer.values.append(value)
                 return "\(column) > ?"

@@ -7,6 +7,13 @@ import TidemarkModel
 enum ModelCheck {
     private static let turns = 0..<8
 
+    /// - Throws: `StoreError` with `unknownName` or `coding` for a model as which no record can ever be read: a list would be
+    ///   empty without a word.
+    static func checkPossible<Model: SyncModel>(_ model: Model.Type, _ collection: CollectionSchema) throws {
+        let sample = ModelSample<Model>(collection, 0, isStrict: true)
+        if sample.make() == nil, let error = sample.asked.impossible { throw error }
+    }
+
     /// - Throws: `StoreError` with `unknownName` or `coding`.
     static func check<Model: SyncModel>(_ model: Model.Type, _ schema: Schema) throws {
         guard let collection = schema.collections.first(where: { $0.name == Model.collection }) else {

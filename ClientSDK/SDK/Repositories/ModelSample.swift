@@ -8,15 +8,22 @@ struct ModelSample<Model: SyncModel> {
         fileprivate(set) var names: [String] = []
         /// A property that cannot read what its field holds.
         fileprivate(set) var misfit: String?
+        /// Why no record that the schema allows can ever be read as the model.
+        fileprivate(set) var impossible: StoreError?
+        /// A property is asked for that may be absent.
+        fileprivate var isOptional = false
     }
 
     let asked = Asked()
     private let collection: CollectionSchema
     private let turn: Int
+    /// Has only values of fields that the schema has.
+    private let isStrict: Bool
 
-    init(_ collection: CollectionSchema, _ turn: Int) {
+    init(_ collection: CollectionSchema, _ turn: Int, isStrict: Bool = false) {
         self.collection = collection
         self.turn = turn
+        self.isStrict = isStrict
     }
 
     /// `nil` where none can be made.
@@ -32,8 +39,12 @@ struct ModelSample<Model: SyncModel> {
         if let convertible = type as? any FieldConvertible.Type {
             let candidates = sample.map { [$0] } ?? parts
             if let value = candidates.lazy.compactMap({ convertible.from($0) as? Value }).first { return value }
-            if !isNested, let field = fieldType(name), asked.misfit == nil {
-                asked.misfit = "\(Model.self).\(name): is \(type), and the field is \(field.rawValue)"
+            if !isNested, let field = fieldType(name) {
+                let misfit = "\(Model.self).\(name): is \(type), and the field is \(field.rawValue)"
+                if asked.misfit == nil { asked.misfit = misfit }
+                if texts(of: field).allSatisfy({ convertible.from($0) == nil }) {
+                    rule(StoreError(.coding, misfit), of: name)
+                }
             }
             throw none(name)
         }
@@ -60,6 +71,28 @@ struct ModelSample<Model: SyncModel> {
     }
 
     fileprivate func note(_ name: String) { if !asked.names.contains(name) { asked.names.append(name) } }
+
+    /// - Throws: in a strict sample, for a name that the schema does not have.
+    fileprivate func require(_ name: String) throws {
+        guard isStrict, fieldType(name) == nil, Model.defaults[name] == nil else { return }
+        let reason = "\(Model.self): reads \(name), and \(collection.name) has no such field in the schema"
+        rule(StoreError(.unknownName, reason), of: name)
+        throw none(name)
+    }
+
+    /// Notes what rules each record out, unless the property can do without the field's value.
+    private func rule(_ error: StoreError, of name: String) {
+        if asked.impossible == nil, !asked.isOptional, Model.defaults[name] == nil { asked.impossible = error }
+    }
+
+    /// Further values that a field of the type may hold: texts of all kinds.
+    private func texts(of type: FieldType) -> [FieldValue] {
+        guard type == .string else { return [] }
+        return [
+            "0", "true", "2000-01-01T00:00:00Z", "https://a.example", "en", UniqueID(high: 0, low: 1).description,
+            String(repeating: "0", count: 64),
+        ].map { .string($0) }
+    }
 
     private func none(_ name: String) -> DecodingError {
         DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "\(name): no value can be made up"))
@@ -128,12 +161,16 @@ private struct SampleMembers<Model: SyncModel, Key: CodingKey>: KeyedDecodingCon
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         if let name = decoder.name { return try decoder.source.value(type, of: name, isNested: true) }
         decoder.source.note(key.stringValue)
+        try decoder.source.require(key.stringValue)
         return try decoder.source.value(type, of: key.stringValue, isNested: false)
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
+        let wasOptional = decoder.source.asked.isOptional
+        decoder.source.asked.isOptional = true
+        defer { decoder.source.asked.isOptional = wasOptional }
         // What cannot be made up may be absent.
-        try? decode(type, forKey: key)
+        return try? decode(type, forKey: key)
     }
 
     func nestedContainer<Nested: CodingKey>(

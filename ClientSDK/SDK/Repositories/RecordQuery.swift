@@ -54,19 +54,17 @@ struct RecordQuery: Sendable {
     struct Writer {
         let collection: CollectionSchema
         let schema: Schema
-        /// What stands before each column, where tables are joined: `"cards".`.
-        var qualifier = ""
+        /// Before each column, so that no table or function beside it has a column of that name: `"cards".`.
+        let qualifier: String
         var values: [DatabaseValue] = []
         private(set) var filtered: Set<String> = []
 
-        init(table: CollectionTable, qualifier: String = "") {
-            self.init(table.collection, table.schema, qualifier)
-        }
+        init(table: CollectionTable) { self.init(table.collection, table.schema) }
 
-        private init(_ collection: CollectionSchema, _ schema: Schema, _ qualifier: String = "") {
+        private init(_ collection: CollectionSchema, _ schema: Schema) {
             self.collection = collection
             self.schema = schema
-            self.qualifier = qualifier
+            qualifier = "\(CollectionTable.quoted(collection.name))."
         }
 
         /// The table's name in SQL.
@@ -107,7 +105,7 @@ struct RecordQuery: Sendable {
             case .refers(let name, let target, let inner): return try refers(name, target, inner)
             case .and(let left, let right): return "(\(try condition(left)) AND \(try condition(right)))"
             case .or(let left, let right): return "(\(try condition(left)) OR \(try condition(right)))"
-            case .not(let inner): return "(\(try condition(inner))) IS NOT TRUE"
+            case .not(let inner): return "ifnull((\(try condition(inner))), 0) = 0"
             case .wrong(let error): throw error
             }
         }
@@ -162,7 +160,7 @@ struct RecordQuery: Sendable {
                 }
             }
             let direction = order.terms.last?.isDescending == true ? " DESC" : ""
-            return (terms + ["\(qualifier)rowid\(direction)"]).joined(separator: ", ")
+            return (terms + ["\(qualifier)_rowid_\(direction)"]).joined(separator: ", ")
         }
 
         private mutating func asked(_ name: String) throws -> (column: String, type: FieldType) {

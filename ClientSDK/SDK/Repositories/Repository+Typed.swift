@@ -30,10 +30,12 @@ extension Repository {
         return try await store.database.select(atMost: limit) { db in try query.models(db) }
     }
 
-    /// How many records fit. Those that the model cannot hold count as well.
+    /// Counts the records that fit, without those that the model cannot hold and that lists leave out.
+    ///
+    /// For that the records are read. More than 10,000 are not: of those, what the model cannot hold counts as well.
     @concurrent public func count(where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil) async throws -> Int
     {
-        let count = try RecordCount(Model.self, store.database, filter, scope)
+        let count = try RecordCount<Model>(store.database, filter, scope)
         return try await store.database.select(atMost: nil) { db in try count.read(db) }
     }
 
@@ -59,7 +61,7 @@ extension Repository {
             file: file, line: line)
     }
 
-    /// How many records fit, now and after each change of that number.
+    /// The number of records that fit, now and after each change of it; see `count(where:in:)`.
     public func observeCount(
         where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil, file: StaticString = #fileID,
         line: UInt = #line
@@ -67,7 +69,7 @@ extension Repository {
         let database = store.database
         return LiveValues(
             database, of: ObservationOrigin("count of \(Model.collection)", file, line),
-            fetch: { db in try RecordCount(Model.self, database, filter, scope).read(db) }, map: { $0 })
+            fetch: { db in try RecordCount<Model>(database, filter, scope).read(db) }, map: { $0 })
     }
 }
 
@@ -82,11 +84,11 @@ extension StoreSnapshot {
         try TypedQuery(store.database, filter, order, limit, after: model, in: scope).models(db)
     }
 
-    /// How many records fit.
+    /// Counts the records that fit; see `Repository.count(where:in:)`.
     public func count<Model: SyncModel>(
         _ type: Model.Type, where filter: ModelFilter<Model> = .all, in scope: ScopeID? = nil
     ) throws -> Int {
-        try RecordCount(type, store.database, filter, scope).read(db)
+        try RecordCount<Model>(store.database, filter, scope).read(db)
     }
 }
 
@@ -147,20 +149,26 @@ struct TypedQuery<Model: SyncModel>: Sendable {
 }
 
 /// The number of records that fit.
-struct RecordCount: Sendable {
+struct RecordCount<Model: SyncModel>: Sendable {
     private let database: LocalDatabase
     private let table: CollectionTable
+    private let reader: ModelReader<Model>
     private let query: RecordQuery
 
-    init<Model: SyncModel>(
-        _ model: Model.Type, _ database: LocalDatabase, _ filter: ModelFilter<Model>, _ scope: ScopeID?
-    ) throws {
+    init(_ database: LocalDatabase, _ filter: ModelFilter<Model>, _ scope: ScopeID?) throws {
         self.database = database
+        reader = try ModelReader(database)
         table = try database.table(Model.collection)
         query = try RecordQuery(counting: table, where: filter.filter, in: scope)
     }
 
     func read(_ db: Database) throws -> Int {
+        let rows = try rows(db)
+        guard (1...database.limits.countedByReadingMax).contains(rows) else { return rows }
+        return try reader.models(query, db).count
+    }
+
+    private func rows(_ db: Database) throws -> Int {
         try database.unindexed.look(at: query, table, db)
         let statement = try db.reading("SELECT count(*) FROM \(table.quotedName) \(query.clause)")
         let rows = try RowCursor(statement, query.arguments)

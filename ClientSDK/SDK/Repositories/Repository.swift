@@ -66,7 +66,8 @@ public struct Repository<Model: SyncModel>: Sendable {
     /// - Parameters:
     ///   - filter: which records; all when none is given.
     ///   - order: how they are sorted.
-    ///   - limit: the most that are answered; `nil` for all.
+    ///   - limit: the most that are answered; `nil` for all. A list of a scope without a filter that has fewer asks for older ones,
+    ///     once, as `loadOlder` does: those that the cache's policy evicted or left at the server.
     ///   - scope: only records of this scope, e.g. `ScopeID(record: board.id)`.
     ///   - whenFilled: waits while pages of the scope are to come, or of any scope where none is named: records come
     ///     newest first, and one that is here may refer to one that is not yet. Local writes wait as well then.
@@ -77,14 +78,22 @@ public struct Repository<Model: SyncModel>: Sendable {
         whenFilled: Bool = false, file: StaticString = #fileID, line: UInt = #line
     ) -> LiveValues<[Model]> {
         let origin = ObservationOrigin(Model.collection, file, line)
+        let older = OlderDemand(store, Model.collection, where: filter, limit: limit, in: scope)
         let fetch = { @Sendable [self] (db: Database) in
-            try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
+            let page = try ModelReader<Model>(store.database).page(try query(filter, order, limit, scope), db)
+            try older?.look(at: page.models.count, db)
+            return page
+        }
+        let map = { @Sendable (page: ModelPage<Model>) in
+            // A list is shown whatever the disk says of the wish: the next one asks again.
+            try? older?.ask()
+            return page.models
         }
         guard whenFilled else {
-            return LiveValues(store.database, of: origin, atMost: limit, fetch: fetch, map: { $0.models })
+            return LiveValues(store.database, of: origin, atMost: limit, fetch: fetch, map: map)
         }
         let isReady = { @Sendable (db: Database) in try !ScopeTable(db: db).isFilling(anyOr: scope) }
-        return LiveValues(store.database, of: origin, when: isReady, fetch: fetch, map: { $0.models })
+        return LiveValues(store.database, of: origin, when: isReady, fetch: fetch, map: map)
     }
 
     // MARK: Writing

@@ -34,8 +34,12 @@ extension LocalDatabase {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
         for _ in 0..<Self.indexedReadsMax {
-            let value = try await writer.read { db in try SearchDemand.meeting { try body(db) } }
-            if let value { return value }
+            do {
+                let value = try await writer.read { db in try SearchDemand.meeting { try body(db) } }
+                if let value { return value }
+            } catch let error as DatabaseError where error.isOfSearch {
+                try await change(isConfirmed: false) { [searchUpkeep] db in try searchUpkeep.forget(db) }
+            }
             guard try await bringUpIndexes() else { break }
         }
         return try await writer.writeWithoutTransaction { [searchUpkeep] db in

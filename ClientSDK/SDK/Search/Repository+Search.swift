@@ -6,8 +6,9 @@ extension Repository {
     ///
     ///     let hits = try await messages.search("tide mar", orderBy: .recency, limit: 20)
     ///
-    /// All words must be there, in any case, with or without accents; each may be the beginning of a longer one. In
-    /// scripts without spaces any part of a text is found. What was typed cannot be wrong: signs count for nothing.
+    /// All words must be there, in any case, with or without accents and vowel points; each may be the beginning of a longer one.
+    /// In scripts without spaces any part of a text is found. An emoji or a flag is a word. What was typed cannot be wrong: signs
+    /// count for nothing.
     ///
     /// - Parameters:
     ///   - text: as it was typed.

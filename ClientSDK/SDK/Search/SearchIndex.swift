@@ -6,13 +6,14 @@ import TidemarkModel
 /// It keeps no text of its own, only where words stand. It learns of new rows late and many at a time: those up to a mark
 /// are in it, those beyond it wait. Triggers keep what is in it in step, whoever writes the table. `MERGING.md` says why.
 struct SearchIndex: Sendable {
+    /// The parenthesis at the end keeps it apart from each table that FTS5 keeps beside one, such as `…_config`.
     let table: String
     private let collection: String
     private let fields: [String]
 
     init(_ collection: CollectionSchema) {
         self.collection = collection.name
-        table = "tidemark_search_\(collection.name)"
+        table = Self.table(of: collection.name)
         fields = collection.fields.filter(\.isSearchable).map(\.name)
     }
 
@@ -21,9 +22,11 @@ struct SearchIndex: Sendable {
 
     /// Makes the index what the schema wants, from the rows that are there.
     func follow(_ db: Database) throws {
-        if try sql(of: table, db) != (isWanted ? createSQL : nil) {
+        let wanted = isWanted ? (createSQL, textsSQL) : (nil, nil)
+        if try (sql(of: table, db), sql(of: texts, db)) != wanted {
             try Self.drop(collection, db)
             guard isWanted else { return }
+            try db.execute(sql: textsSQL)
             try db.execute(sql: createSQL)
             try rebuild(db)
         }
@@ -32,19 +35,11 @@ struct SearchIndex: Sendable {
         try leaveMerging(db)
     }
 
-    /// Until format 6 triggers added each row as it was written: all that is there then is in the index.
     private func followTriggers(_ db: Database) throws {
-        let wanted = triggers
-        if try wanted.allSatisfy({ try sql(of: $0.name, db) == $0.sql }) { return }
-        for trigger in wanted {
+        for trigger in triggers where try sql(of: trigger.name, db) != trigger.sql {
             try db.execute(sql: "DROP TRIGGER IF EXISTS \(CollectionTable.quoted(trigger.name))")
             try db.execute(sql: trigger.sql)
         }
-        try db.run(
-            """
-            INSERT OR IGNORE INTO tidemark_indexed (collection, through)
-            SELECT ?, coalesce(max(rowid), 0) FROM \(source)
-            """, [collection])
     }
 
     private func sql(of name: String, _ db: Database) throws -> String? {
@@ -79,7 +74,7 @@ struct SearchIndex: Sendable {
     /// True when a search would miss a row.
     func isBehind(_ db: Database) throws -> Bool {
         // Not what an observation looks at: it reads the table anyhow, and is told of the rows.
-        try Int.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM \(source) WHERE rowid > \(through) LIMIT 1")) != nil
+        try Int.fetchOne(db.cachedStatement(sql: "SELECT 1 FROM \(source) WHERE _rowid_ > \(through) LIMIT 1")) != nil
     }
 
     /// How many rows wait at most; below zero when the last ones in the index are gone from the table.
@@ -91,7 +86,7 @@ struct SearchIndex: Sendable {
     @discardableResult
     func catchUp(rowsMax: Int64, _ db: Database) throws -> Int {
         let from = try marked(db)
-        let bound = "SELECT rowid FROM \(source) WHERE rowid > ? ORDER BY rowid LIMIT 1 OFFSET ?"
+        let bound = "SELECT _rowid_ FROM \(source) WHERE _rowid_ > ? ORDER BY _rowid_ LIMIT 1 OFFSET ?"
         let to = try db.first(bound, [from, max(1, rowsMax) - 1])?.integer(0) ?? last(db)
         // Below it nothing is there: the mark goes back to the last row, so that the next ones wait too.
         guard to != from else { return 0 }
@@ -99,7 +94,7 @@ struct SearchIndex: Sendable {
             try db.run(
                 """
                 INSERT INTO \(CollectionTable.quoted(table)) (rowid, \(columns))
-                SELECT rowid, \(columns) FROM \(source) WHERE rowid > ? AND rowid <= ? ORDER BY rowid
+                SELECT _rowid_, \(names) FROM \(source) WHERE _rowid_ > ? AND _rowid_ <= ? ORDER BY _rowid_
                 """, [from, to])
         }
         let rows = to > from ? db.changesCount : 0
@@ -108,7 +103,7 @@ struct SearchIndex: Sendable {
     }
 
     private func last(_ db: Database) throws -> Int64 {
-        try db.first("SELECT max(rowid) FROM \(source)")?.optionalInteger(0) ?? 0
+        try db.first("SELECT max(_rowid_) FROM \(source)")?.optionalInteger(0) ?? 0
     }
 
     private func marked(_ db: Database) throws -> Int64 { try db.first("SELECT \(through)")?.integer(0) ?? 0 }
@@ -136,11 +131,12 @@ struct SearchIndex: Sendable {
 
     /// Takes the index of a collection away, if there is one.
     static func drop(_ collection: String, _ db: Database) throws {
-        let table = "tidemark_search_\(collection)"
+        let table = table(of: collection)
         for event in ["insert", "update", "delete"] {
-            try db.execute(sql: "DROP TRIGGER IF EXISTS \(CollectionTable.quoted("\(table)_\(event)"))")
+            try db.execute(sql: "DROP TRIGGER IF EXISTS \(CollectionTable.quoted("\(table) \(event)"))")
         }
         try db.execute(sql: "DROP TABLE IF EXISTS \(CollectionTable.quoted(table))")
+        try db.execute(sql: "DROP VIEW IF EXISTS \(CollectionTable.quoted(texts(of: collection)))")
         try db.run("DELETE FROM tidemark_indexed WHERE collection = ?", [collection])
     }
 
@@ -148,7 +144,22 @@ struct SearchIndex: Sendable {
 
     private var source: String { CollectionTable.quoted(collection) }
 
-    private var columns: String { fields.map { CollectionTable.quoted($0) }.joined(separator: ", ") }
+    private static func table(of collection: String) -> String { "tidemark_search(\(collection))" }
+
+    private static func texts(of collection: String) -> String { "tidemark_texts(\(collection))" }
+
+    /// The view in which FTS5 finds the texts again.
+    private var texts: String { Self.texts(of: collection) }
+
+    private var names: String { fields.map { CollectionTable.quoted($0) }.joined(separator: ", ") }
+
+    /// The columns of the index: FTS5 lets it have no column `rank` or `rowid`.
+    private var columns: String { fields.indices.map { "_\($0)" }.joined(separator: ", ") }
+
+    private var textsSQL: String {
+        let texts = fields.enumerated().map { "\(CollectionTable.quoted($1)) AS _\($0)" }.joined(separator: ", ")
+        return "CREATE VIEW \(CollectionTable.quoted(self.texts)) AS SELECT _rowid_ AS _row, \(texts) FROM \(source)"
+    }
 
     /// The place of the last row that is in the index.
     private var through: String {
@@ -158,7 +169,7 @@ struct SearchIndex: Sendable {
     private var createSQL: String {
         """
         CREATE VIRTUAL TABLE \(CollectionTable.quoted(table)) USING fts5(
-            \(columns), content = '\(collection)', prefix = '2 3',
+            \(columns), content = '\(texts)', content_rowid = '_row', prefix = '2 3',
             tokenize = '\(SearchTokenizer.name) \(SearchTokenizer.version)'
         )
         """
@@ -172,20 +183,20 @@ struct SearchIndex: Sendable {
         let old = names.map { "old.\($0)" }.joined(separator: ", ")
         let new = names.map { "new.\($0)" }.joined(separator: ", ")
         let differs = names.map { "old.\($0) IS NOT new.\($0)" }.joined(separator: " OR ")
-        let add = "INSERT INTO \(index) (rowid, \(columns)) VALUES (new.rowid, \(new));"
-        let remove = "INSERT INTO \(index) (\(index), rowid, \(columns)) VALUES ('delete', old.rowid, \(old));"
+        let add = "INSERT INTO \(index) (rowid, \(columns)) VALUES (new._rowid_, \(new));"
+        let remove = "INSERT INTO \(index) (\(index), rowid, \(columns)) VALUES ('delete', old._rowid_, \(old));"
         return [
-            trigger("insert", "INSERT", when: "new.rowid <= \(through)", [add]),
-            trigger("delete", "DELETE", when: "old.rowid <= \(through)", [remove]),
+            trigger("insert", "INSERT", when: "new._rowid_ <= \(through)", [add]),
+            trigger("delete", "DELETE", when: "old._rowid_ <= \(through)", [remove]),
             trigger(
-                "update", "UPDATE OF \(columns)", when: "(\(differs)) AND old.rowid <= \(through)", [remove, add]),
+                "update", "UPDATE OF \(self.names)", when: "(\(differs)) AND old._rowid_ <= \(through)", [remove, add]),
         ]
     }
 
     private func trigger(
         _ suffix: String, _ event: String, when condition: String, _ steps: [String]
     ) -> (name: String, sql: String) {
-        let name = "\(table)_\(suffix)"
+        let name = "\(table) \(suffix)"
         let sql = """
             CREATE TRIGGER \(CollectionTable.quoted(name)) AFTER \(event) ON \(source) WHEN \(condition) BEGIN
                 \(steps.joined(separator: "\n    "))

@@ -47,18 +47,18 @@ struct SearchQuery: Sendable {
         switch order.key {
         case .relevance:
             sql = """
-                SELECT \(columns), tidemark_hit
-                FROM (SELECT rowid AS tidemark_hit, rank AS tidemark_rank FROM \(index) WHERE \(index) MATCH ?)
-                JOIN \(source) AS found ON found.rowid = tidemark_hit
-                WHERE TRUE \(condition)
-                ORDER BY tidemark_rank, server_id DESC
+                SELECT \(columns), _hit
+                FROM (SELECT rowid AS _hit, rank AS _rank FROM \(index) WHERE \(index) MATCH ?)
+                JOIN \(source) ON \(source)._rowid_ = _hit
+                WHERE 1 \(condition)
+                ORDER BY _rank, server_id DESC
                 LIMIT ?
                 """
         case .records(let order):
             sql = """
-                SELECT \(columns), rowid
+                SELECT \(columns), _rowid_
                 FROM \(source)
-                WHERE rowid IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?) \(condition)
+                WHERE _rowid_ IN (SELECT rowid FROM \(index) WHERE \(index) MATCH ?) \(condition)
                 ORDER BY \(try writer.order(order))
                 LIMIT ?
                 """

@@ -5,17 +5,14 @@ struct SearchTerms: Hashable, Sendable {
     let pattern: String?
 
     init(_ typed: String) {
-        let text = String(typed.prefix(SearchLimits.charactersMax))
-        let words = text.split(whereSeparator: { $0.isWhitespace || $0 == "\"" || $0.utf8.contains(0) })
-            .filter { word in word.unicodeScalars.contains(where: Self.isFound) }
+        // Signs of syntax also where an accent is behind them.
+        let signs: Set<Unicode.Scalar> = ["\"", "\0"]
+        let text = typed.prefix(SearchLimits.charactersMax).unicodeScalars.map { signs.contains($0) ? " " : $0 }
+        var cutter = TextCutter()
+        let words = String(String.UnicodeScalarView(text)).split(whereSeparator: \.isWhitespace)
+            .filter { word in cutter.hasWord(String(word)) }
             .prefix(SearchLimits.wordsMax)
         pattern = words.isEmpty ? nil : words.map { "\"\($0)\"*" }.joined(separator: " ")
-    }
-
-    private static func isFound(_ scalar: Unicode.Scalar) -> Bool {
-        let properties = scalar.properties
-        return properties.isAlphabetic || properties.numericType != nil || properties.isEmojiPresentation
-            || properties.generalCategory == .otherSymbol
     }
 }
 

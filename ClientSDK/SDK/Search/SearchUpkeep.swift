@@ -98,6 +98,12 @@ final class SearchUpkeep: Sendable {
         return isMore
     }
 
+    /// Empties the indexes, so that all rows wait; inside a transaction.
+    func forget(_ db: Database) throws {
+        state.withLock { $0.uncounted = Int(Self.waitingMax) }
+        for index in indexes { try index.forget(db) }
+    }
+
     /// - Parameter changes: rows that a commit changed, of all tables.
     func wrote(_ changes: Int) {
         let writes = state.withLock { state -> Int? in

@@ -1,10 +1,5 @@
 /// Turns a schema document into a `Schema`, refusing whatever it does not know by name.
 enum SchemaReader {
-    static let keywords: Set<String> = [
-        "id", "local_id", "server_id", "scope", "seq", "born", "server_time", "created_time", "author", "state",
-        "extra",
-    ]
-
     static func read(_ json: [UInt8]) throws(SchemaError) -> Schema {
         let document: Fields
         do {
@@ -35,6 +30,7 @@ enum SchemaReader {
         guard isIdentifier(name) else {
             throw SchemaError(collection: name, "a name is a letter followed by letters, digits and _, at most 48")
         }
+        if let reason = ReservedNames.reason(against: name) { throw SchemaError(collection: name, reason) }
         guard case .object(let body) = entry.value else { throw SchemaError(collection: name, "must be an object") }
         var object = SchemaObject(body, collection: name)
         let was = try object.string("was")
@@ -101,10 +97,12 @@ enum SchemaReader {
         _ entry: Fields.Entry, of collection: String, isAppendOnly: Bool
     ) throws(SchemaError) -> FieldSchema {
         let name = entry.name
-        guard isIdentifier(name), !keywords.contains(name.lowercased()) else {
+        guard isIdentifier(name) else {
             throw SchemaError(
-                collection: collection, field: name,
-                "a name is a letter followed by letters, digits and _, at most 48, and not a column of Tidemark's own")
+                collection: collection, field: name, "a name is a letter followed by letters, digits and _, at most 48")
+        }
+        guard !ReservedNames.columns.contains(name.lowercased()) else {
+            throw SchemaError(collection: collection, field: name, "is the name of a column that every record has")
         }
         let body: Fields
         switch entry.value {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 import TidemarkModel
 import TidemarkWire
@@ -7,6 +8,20 @@ import TidemarkWire
 @Suite struct ConnectionTests {
     private let room = RecordKey.room(1).scope
     private let other = RecordKey.room(2).scope
+
+    @Test func `a copy is as new as the welcome where the server has no change, and as the change where that is newer`()
+        throws
+    {
+        let bench = try Bench()
+        #expect(try bench.database.lastSync() == nil)
+        try bench.join(RecordKey.room(1).scope)
+        var nothing = Changes.make(from: "c0", to: "c1", [])
+        nothing.time = 0
+        try bench.database.apply(nothing, now: 9_000)
+        #expect(try bench.database.lastSync() == Date(milliseconds: 4_000))
+        try bench.apply(from: "c1", to: "c2")
+        #expect(try bench.database.lastSync() == Date(milliseconds: 5_000))
+    }
 
     @Test func `connections are counted for good and a client is new until it is welcomed`() throws {
         let folder = try TemporaryFolder()

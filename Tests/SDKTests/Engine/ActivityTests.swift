@@ -74,6 +74,31 @@ import TidemarkWire
         #expect(fraction == 0.5)
     }
 
+    @Test mutating func `a scope that arrives does not undo what is completed, and many do`() {
+        _ = enter(.catchingUp)
+        _ = on { $0.filled = SyncProgress(done: 8, total: 8) }
+        #expect(enter(.live) == .completed)
+        for scope in 1...20 {
+            let before = scope * 8
+            #expect(enter(.catchingUp) == .completed)
+            for done in before...(before + 8) {
+                #expect(on { $0.filled = SyncProgress(done: done, total: before + 8) } == .completed)
+            }
+            #expect(enter(.live) == .completed)
+        }
+        // What is written is sent, whatever arrives.
+        _ = enter(.catchingUp)
+        #expect(on { $0.pending = 1 } != .completed)
+        #expect(on { $0.pending = 0 } == .completed)
+        #expect(on { $0.filled = SyncProgress(done: 168, total: 200) } != .completed)
+        #expect(fraction == 0)
+        #expect(on { $0.filled = SyncProgress(done: 199, total: 200) } != .completed)
+        #expect(enter(.live) == .completed)
+        // Another connection takes in anew.
+        _ = enter(.connecting)
+        #expect(enter(.catchingUp) != .completed)
+    }
+
     @Test mutating func `an absent server is offline through every attempt until it answers`() {
         _ = enter(.connecting)
         for attempt in 1...3 {

@@ -28,6 +28,7 @@ struct MachineBench {
     private(set) var openings: [Milliseconds] = []
     private(set) var phases: [SyncPhase] = []
     private(set) var ended: [Int64] = []
+    private(set) var endedHistories: [RecordKey] = []
     private(set) var endedOf: [String] = []
     private(set) var pauses: [PushPause?] = []
     private(set) var refreshes = 0
@@ -90,13 +91,14 @@ struct MachineBench {
                     events.append(.pagesLoaded(Array(sorted.prefix(count))))
                 case .loadHistory(let key):
                     events.append(
-                        .historyLoaded(HistoryRequest(id: 0, scope: ScopeID("a"), since: 1, key: key, limit: 9)))
+                        .historyLoaded(key, HistoryRequest(id: 0, scope: ScopeID("a"), since: 1, key: key, limit: 9)))
                 case .withhold(let number, _): withheld.append(number)
                 case .releaseWithheld: releases += 1
                 case .refreshToken: refreshes += 1
                 case .wake(let time): wake = time
                 case .status(let phase): phases.append(phase)
                 case .roundEnded(let round): ended.append(round)
+                case .historyEnded(let key): endedHistories.append(key)
                 case .collectionRoundEnded(let collection, let round): endedOf.append("\(collection) \(round)")
                 case .pushPaused(let pause): pauses.append(pause)
                 case .heard(let message): heard.append(message)

@@ -40,6 +40,43 @@ import TidemarkWire
         #expect(asked(bench).count == room + 1)
     }
 
+    @Test func `a history that is asked for ends, by an answer, without a record, or where too many are`() throws {
+        var bench = MachineBench()
+        bench.on(.start)
+        bench.connect()
+        bench.on(.history(.note(1)))
+        let first = try #require(
+            bench.sent.compactMap { if case .history(let request) = $0 { request } else { nil } }.last)
+        bench.receive(.history(HistoryAnswer(id: first.id, scope: first.scope, key: first.key, entries: [], next: 5)))
+        #expect(bench.endedHistories.isEmpty)
+        let second = try #require(
+            bench.sent.compactMap { if case .history(let request) = $0 { request } else { nil } }.last)
+        #expect(second.before == 5)
+        bench.receive(
+            .history(HistoryAnswer(id: second.id, scope: first.scope, key: first.key, entries: [], next: nil)))
+        #expect(bench.endedHistories == [.note(1)])
+        bench.on(.historyLoaded(.note(2), nil))
+        #expect(bench.endedHistories == [.note(1), .note(2)])
+        for number in 1...200 { bench.on(.history(.note(UInt64(number)))) }
+        #expect(bench.endedHistories.count > 100)
+    }
+
+    @Test func `a history is complete at the first answer of a device that is connected`() async throws {
+        let store = try SyncStore.test()
+        let note = Note(room: UUID(), text: "a")
+        try await store.repository(Note.self).create(note)
+        try Bench(database: store.database).join(ScopeID(record: UniqueID(note.room)))
+        // Nobody is waited for without a connection.
+        #expect(try await store.history(of: note.id, in: "notes") == [])
+        try store.connect(to: "http://test", transport: ScriptedServer()) { "t" }
+        _ = await store.status.first { $0.phase == .live || $0.phase == .catchingUp }
+        #expect(try await store.history(of: note.id, in: "notes").map(\.seq) == [9, 8])
+        // Of what is not here, there is nothing to wait for.
+        #expect(try await store.history(of: UUID(), in: "notes") == [])
+        await store.disconnect()
+        #expect(try await store.history(of: note.id, in: "notes").map(\.seq) == [9, 8])
+    }
+
     @Test func `of too many the first are kept`() {
         var bench = MachineBench()
         for number in 1...200 { bench.on(.history(.note(UInt64(number)))) }

@@ -142,6 +142,66 @@ import TidemarkWire
         #expect(try !bench.database.wantOlder("notes", in: room, count: 4))
     }
 
+    @Test func `what was evicted is asked for by a list that is scrolled to it, once`() async throws {
+        let store = try SyncStore.test()
+        let bench = Bench(database: store.database)
+        try bench.join(room)
+        for collection in ["rooms", "people"] { try bench.page(room, collection) }
+        let rows = (1...10 as ClosedRange<UInt64>).reversed().map {
+            Change.note($0, seq: Int64($0) * 10, ["text": "n"])
+        }
+        try store.database.apply(
+            PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
+        #expect(try store.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 6)
+        let notes = store.repository(Note.self)
+        for (filter, limit) in [(nil, 4), (nil, nil), (Filter.equals("text", "n"), 9)] as [(Filter?, Int?)] {
+            var values = notes.observe(where: filter, limit: limit, in: room).makeAsyncIterator()
+            #expect(try await values.next()?.count == 4)
+            #expect(try store.database.nextPages(limit: 9).isEmpty)
+        }
+        var values = notes.observe(where: nil, limit: 9, in: room).makeAsyncIterator()
+        #expect(try await values.next()?.count == 4)
+        #expect(try store.database.nextPages(limit: 9).map(\.before) == [70])
+        try bench.page(room, "notes", .note(6, seq: 60, ["text": "n"]), .note(5, seq: 50, ["text": "n"]), next: 50)
+        #expect(try await values.next()?.count == 6)
+        // Evicted again while the list is on the screen: it does not begin again.
+        #expect(try store.database.evict(policy { $0.rowsMax = 4 }, now: 0) == 2)
+        #expect(try await values.next()?.count == 4)
+        #expect(try store.database.nextPages(limit: 9).isEmpty)
+    }
+
+    @Test func `room that eviction leaves is given back to the disk`() throws {
+        let folder = try TemporaryFolder()
+        var limits = LocalLimits()
+        limits.cache.bytesMax = 600_000
+        limits.cache.newestKept = 10
+        let text = TestSchema.text.replacing(
+            #""text": {"type": "string", "max": 100}"#, with: #""text": {"type": "string", "search": true}"#)
+        let bench = Bench(
+            database: try .open(
+                path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(text),
+                newClient: Bench.client, limits: limits))
+        try bench.join(room)
+        for collection in ["rooms", "people"] { try bench.page(room, collection) }
+        let words = FieldValue.string(String(repeating: "tide ", count: 800))
+        let rows = (1...400 as ClosedRange<UInt64>).reversed().map { number in
+            var change = Change.note(number, seq: Int64(number) * 10, ["text": words])
+            change.created = Int64(number)
+            return change
+        }
+        try bench.database.apply(
+            PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
+        func size() throws -> Int64 { try bench.database.writer.read { try FileSize(db: $0).total() } }
+        #expect(try size() > 1_500_000)
+        #expect(try !bench.database.giveBack(), "all of it is used")
+        #expect(try bench.database.evict(now: 0) > 200)
+        let before = try bench.count("notes")
+        #expect(try bench.database.giveBack())
+        #expect(try size() < 650_000)
+        #expect(try bench.count("notes") == before)
+        #expect(try !bench.database.giveBack(), "what is left is used")
+    }
+
     @Test func `a scope is filled with the newest, and the rest waits to be asked for`() throws {
         var limits = LocalLimits()
         limits.cache.filling = .newest(50)

@@ -127,12 +127,6 @@ import TidemarkWire
         }
     }
 
-    @Test func `names of tables that are not the app's are refused`() throws {
-        let schema = #"{"tidemark":1,"collections":{"Tidemark_meta":{"scope":{"shared":"x"},"fields":{}}}}"#
-        let error = #expect(throws: StoreError.self) { try Bench(schema) }
-        #expect(error?.message == "Tidemark_meta: names that start with tidemark_ are reserved")
-    }
-
     @Test func `another account cannot open the file`() throws {
         let folder = try TemporaryFolder()
         _ = try reopen(folder, Self.schema(""))
@@ -241,7 +235,7 @@ import TidemarkWire
         for name in ["memos", "cards", "Cards"] {
             let renamed = try Bench(path: folder.path("a.sqlite"), named(name))
             #expect(try renamed.fields(key(1, name))?["color"] == "blue")
-            let found = "SELECT rowid FROM tidemark_search_\(name) WHERE tidemark_search_\(name) MATCH 'blue'"
+            let found = #"SELECT rowid FROM "tidemark_search(\#(name))" WHERE "tidemark_search(\#(name))" MATCH 'blue'"#
             #expect(
                 try renamed.string("SELECT local_id FROM \(name) WHERE rowid IN (\(found))")
                     == RecordKey.note(1).id.description)

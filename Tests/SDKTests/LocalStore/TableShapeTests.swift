@@ -49,8 +49,8 @@ import TidemarkModel
         let indexes = try bench.database.writer.read { db in
             try db.indexes(on: "notes").map { "\($0.name) \($0.columns)" }.sorted()
         }
-        #expect(indexes.contains("tidemark_notes_scope [\"scope\", \"server_id\", \"author\"]"))
-        #expect(indexes.contains("tidemark_notes_by_due [\"scope\", \"due\"]"))
+        #expect(indexes.contains("tidemark_index(notes.scope) [\"scope\", \"server_id\", \"author\"]"))
+        #expect(indexes.contains("tidemark_index(notes.due) [\"scope\", \"due\"]"))
     }
 
     @Test func `what the schema does not know is kept in extra, whatever its type`() throws {

@@ -153,7 +153,7 @@ import TidemarkWire
                 )
             }
             #expect(rows == [expected])
-            #expect(plan.contains("tidemark_notes_by_rank (scope=? AND"), "\(plan)")
+            #expect(plan.contains("tidemark_index(notes.rank) (scope=? AND"), "\(plan)")
             try bench.database.close()
         }
     }

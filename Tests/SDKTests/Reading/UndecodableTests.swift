@@ -70,6 +70,66 @@ import TidemarkWire
 
     private func id(_ number: UInt64) -> UUID { UUID(RecordKey.note(number).id) }
 
+    @Test func `a count is how many a list shows, and follows it`() async throws {
+        #expect(try await tasks.count() == 1)
+        #expect(try await tasks.count(in: RecordKey.room(1).scope) == 1)
+        #expect(try await store.read { try $0.count(Task.self) } == 1)
+        #expect(try await tasks.count(where: \.text == "tide three") == 0)
+        var counts = tasks.observeCount().makeAsyncIterator()
+        #expect(try await counts.next() == 1)
+        try bench.apply(from: "c1", to: "c2", .note(2, seq: 9, ["text": "tide two"]))
+        #expect(try await counts.next() == 2)
+        #expect(try await tasks.readAll().count == 2)
+    }
+
+    /// A model as which no note can be read.
+    private struct Mistyped: SyncModel {
+        static let collection = "notes"
+        var id = UUID()
+        var room: UUID
+        var text: Int
+    }
+
+    private struct Misspelt: SyncModel {
+        static let collection = "notes"
+        var id = UUID()
+        var room: UUID
+        var txet: String
+    }
+
+    private struct Open: SyncModel {
+        static let collection = "notes"
+        static let defaults: Fields = ["later": 5]
+        var id = UUID()
+        var room: UUID
+        var text: UUID?
+        var likes: String?
+        var unknown: String?
+        var later: Int
+    }
+
+    @Test func `a list of a model that no record fits says why, also where there is no record`() async throws {
+        let empty = try SyncStore.inMemory(
+            account: Bench.user, schema: try TestSchema.schema(Self.schema), environment: .counting())
+        for store in [store, empty] {
+            let mistyped = await #expect(throws: StoreError.self) {
+                try await store.repository(Mistyped.self).readAll()
+            }
+            #expect(mistyped?.message == "Mistyped.text: is Int, and the field is string")
+            let misspelt = await #expect(throws: StoreError.self) {
+                try await store.repository(Misspelt.self).readAll()
+            }
+            #expect(misspelt?.code == .unknownName)
+            #expect(misspelt?.message == "Misspelt: reads txet, and notes has no such field in the schema")
+            await #expect(throws: StoreError.self) { try await store.repository(Misspelt.self).count() }
+            await #expect(throws: StoreError.self) {
+                for try await _ in store.repository(Misspelt.self).observe() { break }
+            }
+            // What may be absent rules nothing out.
+            #expect(try await store.repository(Open.self).readAll().count <= 3)
+        }
+    }
+
     @Test func `a list goes on without them, and they are named with field and reason`() async throws {
         #expect(try await tasks.readAll().map(\.id) == [id(1)])
         #expect(try await store.read { try $0.models(Task.self, "ORDER BY local_id") }.map(\.id) == [id(1)])

@@ -15,6 +15,11 @@ private let searched = """
 
 @Suite(.timeLimit(.minutes(5))) struct SearchTests {
     static let schema = searched
+    /// The full-text index of notes in SQL.
+    static let index = "\"tidemark_search(notes)\""
+
+    /// A command of FTS5 to it.
+    static func command(_ command: String) -> String { "INSERT INTO \(index) \(command)" }
 
     struct Entry: SyncModel, Equatable {
         static let collection = "notes"
@@ -72,7 +77,8 @@ private let searched = """
 
     @Test(arguments: [
         "\"", "\"\"\"", "*", "a OR", "AND", "NOT x", "NEAR(a b)", "text:a", "(", ")", "a*b", "^a", "-", "{a}", "a + b",
-        "'; DROP TABLE notes; --", "\u{0}a", "a\u{0}\"", "\\", "!!!", "日 \"本", "\u{200b}", "%_",
+        "'; DROP TABLE notes; --", "\u{0}a", "a\u{0}\"", "\\", "!!!", "日 \"本", "a\"\u{301}b OR", "\0\u{301}a",
+        "\u{200b}", "%_",
         String(repeating: "a ", count: 300),
         String(repeating: "\"", count: 600), String(repeating: "京", count: 700),
     ])
@@ -95,7 +101,7 @@ private let searched = """
         #expect(try await found(store, "beta").isEmpty)
         #expect(try await found(store, "one").isEmpty)
         try await store.database.writer.write { db in
-            try db.execute(sql: "INSERT INTO tidemark_search_notes (tidemark_search_notes) VALUES ('integrity-check')")
+            try db.execute(sql: SearchTests.command("(\(SearchTests.index)) VALUES ('integrity-check')"))
         }
     }
 

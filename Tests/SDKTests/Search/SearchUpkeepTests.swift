@@ -84,12 +84,12 @@ import TidemarkWire
     }
 
     @Test func `an index of an earlier version is not merged by writes any more`() throws {
-        let setting = "SELECT v FROM tidemark_search_notes_config WHERE k = 'automerge'"
+        let setting = "SELECT v FROM \"tidemark_search(notes)_config\" WHERE k = 'automerge'"
         let first = try bench(rest: .zero)
         #expect(try first.string(setting) == "0")
         try first.database.writer.write { db in
             try db.execute(
-                sql: "INSERT INTO tidemark_search_notes (tidemark_search_notes, rank) VALUES ('automerge', 4)")
+                sql: SearchTests.command("(\(SearchTests.index), rank) VALUES ('automerge', 4)"))
         }
         try first.database.close()
         #expect(try bench(rest: .zero).string(setting) == "0")

@@ -22,7 +22,8 @@ import TidemarkModel
             "boxes": "Box", "branches": "Branch", "classes": "Class", "data": "DataRecord", "dates": "DateRecord",
             "entries": "Entry", "entry": "EntryRecord", "glass": "Glass", "news": "News", "notes": "Note",
             "status": "Status",
-            "tasks": "TaskRecord", "appModels": "AppModel",
+            "tasks": "TaskRecord", "appModels": "AppModel", "self": "SelfRecord", "bools": "BoolRecord",
+            "syncModels": "SyncModelRecord", "protocols": "ProtocolRecord",
         ]
         let collections = expected.keys.map { #""\#($0)": {"scope": {"shared": "all"}, "fields": {"f": "string"}}"# }
         let text = #"{"tidemark": 1, "collections": {\#(collections.joined(separator: ", "))}}"#

@@ -60,7 +60,7 @@ extension Device {
             return try apply(.page(page)) { try $0.apply(page, to: request) }
         case .applyHistory(let answer):
             return try apply(.history(answer)) { [clock] in try $0.apply(answer, now: clock) }
-        case .loadHistory(let key): return .historyLoaded(try database.historyRequest(key))
+        case .loadHistory(let key): return .historyLoaded(key, try database.historyRequest(key))
         case .loadComparison, .applyComparison, .dropComparison: return try compare(effect)
         case .loadPush(let after, let limits):
             attempts += 1
@@ -90,7 +90,7 @@ extension Device {
         case .status(let phase):
             log("\(phase)")
             if case .refused(let failure) = phase, failure.code == .forbidden { signInAgain() }
-        case .heard, .roundEnded, .collectionRoundEnded, .pushPaused: break
+        case .heard, .historyEnded, .roundEnded, .collectionRoundEnded, .pushPaused: break
         }
         return nil
     }
