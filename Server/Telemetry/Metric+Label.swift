@@ -16,7 +16,8 @@ extension Metric {
         case .epochs: Label(name: "reason", values: ["head", "cursor", "restore", "command"])
         case .commitToSocket, .pushAnswer, .batchSeconds, .batchTransactions, .lanes, .laneDepth, .laneTransactions,
             .unservedAge, .tailAge, .workspaces, .socketsMax, .slowConsumers, .calls, .connectionsRefused,
-            .forwardingUnread, .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .diskFree,
+            .forwardingUnread, .securityLinesLeftOut, .catchups, .catchupRows, .comparisons, .divergence, .stuck,
+            .diskFree,
             .keySetAge, .certificateEnd,
             .backupAge, .residentMemory, .started:
             nil

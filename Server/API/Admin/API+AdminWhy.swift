@@ -148,7 +148,8 @@ extension API {
                 && (client.map { closed.row.client == $0 } ?? true)
         }.compactMap { closed in
             closed.row.client.map {
-                WhyFacts.Closing(client: $0, time: closed.closed, code: closed.code, reason: closed.reason)
+                WhyFacts.Closing(
+                    client: $0, time: closed.closed, code: closed.code, reason: closed.reason, stuck: closed.row.stuck)
             }
         }
     }
@@ -186,7 +187,7 @@ extension API {
 extension ConnectionRow {
     /// `nil` for one that has not said who it is.
     fileprivate var fact: WhyFacts.Connection? {
-        client.map { WhyFacts.Connection(client: $0, position: position, isSlow: isSlow) }
+        client.map { WhyFacts.Connection(client: $0, position: position, isSlow: isSlow, stuck: stuck) }
     }
 }
 
