@@ -1,5 +1,6 @@
 import Crypto
 import TidemarkHub
+import TidemarkModel
 
 /// The key that cursors are sealed with is changed while nodes serve: each node accepts the new key, then each seals with it, then
 /// the old one goes. One node after the other is restarted with each step, and the next step begins when all have taken it.
