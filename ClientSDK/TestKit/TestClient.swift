@@ -22,6 +22,8 @@ public final class TestClient: Sendable {
     private unowned let kit: TestKit
     private let process: Mutex<Process>
     private let disk = FullDisk()
+    /// Stores that listen to what the system says of the network.
+    private let paths = Mutex<[AsyncStream<NetworkPath>.Continuation]>([])
 
     init(_ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema) {
         self.account = account
@@ -44,10 +46,26 @@ public final class TestClient: Sendable {
     public var isOnline: Bool { kit.loopback.isOnline(number) }
 
     /// Takes the network away: open connections are lost, new ones fail.
-    public func goOffline() { kit.loopback.set(number, isOnline: false) }
+    ///
+    /// - Parameter isNoticed: the system tells the store, as Apple's platforms do.
+    public func goOffline(isNoticed: Bool = false) {
+        kit.loopback.set(number, isOnline: false)
+        if isNoticed { tellPath(isReachable: false) }
+    }
 
     /// Brings the network back; the engine finds it at its next attempt.
-    public func goOnline() { kit.loopback.set(number, isOnline: true) }
+    ///
+    /// - Parameter isNoticed: the system tells the store, which tries at once.
+    public func goOnline(isNoticed: Bool = false) {
+        kit.loopback.set(number, isOnline: true)
+        if isNoticed { tellPath(isReachable: true) }
+    }
+
+    /// What the system says of the network, whatever there is of it.
+    func tellPath(isReachable: Bool) {
+        let path = NetworkPath(isReachable: isReachable)
+        for listener in paths.withLock({ $0 }) { listener.yield(path) }
+    }
 
     /// Ends the process, as `kill -9` does: what is in the database stays, and nothing else.
     public func kill() async throws {
@@ -100,6 +118,12 @@ public final class TestClient: Sendable {
             random: { [unowned self] in process.withLock { ($0.dice.next(), $0.dice.next()) } })
         environment.clock = kit.clock
         environment.executor = kit.executor
+        environment.networkPaths = { [unowned self] in
+            let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
+            continuation.yield(NetworkPath(isReachable: isOnline))
+            paths.withLock { $0.append(continuation) }
+            return stream
+        }
         return environment
     }
 

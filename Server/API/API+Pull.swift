@@ -58,7 +58,7 @@ extension API {
         }
         let standing = Standpoint(
             cursor: body.cursor, held: body.scopes, snapshot: snapshot, workspace: workspace, context: context)
-        var frames = PullFrames(from: standing.position, looked: standing.looked, in: workspace, context: context)
+        var frames = PullFrames(from: standing, in: workspace, context: context)
         let isWhole = try await fill(&frames, standing, upTo: snapshot.head, in: workspace)
         let isConsistent = isWhole ? try frames.finish(snapshot) : false
         let hasNews =
@@ -66,8 +66,7 @@ extension API {
             && (frames.rows > 0 || snapshot.results.contains { $0.seq >= standing.position.seq })
         return Pulled(
             answer: PullAnswer(
-                cursorState: standing.state,
-                cursor: context.seal.cursor(standing.position, looked: standing.looked, workspace: workspace.text),
+                cursorState: standing.state, cursor: standing.cursor,
                 kept: standing.kept, purged: standing.purged, added: standing.added,
                 settledThrough: snapshot.client?.settledThrough ?? 0, frames: frames.frames, hasMore: !isConsistent,
                 leftOut: standing.leftOut),

@@ -31,7 +31,9 @@ extension OpenedStore {
                 throw ConfigurationError(.durable, error.reason)
             }
         }
-        let hints = try PostgresCommitHints(connection, node: configuration.nodeID, logger: logger)
+        let hints = try PostgresCommitHints(
+            connection, node: configuration.nodeID, channel: "tidemark_" + (try await store.installationName()),
+            logger: logger)
         var opened = OpenedStore(
             store, blobs: store, compaction: store, erasure: store, schemas: store, revocations: store, isShared: true,
             hints: hints, relay: hints,
@@ -84,15 +86,15 @@ private final class PostgresCommitHints: CommitHints, NodeRelay {
     private let wordsOfOthers: AsyncStream<String>
     let channel: PostgresHints
 
-    init(_ configuration: PostgresConfiguration, node: UInt64, logger: Logger) throws {
+    init(_ configuration: PostgresConfiguration, node: UInt64, channel: String, logger: Logger) throws {
         let (stream, continuation) = AsyncStream.makeStream(
             of: CommitHint.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
         hintsOfOthers = stream
         let (words, hearing) = AsyncStream.makeStream(
             of: String.self, bufferingPolicy: .bufferingNewest(Self.waitingMax))
         wordsOfOthers = words
-        channel = try PostgresHints(
-            configuration: configuration, node: node, clock: ContinuousClock(), logger: logger,
+        self.channel = try PostgresHints(
+            configuration: configuration, node: node, channel: channel, clock: ContinuousClock(), logger: logger,
             hear: { hearing.yield($0) }
         ) { continuation.yield($0) }
     }

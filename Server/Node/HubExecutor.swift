@@ -208,6 +208,9 @@ extension HubExecutor {
         case .noteDivergence(let id, let records):
             guard let session = hub.session(id), let identity = session.identity else { return }
             node.note(divergence: Int(clamping: records), of: session.client, identity, on: connections[id]?.socket)
+        case .noteStuck(let id, let count):
+            guard let session = hub.session(id), let identity = session.identity else { return }
+            node.note(stuck: count, session.client, identity, on: connections[id]?.socket)
         case .tell(let workspace, let word): node.tell(word, in: workspace, from: inbox)
         }
     }

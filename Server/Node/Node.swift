@@ -340,6 +340,17 @@ extension Node {
                 "records": "\(records)",
             ])
     }
+
+    /// A device says that it could not take in what it was sent, on so many connections in a row.
+    func note(stuck count: Int64, _ client: ClientID, _ identity: Identity, on socket: Socket?) {
+        metrics.stuck.count()
+        parts.telemetry.security.note(
+            .stuck, "hello", peer: socket?.remoteAddress?.ipAddress,
+            [
+                "workspace": "\(identity.workspace)", "user": "\(identity.principal.user)", "client": "\(client)",
+                "connections": "\(count)",
+            ])
+    }
 }
 
 extension Node.Parts {

@@ -29,6 +29,9 @@ enum Dial {
         }
         PQsetNoticeReceiver(raw, { _, _ in }, nil)  // libpq's own prints notices to standard error
         guard PQsetnonblocking(raw, 1) == 0 else { throw .unavailable(connection.failureReason) }
+        if let beginning = configuration.beginning {
+            try BlockingSession(connection: connection, signal: signal).execute(beginning, until: deadline)
+        }
         return connection
     }
 

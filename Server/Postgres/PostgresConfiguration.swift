@@ -10,6 +10,8 @@ package struct PostgresConfiguration: Sendable {
     package let target: String
     /// Shown in `pg_stat_activity`.
     package var applicationName = "tidemark"
+    /// A statement that each connection runs once, before it is used.
+    package var beginning: String?
     /// The database instead of the connection string's.
     var database: String?
     /// Time for one attempt to connect, name resolution excluded (libpq does that without a limit of ours).

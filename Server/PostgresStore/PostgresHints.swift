@@ -38,14 +38,15 @@ package final class PostgresHints: Sendable {
     /// - Parameters:
     ///   - configuration: `connections` of it is not used: one sends and one listens.
     ///   - node: this process among those on the database; its own hints do not come back.
-    ///   - channel: one for the whole database, however many schemas are in it.
+    ///   - channel: the same for all nodes of an installation and for no others: what is notified reaches every connection to
+    ///     the database that listens to it, whatever its schema.
     ///   - clock: spaces notifications out.
     ///   - hear: called with each word that another node told by `tell`, like `deliver`. Words travel on a channel of their
     ///     own, named after the first one with `_relay`.
     ///   - deliver: called with each hint, one after the other; must not block.
     /// - Throws: `StoreError` of kind `unavailable` if the process has no file descriptor left.
     package init(
-        configuration: PostgresConfiguration, node: UInt64, channel: String = "tidemark", clock: any Clock<Duration>,
+        configuration: PostgresConfiguration, node: UInt64, channel: String, clock: any Clock<Duration>,
         logger: Logger, hear: @escaping @Sendable (String) -> Void = { _ in },
         deliver: @escaping @Sendable (CommitHint) -> Void
     ) throws(StoreError) {

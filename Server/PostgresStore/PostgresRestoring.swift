@@ -15,6 +15,9 @@ package enum PostgresRestoring {
         "a restore into this database is under way, or was cut short: run 'tidemark restore' again, which goes on",
         fault: .outdated)
 
+    static let noSchema = StoreError(
+        .unavailable, "the schema that search_path names does not exist: create it first")
+
     /// What a database holds before a restore.
     package enum Target: Hashable, Sendable {
         /// No tables of ours.
@@ -27,13 +30,17 @@ package enum PostgresRestoring {
         case inUse(nodes: Int64)
     }
 
-    /// - Parameter application: what the connection that writes rows is called.
-    /// - Returns: also the schema that tables would be made in, and the server's version.
+    /// - Returns: also the schema that tables would be made in, the server's version, and the name for the connection that
+    ///   writes rows.
     package static func look(
-        _ configuration: PostgresConfiguration, application: String, logger: Logger
-    ) async throws -> (target: Target, schema: String, serverVersion: Int) {
+        _ configuration: PostgresConfiguration, logger: Logger
+    ) async throws -> (target: Target, schema: String, serverVersion: Int, application: String) {
         try await PostgresStore.withConnection(configuration, called: "restore", logger: logger) { connection in
             func run(_ sql: String) async throws -> ResultSet? { try await connection.run([.simple(sql)]).first }
+            let name = "SELECT 'tidemark restore rows @' || \(PostgresStore.installation)"
+            guard case let application?? = try await run(name)?.first({ try $0.optionalText() }) else {
+                throw noSchema
+            }
             let writing = """
                 SELECT pid::bigint
                 FROM pg_stat_activity
@@ -48,7 +55,8 @@ package enum PostgresRestoring {
                     (
                         SELECT count(*)
                         FROM pg_stat_activity
-                        WHERE datname = current_database() AND application_name LIKE '% sequencing'
+                        WHERE datname = current_database()
+                            AND application_name LIKE '%@' || \(PostgresStore.installation) || ' sequencing'
                     )
                 """
             )?.first {
@@ -57,21 +65,26 @@ package enum PostgresRestoring {
                 )
             }
             guard case (let schema?, let version, let tables, let hasFence, let nodes)? = found else {
-                throw StoreError(.unavailable, "the schema that search_path names is not there: make it first")
+                throw noSchema
             }
-            if let writer { return (.restoring(process: writer), schema, version) }
-            guard tables > 0 else { return (.empty, schema, version) }
+            func answer(
+                _ target: Target
+            ) -> (target: Target, schema: String, serverVersion: Int, application: String) {
+                (target, schema, version, application)
+            }
+            if let writer { return answer(.restoring(process: writer)) }
+            guard tables > 0 else { return answer(.empty) }
             guard hasFence else {
                 // Of a version without generations: what it notes of its steps comes last.
                 let steps = "SELECT to_regclass('sync_migration') IS NOT NULL"
                 let isNoted = try await run(steps)?.first { try $0.bool() } == true
                 let count = isNoted ? try await run("SELECT count(*) FROM sync_migration")?.int64(0, 0) : nil
-                return (count == 0 ? .unfinished : .inUse(nodes: nodes), schema, version)
+                return answer(count == 0 ? .unfinished : .inUse(nodes: nodes))
             }
             let fence = "SELECT count(*), coalesce(max(oldest), 0)::bigint FROM sync_fence"
             let rows = try await run(fence)?.first { (try $0.integer(), try $0.integer()) }
             let isUnfinished = rows?.0 == 0 || rows?.1 == Int64(generation)
-            return (isUnfinished ? .unfinished : .inUse(nodes: nodes), schema, version)
+            return answer(isUnfinished ? .unfinished : .inUse(nodes: nodes))
         }
     }
 

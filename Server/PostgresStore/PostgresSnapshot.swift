@@ -44,7 +44,7 @@ package struct PostgresSnapshot {
                 ]).last
                 let answer = try found?.first { (try $0.optionalText(), Int(try $0.integer()), try $0.text()) }
                 guard case (let schema?, let version, let id)? = answer else {
-                    throw StoreError(.unavailable, "the schema that search_path names is not there: make it first")
+                    throw PostgresRestoring.noSchema
                 }
                 return try await body(
                     PostgresSnapshot(connection: connection, id: id, schema: schema, serverVersion: version))

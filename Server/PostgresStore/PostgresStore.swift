@@ -71,23 +71,22 @@ package final class PostgresStore: Store {
         self.generations = generations
         generation = generations.last?.number ?? PostgresSchema.landed
         transactions = Transactions(options, generation: generation)
-        let name = NodeConnections.name(configuration.applicationName, generation)
         do {
             sequencing = try Self.pool(
-                configuration, options.sequencingConnections, "\(name) sequencing", logger: logger)
-            reading = try Self.pool(
-                configuration, options.readingConnections, "\(name) reading", logger: logger)
+                configuration, options.sequencingConnections, "sequencing", generation, logger: logger)
+            reading = try Self.pool(configuration, options.readingConnections, "reading", generation, logger: logger)
         } catch {
             throw StoreError(postgres: error)
         }
     }
 
     private static func pool(
-        _ configuration: PostgresConfiguration, _ connections: Int, _ name: String, logger: Logger
+        _ configuration: PostgresConfiguration, _ connections: Int, _ purpose: String, _ generation: Int,
+        logger: Logger
     ) throws(PostgresError) -> PostgresPool {
         var configuration = configuration
         configuration.connections = connections
-        configuration.applicationName = name
+        configuration.beginning = NodeConnections.naming(configuration.applicationName, generation, purpose)
         return try PostgresPool(configuration: configuration, logger: logger)
     }
 

@@ -6,7 +6,7 @@ extension Metric {
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
         case .transactions, .refusals, .closes, .tokensRefused, .signInsRefused, .connectionsRefused, .openingsFailed,
             .forwardingUnread,
-            .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .epochs, .comparisons, .divergence,
+            .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .epochs, .comparisons, .divergence, .stuck,
             .certificateReads:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,
@@ -59,6 +59,7 @@ extension Metric {
         case .epochs: "Times that the database was found to have gone back, by how."
         case .comparisons: "Answers to devices that compare their copies."
         case .divergence: "Records that devices said to have had otherwise than the server; must stay 0."
+        case .stuck: "Connections of devices that said they cannot take in what they are sent; must stay 0."
         case .diskFree: "Room on the file system of the SQLite file."
         case .keySetAge: "Age of the oldest keys of an issuer with a URL; infinite while some were never fetched."
         case .certificateEnd: "When the certificate in use ends, in seconds since 1970."

@@ -17,7 +17,7 @@ extension Metric {
         case .commitToSocket, .pushAnswer, .batchSeconds, .batchTransactions, .lanes, .laneDepth, .laneTransactions,
             .unservedAge, .tailAge, .workspaces, .socketsMax, .slowConsumers, .calls, .connectionsRefused,
             .forwardingUnread, .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .comparisons,
-            .divergence,
+            .divergence, .stuck,
             .diskFree,
             .keySetAge, .certificateEnd,
             .backupAge, .residentMemory, .started:

@@ -41,6 +41,7 @@ package enum Metric: String, Sendable, CaseIterable {
     case epochs = "tidemark_epochs_total"
     case comparisons = "tidemark_comparisons_total"
     case divergence = "tidemark_divergence_total"
+    case stuck = "tidemark_stuck_hellos_total"
     case diskFree = "tidemark_disk_free_bytes"
     // What runs out.
     case keySetAge = "tidemark_key_set_age_seconds"

@@ -27,6 +27,8 @@ package final class SecurityLog: Service {
         case connection = "Refused a connection: too many"
         /// A device compared its copy with the server, and records were wrong.
         case divergence = "A device had records otherwise than the server, and fetches them anew"
+        /// A device ends one connection after the other, since it cannot take in what it is sent.
+        case stuck = "A device cannot take in what it is sent, and gets nothing new; 'tidemark why' says more about it"
     }
 
     private struct Kind: Hashable {

@@ -17,6 +17,7 @@ package struct ServerMetrics: Sendable {
     package let catchupRows: Tally
     package let comparisons: Tally
     package let divergence: Tally
+    package let stuck: Tally
     package let certificateReads: CounterFamily
     private let waits: [Metric.StoreRead: Durations]
     private let uses: [Metric.StoreRead: Durations]
@@ -44,6 +45,7 @@ package struct ServerMetrics: Sendable {
         catchupRows = Tally(.catchupRows, nil, registry)
         comparisons = Tally(.comparisons, nil, registry)
         divergence = Tally(.divergence, nil, registry)
+        stuck = Tally(.stuck, nil, registry)
         certificateReads = CounterFamily(.certificateReads, registry)
         waits = durations(.storeWait)
         uses = durations(.storeUse)

@@ -8,6 +8,11 @@ public struct NWPath: Sendable {
     }
 
     public let status: Status
+    public let availableInterfaces: [NWInterface]
+}
+
+public struct NWInterface: Sendable {
+    public let name: String
 }
 
 public final class NWPathMonitor: @unchecked Sendable {

@@ -120,6 +120,25 @@ import TidemarkModel
         #expect(cache.keys(now: 24 * hour) == nil)
     }
 
+    /// A newcomer is answered at once: it would wait for longer than a server lets a connection be without a welcome.
+    @Test(arguments: [KeyCache.Lack.unknownKey("b"), .unknownKey(nil), .badSignature])
+    func `after one failed fetch nobody waits in vain, and the next fetch begins ten seconds later`(
+        _ lack: KeyCache.Lack
+    ) {
+        var cache = filled()
+        #expect(cache.ask(lack, now: 20_000) == .wait(since: 1, starts: true))
+        cache.finished(nil, freshFor: nil, now: 20_100)
+        for now in [20_100, 20_101, 25_000, 29_999] as [Int64] {
+            #expect(cache.ask(lack, now: now) == .unavailable(30_000 - now), "at \(now)")
+            #expect(cache.waiters == 0 && !cache.isFetching)
+        }
+        #expect(cache.keys(now: 29_999) != nil, "known keys stay")
+        #expect(cache.ask(lack, now: 30_000) == .wait(since: 2, starts: true))
+        cache.finished(set, freshFor: nil, now: 30_100)
+        // One that succeeds ends it: from here on newcomers wait again.
+        #expect(cache.ask(.unknownKey("c"), now: 30_200) == .wait(since: 3, starts: false))
+    }
+
     @Test func `an endpoint that is down is tried again ever more seldom, every five minutes at last`() {
         var (cache, tries) = (KeyCache(), [Int64]())
         for second in 0..<1_300 as Range<Int64> where cache.tick(now: second * 1_000) {

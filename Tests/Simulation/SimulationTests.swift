@@ -94,6 +94,8 @@ import TidemarkModel
         #expect(worlds.flatMap(\.erasures.erased.values).reduce(0, +) > 30)
         // Devices and users are signed out.
         #expect(sum(\.signOuts.ended) > 10)
+        // The keys of cursors are changed, and devices go on from what another key sealed.
+        #expect(sum(\.rotations.restarts) > 30 && sum(\.rotations.continued) > 20)
         // People say things besides.
         #expect(sum(\.heard) > 200)
     }

@@ -32,7 +32,7 @@ struct TestSchema: Sendable {
     static func make() async throws -> TestSchema {
         await turnstile.enter()
         do {
-            let schema = TestSchema(name: "contract_" + UUID().uuidString.lowercased().filter { $0 != "-" })
+            let schema = TestSchema(name: "contract_" + UUID().uuidString.lowercased().filter { $0 != "-" }.prefix(20))
             try await PostgresScript.run(schema.configuration(), sql: "CREATE SCHEMA \(schema.name)")
             return schema
         } catch {

@@ -253,7 +253,8 @@ enum GoldenFrames {
 
     /// What a device says of itself.
     static let writtenClient: [(ClientMessage, String)] = [
-        (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written")
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, written: 12)), "hello+written"),
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, stuck: 5)), "hello+stuck"),
     ]
 
     /// A write of single keys of a map.

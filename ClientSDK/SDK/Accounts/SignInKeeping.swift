@@ -43,6 +43,9 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
     /// What answers there has no accounts.
     case notAnAnswer
 
+    /// The longest wait that is taken from a server, in milliseconds: a day.
+    private static let waitMax: Int64 = 86_400_000
+
     init(_ status: Int, _ fields: Fields) {
         func text(_ name: String) -> String? { if case .string(let text)? = fields[name] { text } else { nil } }
         switch (status, text("code")) {
@@ -51,7 +54,7 @@ public enum AccountFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case (409, "login_taken"?): self = .loginTaken
         case (429, _), (500..<600, _):
             if case .integer(let wait)? = fields["retry_ms"] {
-                self = .unavailable(retryAfter: .milliseconds(wait))
+                self = .unavailable(retryAfter: .milliseconds(min(max(0, wait), Self.waitMax)))
             } else {
                 self = .unavailable(retryAfter: nil)
             }

@@ -107,10 +107,15 @@ extension LocalDatabase {
             }
             high = part.low
         }
-        let count = answer.parts.reduce(0) { $0 + $1.digest.count }
-        try Meta.comparedRecords.set((Meta.comparedRecords.integer(db) ?? 0) + count, db)
+        // A server may say any numbers: their sum stays within this bound.
+        let count = try answer.parts.reduce(Meta.comparedRecords.integer(db) ?? 0) {
+            min($0 + $1.digest.count, Self.comparedRecordsMax)
+        }
+        try Meta.comparedRecords.set(count, db)
         return nil
     }
+
+    private static let comparedRecordsMax: Int64 = 1 << 53
 
     /// Ends what is over: the comparison of a scope, or all of it.
     ///

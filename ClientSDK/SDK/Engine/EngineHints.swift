@@ -8,6 +8,7 @@ final class EngineHints: Sendable {
         var isWanted: Bool?
         var hasWritten = false
         var isHurried = false
+        var network: [NetworkChange] = []
         var wantsPages = false
         var round: Int64?
         var collectionRounds: [String: Int64] = [:]
@@ -22,6 +23,9 @@ final class EngineHints: Sendable {
     /// Histories that may be wanted between two looks; more are forgotten.
     private static let historiesMax = 64
 
+    /// Changes of the network that are kept: of more, the oldest are overtaken.
+    private static let networkMax = 2
+
     private let state = Mutex(State())
     private let signalling: AsyncStream<Void>.Continuation
     /// Fires when there is something to take.
@@ -33,6 +37,12 @@ final class EngineHints: Sendable {
     func wantPages() { note { $0.wantsPages = true } }
     func compare() { note { $0.compares = true } }
     func hurry() { note { $0.isHurried = true } }
+    func network(_ change: NetworkChange) {
+        note { state in
+            state.network.append(change)
+            if state.network.count > Self.networkMax { state.network.removeFirst() }
+        }
+    }
     func sync(_ round: Int64) { note { $0.round = max(round, $0.round ?? round) } }
     func sync(_ collection: String, _ round: Int64) {
         note { $0.collectionRounds[collection] = max(round, $0.collectionRounds[collection] ?? round) }
@@ -66,6 +76,7 @@ final class EngineHints: Sendable {
         if taken.hasWritten { events.append(.wrote) }
         if taken.wantsPages { events.append(.wantsPages) }
         if taken.isHurried { events.append(.hurry) }
+        events += taken.network.map { .network($0) }
         if let round = taken.round { events.append(.sync(round: round)) }
         for (collection, round) in taken.collectionRounds.sorted(by: { $0.value < $1.value }) {
             events.append(.syncCollection(collection, round: round))

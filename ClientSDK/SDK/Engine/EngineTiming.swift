@@ -3,11 +3,15 @@ package struct EngineTiming: Hashable, Sendable {
     /// The first waits after a failure are at most so long; later ones an eighth of what was waited, up to `backoffMax`.
     package var backoffFirst: Int64 = 1_000
     package var backoffMax: Int64 = 30_000
+    /// Between the beginnings of two attempts, when the system says that the network is back.
+    package var hurryPause: Int64 = 500
     /// At most so long until a server is asked again that has ended this version of the app, and half of it at least: it may
     /// have been taken back. The app's next launch asks at once.
     package var updateRetry: Int64 = 4 * 3_600_000
     /// How often in a row a transaction may reach the server without an answer before it is withheld.
     package var attemptsMax = 5
+    /// Connections in a row that may end because the copy refused what came, before the client says that it is stuck.
+    package var refusalsMax: Int64 = 3
     /// Refusals in a row that name fewer settled transactions than the server told of before. A push or two that were on
     /// their way may meet one each; more mean that the server has lost some, which the next welcome tells.
     package var gapsMax = 32

@@ -3,20 +3,61 @@ import Dispatch
 import Network
 #endif
 
-/// What the system knows of the network: a reason to try at once, never one not to try.
-enum NetworkPath {
-    /// True each time when the system sees a way to the network. Elsewhere than on Apple's platforms it ends at once: there
-    /// the connection's own state is all that is known.
-    static func values() -> AsyncStream<Bool> {
+/// The system's view of the way to the network. It is a reason to try at once, and never one not to try: a server may be reached
+/// on a way that the system does not count.
+package struct NetworkPath: Hashable, Sendable {
+    /// True where the system sees a way to some network.
+    package var isReachable: Bool
+    /// The names of the interfaces that lead there, the preferred one first.
+    package var interfaces: [String]
+
+    package init(isReachable: Bool, interfaces: [String] = []) {
+        self.isReachable = isReachable
+        self.interfaces = interfaces
+    }
+
+    /// The path now and after each change. Elsewhere than on Apple's platforms it ends at once: there the connection's own state is
+    /// all that is known.
+    package static func ofSystem() -> AsyncStream<NetworkPath> {
         #if canImport(Network)
-        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+        AsyncStream { continuation in
             let monitor = NWPathMonitor()
-            monitor.pathUpdateHandler = { continuation.yield($0.status == .satisfied) }
+            monitor.pathUpdateHandler = { path in
+                continuation.yield(
+                    NetworkPath(
+                        isReachable: path.status == .satisfied, interfaces: path.availableInterfaces.map(\.name)))
+            }
             continuation.onTermination = { _ in monitor.cancel() }
             monitor.start(queue: .global(qos: .utility))
         }
         #else
         AsyncStream { $0.finish() }
         #endif
+    }
+}
+
+/// A change of the network path that concerns a connection.
+package enum NetworkChange: Hashable, Sendable {
+    /// There is no way to the network any more.
+    case lost
+    /// There is one again.
+    case regained
+    /// It is another one: what was sent over the last one may be lost.
+    case changed
+}
+
+/// Finds the changes in a sequence of paths. Pure.
+struct NetworkChanges: Sendable {
+    private var last: NetworkPath?
+
+    /// Takes the next path; `nil` where nothing changed that matters.
+    mutating func next(_ path: NetworkPath) -> NetworkChange? {
+        defer { last = path }
+        switch (last?.isReachable, path.isReachable) {
+        case (nil, true), (false?, false): return nil
+        case (nil, false), (true?, false): return .lost
+        case (false?, true): return .regained
+        case (true?, true): return last?.interfaces == path.interfaces ? nil : .changed
+        }
     }
 }

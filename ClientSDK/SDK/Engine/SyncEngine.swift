@@ -36,6 +36,9 @@ package final class SyncEngine: Sendable {
     /// The network came back: try now instead of at the end of the wait.
     package func hurry() { hints.hurry() }
 
+    /// The way to the network has changed; never blocks.
+    package func network(_ change: NetworkChange) { hints.network(change) }
+
     /// Asks the server for a record's history, if it is there; what comes is in the database.
     package func history(of key: RecordKey) { hints.history(of: key) }
 

@@ -11,6 +11,8 @@ package enum SyncEvent: Sendable {
     case tick
     /// The network came back: no need to wait for the next attempt's time. May come as often as it likes.
     case hurry
+    /// The system says that the way to the network has changed. May come as often as it likes.
+    case network(NetworkChange)
     /// The app asks for a round now: an attempt, all that is pending sent, all that is new taken in. Rounds are numbered
     /// upwards; `roundEnded` names the highest one that it answers.
     case sync(round: Int64)

@@ -59,6 +59,9 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case diskFull = "disk_full"
         /// The local database failed.
         case databaseFailed = "database_failed"
+        /// The copy on the device refused what the server sent, on several connections in a row: nothing new arrives until
+        /// that is mended. It is tried again; give the detail to support.
+        case cannotApply = "cannot_apply"
     }
 
     /// What is the matter.
@@ -103,7 +106,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
             .otherSchema, .versionUnsupported, .updateRequired, .connectedElsewhere, .clientReplaced, .rateLimited,
             .unavailable,
             .goingAway, .timedOut,
-            .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed:
+            .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed, .cannotApply:
             false
         }
     }

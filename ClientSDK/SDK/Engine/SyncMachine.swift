@@ -21,7 +21,7 @@ package struct SyncMachine: Sendable {
     /// The server asked to come back not before this time.
     var notBefore: Milliseconds = 0
     /// When the last attempt to connect began.
-    private var attempted: Milliseconds?
+    var attempted: Milliseconds?
     /// The round that the app waits for.
     var askedRound: Int64?
     /// The same for single collections.
@@ -45,6 +45,8 @@ package struct SyncMachine: Sendable {
     /// How often in a row the first transaction that is not settled was sent without an answer.
     var strikes: (number: Int64, count: Int) = (0, 0)
     private var replaced = Replacements()
+    /// Connections in a row that ended because the copy refused what came.
+    private var refusals: Int64 = 0
     /// Refusals since something was settled that name a number below what was settled.
     var gaps = 0
     /// What the app is to know of the pause, and what it was told.
@@ -94,7 +96,7 @@ package struct SyncMachine: Sendable {
     var watch: LinkWatch
     /// The last step forward of what a round waits for.
     var progressedAt: Milliseconds = 0
-    private var phase = SyncPhase.stopped
+    private(set) var phase = SyncPhase.stopped
     /// Name and version of the app, for `hello`.
     package var app: String?
 
@@ -117,6 +119,7 @@ package struct SyncMachine: Sendable {
         case .start: if link == .stopped || link == .refused { open(now: now, &effects) }
         case .stop: stop(&effects)
         case .hurry: hurry(now: now, &effects)
+        case .network(let change): network(change, now: now, &effects)
         case .sync(let round): sync(round, now: now, &effects)
         case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
         case .tick: tick(now: now, &effects)
@@ -152,7 +155,7 @@ package struct SyncMachine: Sendable {
             unanswered = 0
             guard isStreaming || link == .opening else { break }
             effects.append(.close(.normal))
-            retry(reason, now: now, &effects)
+            retry(judged(reason), now: now, &effects)
         case .forkFound(let reason, let isCopy):
             unanswered = 0
             guard isStreaming else { break }
@@ -198,15 +201,6 @@ package struct SyncMachine: Sendable {
         if link != .stopped, link != .refused { effects.append(.close(.normal)) }
         disconnected()
         link = .stopped
-    }
-
-    private mutating func hurry(now: Milliseconds, _ effects: inout [SyncEffect]) {
-        guard case .waiting = link, now >= notBefore else { return }
-        backoff.reset()
-        // A network that comes and goes many times a second would otherwise mean as many connections.
-        let earliest = (attempted ?? 0) + timing.backoffFirst
-        guard now < earliest else { return open(now: now, &effects) }
-        link = .waiting(until: earliest)
     }
 
     private mutating func tick(now: Milliseconds, _ effects: inout [SyncEffect]) {
@@ -260,10 +254,18 @@ package struct SyncMachine: Sendable {
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
             takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true,
-            written: start.written)
+            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil)
         comparing.isBehind = start.isBehind
         replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))
+    }
+
+    /// The failure of a write to the copy. When it comes again and again, nothing new reaches the device.
+    private mutating func judged(_ failure: SyncFailure) -> SyncFailure {
+        guard isStreaming, failure.code == .databaseFailed else { return failure }
+        refusals += 1
+        guard refusals >= timing.refusalsMax else { return failure }
+        return SyncFailure(.cannotApply, "refused on \(refusals) connections in a row: \(failure.detail)")
     }
 
     /// Waits and tries again.
@@ -276,7 +278,15 @@ package struct SyncMachine: Sendable {
         disconnected()
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)
-        phase = reason.isOffline ? .offline(until: until, reason: reason) : .waiting(until: until, reason: reason)
+        show(
+            reason.isOffline ? .offline(until: until, reason: reason) : .waiting(until: until, reason: reason), &effects
+        )
+    }
+
+    /// Notes a phase that no event's end finds by itself, and tells the app.
+    mutating func show(_ phase: SyncPhase, _ effects: inout [SyncEffect]) {
+        self.phase = phase
+        if phase == .live { refusals = 0 }
         effects.append(.status(phase))
     }
 
@@ -325,11 +335,10 @@ package struct SyncMachine: Sendable {
     mutating func refuse(_ reason: SyncFailure, _ effects: inout [SyncEffect]) {
         disconnected()
         link = .refused
-        phase = .refused(reason: reason)
-        effects.append(.status(phase))
+        show(.refused(reason: reason), &effects)
     }
 
-    private mutating func disconnected() {
+    mutating func disconnected() {
         pushes = []
         pages = [:]
         collectionRounds.disconnected()
@@ -371,8 +380,7 @@ package struct SyncMachine: Sendable {
         case .waiting, .refused: return
         }
         guard current != phase else { return }
-        phase = current
-        effects.append(.status(current))
+        show(current, &effects)
     }
 
     private var isShownConnected: Bool { phase == .live || phase == .catchingUp }

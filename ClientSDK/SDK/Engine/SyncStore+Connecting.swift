@@ -137,8 +137,11 @@ extension SyncStore {
                 }
             }
             group.addTask { await courier.run() }
-            group.addTask {
-                for await isReachable in NetworkPath.values() where isReachable { engine.hurry() }
+            group.addTask { [environment] in
+                var changes = NetworkChanges()
+                for await path in environment.networkPaths() {
+                    if let change = changes.next(path) { engine.network(change) }
+                }
             }
             // Where it may block. Who brought an executor along has it already.
             let executor: any TaskExecutor = environment.executor ?? QueueExecutor(label: "tidemark.engine")

@@ -16,7 +16,8 @@ extension SyncStore {
     public func send(
         ephemeral kind: String, _ payload: Fields = Fields(), in scope: ScopeID, lifetime: Duration = .seconds(10)
     ) {
-        let milliseconds = Int64(lifetime / .milliseconds(1))
+        // No server takes one of a day.
+        let milliseconds = Int64(min(lifetime, .seconds(86_400)) / .milliseconds(1))
         guard Ephemeral.isKind(kind), kind != Ephemeral.presence, milliseconds >= 0 else { return }
         syncing.say(Ephemeral(scope: scope, kind: kind, payload: payload, lifetime: milliseconds))
     }

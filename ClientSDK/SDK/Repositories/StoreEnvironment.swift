@@ -11,6 +11,8 @@ public struct StoreEnvironment: Sendable {
     public var app: String?
     /// Measures the engine's deadlines, and sleeps until they come.
     package var clock: any Clock<Duration> = ContinuousClock()
+    /// The way to the network as the system sees it, now and after each change.
+    package var networkPaths: @Sendable () -> AsyncStream<NetworkPath> = { NetworkPath.ofSystem() }
     /// Runs the engine, its database work included, and what else a connection needs; `nil` for a queue of the engine's own,
     /// and the system's threads for the rest.
     package var executor: (any TaskExecutor)?

@@ -11,6 +11,8 @@ final class Loopback: Sendable {
         let user: UserID
         var isOnline = true
         var faults = ArmedFaults()
+        /// Replaces messages; see ``Loopback/rewrite(_:by:)``.
+        var rewrite: Rewrite?
         let kill: @Sendable () -> Void
     }
 
@@ -33,6 +35,14 @@ final class Loopback: Sendable {
         var latency: Int64 = 0
         var inFlight = 0
     }
+
+    /// The direction of a message.
+    enum Direction: Hashable, Sendable {
+        case toServer
+        case toClient
+    }
+
+    typealias Rewrite = @Sendable (_ message: [UInt8], _ direction: Direction) -> [UInt8]
 
     /// There is no way to the server.
     struct Unreachable: Error {}
@@ -64,6 +74,19 @@ final class Loopback: Sendable {
 
     func arm(_ fault: ArmedFaults.Fault, times: Int, on port: Int) {
         state.withLock { $0.ports[port]?.faults.arm(fault, times: times) }
+    }
+
+    /// Replaces each message of a client's connections, either way, before it is delivered; `nil` delivers them as they are.
+    func rewrite(_ port: Int, by rewrite: Rewrite?) { state.withLock { $0.ports[port]?.rewrite = rewrite } }
+
+    /// Delivers a message to a client that its server did not send.
+    func inject(_ bytes: [UInt8], to port: Int) {
+        let lines = state.withLock { state in state.links.values.map(\.line).filter { $0.port == port } }
+        for line in lines { line.arrived(bytes) }
+    }
+
+    private func rewritten(_ bytes: [UInt8], _ direction: Direction, on line: Line) -> [UInt8] {
+        state.withLock { $0.ports[line.port]?.rewrite }?(bytes, direction) ?? bytes
     }
 
     func set(latency: Duration) { state.withLock { $0.latency = latency.wholeMilliseconds } }
@@ -153,6 +176,7 @@ final class Loopback: Sendable {
     private typealias Greeting = (client: ClientID, connection: Int64)
 
     private func deliver(_ bytes: [UInt8], on line: Line, after latency: Int64) {
+        let bytes = rewritten(bytes, .toServer, on: line)
         pass(after: latency) { now, server in server.received(line.id, bytes, now: now) }
     }
 
@@ -233,7 +257,7 @@ final class Loopback: Sendable {
                 return (link.line, true)
             }
             guard let line else { return }
-            if kills { kill(line.port) } else { line.arrived(bytes) }
+            if kills { kill(line.port) } else { line.arrived(rewritten(bytes, .toClient, on: line)) }
         case .closed(let id, let code, let reason):
             guard let link = state.withLock({ $0.links.removeValue(forKey: id) }), !link.isSilent else { return }
             link.line.ended(code: code, reason: reason)

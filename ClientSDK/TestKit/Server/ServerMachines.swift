@@ -184,7 +184,7 @@ struct ServerMachines: Sendable {
                 in: Self.workspace)
             hub.apply(.historyRead(id, request, page), now: now, into: &effects)
         case .noteDivergence(_, let records): diverged += records
-        case .tell:
+        case .noteStuck, .tell:
             // One node: there is nobody else to tell.
             break
         case .submit(let id, _, let submission):

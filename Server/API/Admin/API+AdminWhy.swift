@@ -172,13 +172,13 @@ extension API {
 extension DeviceSights {
     fileprivate func connection(of device: ClientID) -> WhyFacts.Connection? {
         devices[device]?.connection.map {
-            WhyFacts.Connection(client: device, position: $0.position, isSlow: $0.isSlow)
+            WhyFacts.Connection(client: device, position: $0.position, isSlow: $0.isSlow, stuck: $0.stuck)
         }
     }
 
     fileprivate func closings(of device: ClientID) -> [WhyFacts.Closing] {
         (devices[device]?.endings ?? []).map {
-            WhyFacts.Closing(client: device, time: $0.time, code: $0.code, reason: $0.reason)
+            WhyFacts.Closing(client: device, time: $0.time, code: $0.code, reason: $0.reason, stuck: $0.stuck)
         }
     }
 }

@@ -9,9 +9,6 @@ import TidemarkStore
 
 /// Bringing a backup back into an empty database: what `tidemark restore` does. See `Operations/Backup/BACKUP.md`.
 package enum Restore {
-    /// What the connection that writes rows is called.
-    private static let postgresApplication = "tidemark restore rows"
-
     /// Checks the backup, restores it, compares the result with the manifest, and begins a new epoch in each workspace.
     ///
     /// A kill leaves nothing that a server would open; the same call again begins anew, or goes on.
@@ -132,8 +129,7 @@ package enum Restore {
         _ progress: Occasionally, show: (String) -> Void
     ) async throws {
         let manifest = folder.manifest
-        let (target, schema, version) = try await PostgresRestoring.look(
-            configuration, application: postgresApplication, logger: .quiet)
+        let (target, schema, version, application) = try await PostgresRestoring.look(configuration, logger: .quiet)
         switch target {
         case .empty: break
         case .unfinished: show("a restore was cut short after its rows were there: it goes on")
@@ -158,7 +154,7 @@ package enum Restore {
                 let list = try ArchiveList(try tools.list(archive), schema: schema)
                 let file = try list.file()
                 defer { unlink(file) }
-                try tools.restore(archive, list: file, application: postgresApplication)
+                try tools.restore(archive, list: file, application: application)
             }
         }
         if target == .empty, verifies {

@@ -15,13 +15,13 @@ package struct PullFrames: Sendable {
     private let workspace: WorkspaceID
     private let context: SessionContext
 
-    /// - Parameter looked: the end that was looked at for what the client has, see ``CursorPlace``.
-    package init(from position: Head, looked: Head? = nil, in workspace: WorkspaceID, context: SessionContext) {
-        self.position = position
-        self.looked = looked
+    /// - Parameter standing: the position of the client that pulls; the first frame's base is its cursor.
+    package init(from standing: Standpoint, in workspace: WorkspaceID, context: SessionContext) {
+        position = standing.position
+        looked = standing.looked
+        base = standing.cursor
         self.workspace = workspace
         self.context = context
-        base = context.seal.cursor(position, looked: looked, workspace: workspace.text)
     }
 
     /// Adds what a window holds; false when it did not get further.

@@ -20,12 +20,12 @@ extension Session {
         // Who writes keeps what is not safe yet.
         let told = settled != nil && durable > toldDurable ? durable : nil
         let frame: Frame
-        if isPlain, let shared, shared.base == sent.seq, shared.groups == groups {
+        if isPlain, let shared, shared.base == sent.cursor, shared.groups == groups {
             frame = shared.frame
         } else {
             let visible = changes.isEmpty ? groups : visibleGroups(of: batch, after: changes)
             frame = compose(batch, visible, isLive: true, isConsistent: true, settled, changes, durable: told)
-            if isPlain { shared = SharedFrame(base: sent.seq, groups: groups, frame: frame) }
+            if isPlain { shared = SharedFrame(base: sent.cursor, groups: groups, frame: frame) }
         }
         guard !outbound.isFull(context.limits), window.hasRoom(for: frame.bytes.count, limits: context.limits) else {
             // the queue is what the client has not acknowledged; what it misses it gets from the ring or the store.
@@ -225,9 +225,9 @@ extension Session {
     }
 }
 
-/// A frame that several sessions may share: those that stood at the same place and see the same groups.
+/// A frame that several sessions may share: those whose last frame ended with the same cursor and that see the same groups.
 package struct SharedFrame {
-    let base: SequenceNumber
+    let base: String
     let groups: [Int]
     let frame: Frame
 }

@@ -51,6 +51,7 @@ extension Session {
         connection = hello.connection
         app = hello.app
         written = hello.written
+        stuck = hello.stuck.flatMap { $0 > 0 ? $0 : nil }
         trace = hello.trace
         phase = .loading
         let place = context.read(hello.cursor, in: identity.workspace)?.proof
@@ -133,7 +134,7 @@ extension Session {
         window.begin(at: position.seq)
         looked = standing.looked
         adopt(standing.grants)
-        sent = (cursor(position), position.seq, now)
+        sent = (standing.cursor, position.seq, now)
         phase = .streaming
         send(
             .welcome(
@@ -147,6 +148,7 @@ extension Session {
                     answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed,
                     leftOut: standing.leftOut)),
             into: &effects)
+        if let stuck { effects.append(.noteStuck(id, connections: stuck)) }
         toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(
             target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],

@@ -37,6 +37,8 @@ package struct Session: Sendable {
     package var app: String?
     /// The number of the last transaction that it wrote, as it said when it came.
     package var written: Int64?
+    /// Connections in a row on which it could not take in what it was sent, as it said when it came.
+    package var stuck: Int64?
     /// The trace that the client says it is part of.
     package var trace: TraceParent?
     var headerToken: String?

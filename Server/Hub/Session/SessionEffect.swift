@@ -28,6 +28,8 @@ package enum SessionEffect: Sendable {
     case submit(SessionID, WorkspaceID, Submission)
     /// Tell whoever runs the server that the client's copy was otherwise than it should be.
     case noteDivergence(SessionID, records: Int64)
+    /// Tell whoever runs the server that the client could not take in what it was sent, on so many connections in a row.
+    case noteStuck(SessionID, connections: Int64)
     /// Tell the other machines of this process and the other nodes, each by `heard`; may be lost.
     case tell(WorkspaceID, NodeMessage)
 }

@@ -11,6 +11,9 @@ package struct Standpoint: Hashable, Sendable {
     package let position: Head
     /// The end that was looked at for what it has, where it goes on in the middle of catching up.
     package let looked: Head?
+    /// The cursor of that position. On `ok` it is the text that the client sent: a client compares bytes, and another key would
+    /// seal the same place as other bytes.
+    package let cursor: String
     /// How far back it goes, where it does.
     package let rewind: Welcome.Rewind?
     package let kept: [HeldScope]
@@ -25,7 +28,7 @@ package struct Standpoint: Hashable, Sendable {
     package let leftOut: Int
 
     /// - Parameters:
-    ///   - cursor: as the client sent it; `nil` for an empty copy.
+    ///   - sent: the cursor as the client sent it; `nil` for an empty copy.
     ///   - ends: its past cursors, as it sent them.
     ///   - held: what the client says that it holds.
     ///   - roles: the role that it knows in each of these; `nil` where it does not tell.
@@ -33,14 +36,14 @@ package struct Standpoint: Hashable, Sendable {
     ///   - snapshot: with the batch that holds the number of the cursor's proof.
     ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
-        cursor: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
+        cursor sent: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
         knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID,
         context: SessionContext
     ) {
-        let found = context.read(cursor, in: workspace)
+        let found = context.read(sent, in: workspace)
         let place = found?.head
         var rewind: Welcome.Rewind?
-        if cursor == nil {
+        if sent == nil {
             state = .none
         } else if let found, found.proof.seq <= snapshot.head.seq, found.head.seq >= snapshot.horizon,
             found.proof.isOfHistory(holding: snapshot.lineage)
@@ -65,6 +68,8 @@ package struct Standpoint: Hashable, Sendable {
             case .rewound: common ?? snapshot.head
             case .none, .resync, .behind: snapshot.head
             }
+        let sealed = state == .ok ? sent : nil
+        cursor = sealed ?? context.seal.cursor(position, workspace: workspace.text)
         // A grant of the lost history may have the number of another one in this.
         let grantMax = rewind?.to ?? .max
         let grants = context.held(snapshot.grants)

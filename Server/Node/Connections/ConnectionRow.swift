@@ -26,6 +26,8 @@ package struct ConnectionRow: Hashable, Sendable {
     package var lag: Int64 = 0
     /// The socket does not take what it is sent.
     package var isSlow = false
+    /// Connections in a row on which the client could not take in what it was sent, as it said when this one began.
+    package var stuck: Int64?
 
     package init(id: SessionID, since: Milliseconds, heard: Milliseconds) {
         self.id = id

@@ -11,8 +11,13 @@ package struct DeviceSight: Hashable, Sendable {
         /// Bytes of frames that are not acknowledged.
         package var pending: Int64
         package var isSlow: Bool
+        /// Connections in a row on which the device could not take in what it was sent, as it says.
+        package var stuck: Int64?
 
-        package init(since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool) {
+        package init(
+            since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool, stuck: Int64? = nil
+        ) {
+            self.stuck = stuck
             self.since = since
             self.position = position
             self.pending = pending
@@ -26,8 +31,11 @@ package struct DeviceSight: Hashable, Sendable {
         /// The close code; `nil` where the connection was lost without one.
         package var code: UInt16?
         package var reason: String
+        /// As of ``Connection/stuck``.
+        package var stuck: Int64?
 
-        package init(time: Milliseconds, code: UInt16?, reason: String) {
+        package init(time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {
+            self.stuck = stuck
             self.time = time
             self.code = code
             self.reason = reason

@@ -116,7 +116,10 @@ struct DeviceWord {
         if let connection = sight.connection {
             writer.literal(",\"on\":")
             writer.array(
-                [connection.since, connection.position, connection.pending, connection.isSlow ? 1 : 0]
+                [
+                    connection.since, connection.position, connection.pending, connection.isSlow ? 1 : 0,
+                    connection.stuck ?? 0,
+                ]
             ) { $0.integer($1) }
         }
         if let latest = sight.latest {
@@ -141,6 +144,8 @@ struct DeviceWord {
                 writer.integer(ending.code.map(Int64.init) ?? 0)
                 writer.byte(UInt8(ascii: ","))
                 writer.string(String(ending.reason.prefix(reasonMax)))
+                writer.byte(UInt8(ascii: ","))
+                writer.integer(ending.stuck ?? 0)
                 writer.byte(UInt8(ascii: "]"))
             }
         }
@@ -160,7 +165,8 @@ struct DeviceWord {
                 try reader.array { numbers.append(try $0.integer()) }
                 guard numbers.count >= 4 else { return }
                 sight.connection = .init(
-                    since: numbers[0], position: numbers[1], pending: numbers[2], isSlow: numbers[3] != 0)
+                    since: numbers[0], position: numbers[1], pending: numbers[2], isSlow: numbers[3] != 0,
+                    stuck: numbers.dropFirst(4).first.flatMap { $0 > 0 ? $0 : nil })
             case "seen": seen = try reader.integer()
             case "wrote": written = try reader.integer()
             case "at": position = try reader.integer()
@@ -180,9 +186,15 @@ struct DeviceWord {
         var numbers: [Int64] = []
         var reason: String?
         try reader.array { reader in
-            if numbers.count < 2 { numbers.append(try reader.integer()) } else { reason = try reader.string() }
+            if numbers.count == 2, reason == nil {
+                reason = try reader.string()
+            } else {
+                numbers.append(try reader.integer())
+            }
         }
-        guard numbers.count == 2, let reason else { return nil }
-        return .init(time: numbers[0], code: numbers[1] == 0 ? nil : UInt16(exactly: numbers[1]), reason: reason)
+        guard numbers.count >= 2, let reason else { return nil }
+        return .init(
+            time: numbers[0], code: numbers[1] == 0 ? nil : UInt16(exactly: numbers[1]), reason: reason,
+            stuck: numbers.dropFirst(2).first.flatMap { $0 > 0 ? $0 : nil })
     }
 }

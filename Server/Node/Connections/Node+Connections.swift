@@ -86,6 +86,7 @@ extension HubExecutor {
         row.user = identity.principal.user
         row.client = session.client
         row.app = session.app
+        row.stuck = session.stuck
         row.pending = Int64(session.unacknowledgedBytes)
         row.position = session.position.seq
         if session.isStreaming, let tail = hub.tail(of: identity.workspace) {

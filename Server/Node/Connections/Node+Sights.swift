@@ -138,7 +138,7 @@ extension Node {
             guard let id = one.row.client else { continue }
             guard found[id]?.endings.count ?? 0 < DeviceSight.endingsMax else { continue }
             found[id, default: DeviceSight()].endings.append(
-                .init(time: one.closed, code: one.code, reason: one.reason))
+                .init(time: one.closed, code: one.code, reason: one.reason, stuck: one.row.stuck))
         }
         return found
     }
@@ -149,6 +149,6 @@ extension HubExecutor {
         guard let connection = connections[id], let session = hub.session(id) else { return nil }
         return .init(
             since: connection.since, position: session.position.seq, pending: Int64(session.unacknowledgedBytes),
-            isSlow: connection.isSlow)
+            isSlow: connection.isSlow, stuck: session.stuck)
     }
 }

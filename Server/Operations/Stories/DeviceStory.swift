@@ -8,6 +8,7 @@ package struct DeviceStory: Hashable, Sendable {
         case unknown
         case revoked
         case appTooOld = "app_too_old"
+        case cannotApply = "cannot_apply"
         case notConnected = "not_connected"
         case slow
         case behind
@@ -38,6 +39,12 @@ package struct DeviceStory: Hashable, Sendable {
         /// The last ones, the newest first.
         package var closings: [WhyFacts.Closing] = []
         package var refusals: [WhyFacts.Refusal] = []
+
+        /// Connections in a row on which it could not take in what it was sent, as it said last; `nil` once it has taken in all.
+        var stuck: Int64? {
+            guard let connection else { return closings.first?.stuck }
+            return pending > 0 || connection.position < head.seq ? connection.stuck : nil
+        }
 
         package init(id: ClientID, workspace: WorkspaceID, now: Milliseconds, head: Head) {
             self.id = id
@@ -74,6 +81,12 @@ package struct DeviceStory: Hashable, Sendable {
                 "no device of that id is registered in workspace \(facts.workspace): it was removed, or never came;"
                     + " when it comes it takes a new id")
         }
+        let refusal = facts.stuck.map { count in
+            stuck(
+                .cannotApply,
+                "it cannot take in what it is sent: it ended \(count) connections in a row for that, and nothing new reaches"
+                    + " it; its app has the reason as the failure cannot_apply, and in its report")
+        }
         guard let connection = facts.connection else {
             if let time = facts.revokedBefore {
                 return stuck(
@@ -84,8 +97,10 @@ package struct DeviceStory: Hashable, Sendable {
                 return stuck(
                     .appTooOld, "its app \(device.app ?? "") is older than \(minimum), which is the least served")
             }
+            if let refusal { return refusal }
             return away(device, facts)
         }
+        if let refusal { return refusal }
         if connection.isSlow {
             return stuck(
                 .slow, "it does not take what it is sent: \(facts.pending) bytes are on their way and not acknowledged")

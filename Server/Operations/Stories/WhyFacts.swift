@@ -9,8 +9,11 @@ package struct WhyFacts: Sendable {
         /// Every change up to here was sent to it, or is of no concern to it.
         package var position: SequenceNumber
         package var isSlow: Bool
+        /// Connections in a row on which it could not take in what it was sent, as it said when it came.
+        package var stuck: Int64?
 
-        package init(client: ClientID, position: SequenceNumber, isSlow: Bool) {
+        package init(client: ClientID, position: SequenceNumber, isSlow: Bool, stuck: Int64? = nil) {
+            self.stuck = stuck
             self.client = client
             self.position = position
             self.isSlow = isSlow
@@ -23,8 +26,11 @@ package struct WhyFacts: Sendable {
         package var time: Milliseconds
         package var code: UInt16?
         package var reason: String
+        /// As of ``Connection/stuck``.
+        package var stuck: Int64?
 
-        package init(client: ClientID, time: Milliseconds, code: UInt16?, reason: String) {
+        package init(client: ClientID, time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {
+            self.stuck = stuck
             self.client = client
             self.time = time
             self.code = code

@@ -122,6 +122,14 @@ enum MessageReader {
         return number
     }
 
+    /// The furthest time from 1970, in milliseconds: some 285,000 years. Sums and differences of such times cannot overflow.
+    static let timeMax: Milliseconds = 1 << 53
+
+    /// A time in milliseconds since 1970. One that is further away is read as the bound, since who merely shows it loses nothing.
+    static func time(_ reader: inout JSONReader) throws -> Milliseconds {
+        min(max(try reader.integer(), -timeMax), timeMax)
+    }
+
     /// The elements of a short fixed array, each read by its own closure; more or fewer are an error.
     static func tuple(_ reader: inout JSONReader, _ elements: [(inout JSONReader) throws -> Void]) throws {
         var index = 0

@@ -35,6 +35,9 @@ package struct Hello: Hashable, Sendable {
     /// The number of the last transaction that the client wrote, those counted that have no number yet; for whoever runs the
     /// server, and nothing relies on it.
     package var written: Int64?
+    /// Connections in a row that ended because the client could not take in what it was sent; `nil` while that works. For whoever
+    /// runs the server, and nothing relies on it.
+    package var stuck: Int64?
 
     /// The trace that the connection is part of, for the lines that it leaves in the server's log.
     package var trace: TraceParent?
@@ -46,7 +49,7 @@ package struct Hello: Hashable, Sendable {
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
         knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false,
-        written: Int64? = nil, trace: TraceParent? = nil
+        written: Int64? = nil, stuck: Int64? = nil, trace: TraceParent? = nil
     ) {
         self.token = token
         self.client = client
@@ -62,6 +65,7 @@ package struct Hello: Hashable, Sendable {
         self.roles = roles
         self.knowsBehind = knowsBehind
         self.written = written
+        self.stuck = stuck
         self.trace = trace
     }
 
@@ -88,6 +92,7 @@ package struct Hello: Hashable, Sendable {
             case "roles": roles = try reader.string()
             case "behind": hello.knowsBehind = try reader.boolean()
             case "written": hello.written = try MessageReader.count(&reader)
+            case "stuck": hello.stuck = try MessageReader.count(&reader)
             case "traceparent" where reader.peek() == UInt8(ascii: "\""): hello.trace = TraceParent(try reader.string())
             default: try reader.skip()
             }
@@ -152,6 +157,10 @@ package struct Hello: Hashable, Sendable {
         if let written {
             writer.literal(",\"written\":")
             writer.integer(written)
+        }
+        if let stuck {
+            writer.literal(",\"stuck\":")
+            writer.integer(stuck)
         }
         if let trace {
             writer.literal(",\"traceparent\":")

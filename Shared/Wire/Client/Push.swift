@@ -122,7 +122,7 @@ package enum TransactionCoding {
             try reader.object { reader, key in
                 switch key {
                 case "id": id = try MessageReader.id(&reader)
-                case "at": transaction.clientTime = try reader.integer()
+                case "at": transaction.clientTime = try MessageReader.time(&reader)
                 case "if": transaction.ifSeq = try MessageReader.count(&reader)
                 case "ops": try reader.array { transaction.mutations.append(try MutationCoding.decode(&$0)) }
                 default: try reader.skip()

@@ -18,7 +18,7 @@ package struct AuthOK: Hashable, Sendable {
     static func decode(_ bytes: [UInt8]) throws(WireError) -> AuthOK {
         var message = AuthOK(expires: 0)
         try MessageReader.members(of: bytes, "auth_ok") { reader, key in
-            if key == "exp" { message.expires = try reader.integer() } else { try reader.skip() }
+            if key == "exp" { message.expires = try MessageReader.time(&reader) } else { try reader.skip() }
         }
         return message
     }

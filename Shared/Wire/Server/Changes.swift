@@ -64,7 +64,7 @@ package struct Changes: Hashable, Sendable {
             switch key {
             case "base": changes.from = try reader.string()
             case "cur": changes.cursor = try reader.string()
-            case "ts": changes.time = try reader.integer()
+            case "ts": changes.time = try MessageReader.time(&reader)
             case "live": changes.isLive = try reader.boolean()
             case "done": changes.isConsistent = try reader.boolean()
             case "g": try reader.array { changes.groups.append(try group(&$0)) }
@@ -236,8 +236,8 @@ package enum RowCoding {
             case 3: change.born = try MessageReader.count(&reader)
             case 4: change.isDeleted = try MessageReader.count(&reader) & 1 == 1
             case 5: change.author = UserID(try reader.string())
-            case 6: change.created = try reader.integer()
-            case 7: change.updated = try reader.integer()
+            case 6: change.created = try MessageReader.time(&reader)
+            case 7: change.updated = try MessageReader.time(&reader)
             case 8: if try !reader.takeNull() { change.fields = try reader.fields() }
             default: try reader.skip()
             }
@@ -298,7 +298,7 @@ package struct Settled: Hashable, Sendable {
             case 0: outcome.number = try MessageReader.count(&reader)
             case 1: outcome.transaction = try MessageReader.id(&reader)
             case 2: outcome.seq = try MessageReader.count(&reader)
-            case 3: outcome.time = try reader.integer()
+            case 3: outcome.time = try MessageReader.time(&reader)
             case 4: code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected
             case 5: outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())
             default: try reader.skip()

@@ -46,7 +46,7 @@ enum LedgerEntryCoding {
             case 6: entry.author = UserID(try reader.string())
             case 7: entry.client = try MessageReader.id(&reader)
             case 8: if try !reader.takeNull() { entry.app = try reader.string() }
-            case 9: entry.time = try reader.integer()
+            case 9: entry.time = try MessageReader.time(&reader)
             default: try reader.skip()
             }
             index += 1

@@ -198,8 +198,8 @@ package struct Welcome: Hashable, Sendable {
             case "purge": try reader.array { welcome.purged.append(try MessageReader.name(&$0, ScopeID.self)) }
             case "new": try reader.array { welcome.added.append(try Changes.grant(&$0)) }
             case "lmid": welcome.settledThrough = try MessageReader.count(&reader)
-            case "now": welcome.now = try reader.integer()
-            case "exp": welcome.tokenExpires = try reader.integer()
+            case "now": welcome.now = try MessageReader.time(&reader)
+            case "exp": welcome.tokenExpires = try MessageReader.time(&reader)
             case "hb": welcome.heartbeat = try MessageReader.count(&reader)
             case "limits": welcome.limits = try WireLimits.read(&reader)
             case "eph": welcome.ephemerals = try EphemeralLimits.read(&reader)

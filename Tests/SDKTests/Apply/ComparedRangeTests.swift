@@ -90,6 +90,15 @@ import TidemarkWire
         #expect(try digest() == server, "the base under a pending write likewise")
     }
 
+    @Test func `counts of a server that add up to more than a number holds are taken`() throws {
+        _ = try bench.database.nextComparison(isAsked: true, now: 0)
+        let digest = try #require(RecordDigest(count: 1 << 52, text: String(repeating: "0", count: 32)))
+        let parts = (0..<3_000).reversed().map { CompareAnswer.Part(low: Int64($0), at: 20, digest: digest) }
+        try bench.database.apply(
+            CompareAnswer(id: 1, scope: scope, since: 1, collection: "notes", parts: parts), to: request(lists: false))
+        #expect(try bench.database.writer.read { try Meta.comparedRecords.integer($0) } == 1 << 53)
+    }
+
     @Test func `what is pending is neither compared nor lost`() throws {
         try bench.write(1, .set(record, "text", "mine"))
         #expect(try differences(try listed("here")).isEmpty, "the server does not know it yet")

@@ -18,6 +18,18 @@ import TidemarkWire
 
     private func head(_ seq: SequenceNumber) -> Head { Head(seq: seq, nonce: UInt64(seq), time: seq, epoch: 1) }
 
+    private func standing(_ seq: SequenceNumber, _ context: SessionContext) -> Standpoint {
+        standing(context.seal.cursor(head(seq), workspace: workspace.text), context)
+    }
+
+    /// Of a client that goes on from a cursor.
+    private func standing(_ cursor: String, _ context: SessionContext) -> Standpoint {
+        let place = context.read(cursor, in: workspace)?.proof
+        return Standpoint(
+            cursor: cursor, held: [], snapshot: SessionSnapshot(head: head(10), lineage: place), workspace: workspace,
+            context: context)
+    }
+
     private func record(_ seq: SequenceNumber) -> StoredRecord {
         StoredRecord(
             key: RecordKey(collection: "users", id: Sample.id(UInt64(seq))), scope: ScopeID("directory"), seq: seq,
@@ -32,7 +44,7 @@ import TidemarkWire
 
     @Test func `windows follow one another and empty ones leave no frame`() throws {
         let context = try context()
-        var frames = PullFrames(from: head(1), in: workspace, context: context)
+        var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
         let windows = [
             window([record(3)], after: 1, through: 4),
             window([], after: 4, through: 6),
@@ -53,7 +65,7 @@ import TidemarkWire
 
     @Test func `a window of a later state leaves the end inconsistent`() throws {
         let context = try context()
-        var frames = PullFrames(from: head(1), in: workspace, context: context)
+        var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
         // Record 3 may have gone to number 10 between the snapshot and this read: it is missing here.
         let gotFurther = try frames.add(window([], after: 1, through: 9, state: 10))
         let isConsistent = try frames.finish(SessionSnapshot(head: head(9)))
@@ -62,7 +74,7 @@ import TidemarkWire
         let place = try #require(context.seal.read(end, workspace: "w"))
         #expect(place.head.seq == 9 && place.looked?.seq == 10)
         // The next pull goes on from there, and is whole where that is reached.
-        var next = PullFrames(from: place.head, looked: place.looked, in: workspace, context: context)
+        var next = PullFrames(from: standing(end, context), in: workspace, context: context)
         _ = try next.add(window([record(10)], after: 9, through: 10, state: 10))
         let isWhole = try next.finish(SessionSnapshot(head: head(10)))
         let changes = try decoded(next)
@@ -71,7 +83,8 @@ import TidemarkWire
     }
 
     @Test func `what is read of another history ends the pull, before it and at its end`() throws {
-        var frames = PullFrames(from: head(5), in: workspace, context: try context())
+        let context = try context()
+        var frames = PullFrames(from: standing(5, context), in: workspace, context: context)
         var lost = window([record(8)], after: 5, through: 9)
         lost.base?.nonce = 55
         #expect(throws: StoreError.wentBack) { try frames.add(lost) }
@@ -93,7 +106,8 @@ import TidemarkWire
     }
 
     @Test func `what is settled is told behind the rows, in the last frame`() throws {
-        var frames = PullFrames(from: head(1), in: workspace, context: try context())
+        let context = try context()
+        var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
         _ = try frames.add(window([record(3)], after: 1, through: 4))
         _ = try frames.add(window([record(8)], after: 4, through: 9))
         let isConsistent = try frames.finish(settledSnapshot())
@@ -103,7 +117,8 @@ import TidemarkWire
     }
 
     @Test func `what is settled is not told while a row of it may be missing`() throws {
-        var frames = PullFrames(from: head(1), in: workspace, context: try context())
+        let context = try context()
+        var frames = PullFrames(from: standing(1, context), in: workspace, context: context)
         // The client's record went from number 8 to 10 before this read.
         _ = try frames.add(window([record(3)], after: 1, through: 9, state: 10))
         let isConsistent = try frames.finish(settledSnapshot())
@@ -120,7 +135,8 @@ import TidemarkWire
     }
 
     @Test func `a window that does not get further ends the pull`() throws {
-        var frames = PullFrames(from: head(5), in: workspace, context: try context())
+        let context = try context()
+        var frames = PullFrames(from: standing(5, context), in: workspace, context: context)
         let gotFurther = try frames.add(window([], after: 5, through: 5))
         #expect(!gotFurther && frames.frames.isEmpty)
     }

@@ -87,6 +87,32 @@ import TidemarkStore
         #expect(story.text.contains("\n  2 of 3 other servers did not answer"))
     }
 
+    @Test func `one whose copy refuses what it is sent, between two attempts and in one`() {
+        let away = answer { facts in
+            facts.connection = nil
+            facts.closings = [
+                WhyFacts.Closing(client: Self.id, time: 2, code: 1000, reason: "", stuck: 5),
+                WhyFacts.Closing(client: Self.id, time: 1, code: 1000, reason: ""),
+            ]
+        }
+        #expect(away.answer == .cannotApply && away.sentence.contains("ended 5 connections in a row"))
+        let here = answer { facts in
+            facts.connection?.stuck = 6
+            facts.pending = 400
+        }
+        #expect(here.answer == .cannotApply && here.sentence.contains("ended 6 connections in a row"))
+        // It has taken in everything since it said so.
+        #expect(answer { $0.connection?.stuck = 6 }.answer == .well)
+        let mended = answer { facts in
+            facts.connection = nil
+            facts.closings = [
+                WhyFacts.Closing(client: Self.id, time: 2, code: 1000, reason: ""),
+                WhyFacts.Closing(client: Self.id, time: 1, code: 1000, reason: "", stuck: 5),
+            ]
+        }
+        #expect(mended.answer == .notConnected)
+    }
+
     @Test func `one that takes nothing, and one that is behind`() {
         let slow = answer { facts in
             facts.connection?.isSlow = true

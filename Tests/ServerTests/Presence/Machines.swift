@@ -147,7 +147,7 @@ struct Machines {
             case .readWindow(let id, _):
                 let window = Window(records: [], through: head, head: head, base: head)
                 run(machine, .windowRead(id, window))
-            case .close, .readPage, .readHistory, .readComparison, .noteDivergence, .submit: break
+            case .close, .readPage, .readHistory, .readComparison, .noteDivergence, .noteStuck, .submit: break
             }
         }
     }

@@ -37,18 +37,22 @@ struct OneSession {
     private let verdict: @Sendable (String) -> TokenVerdict
     private var machine: Hub
     private var head: Head
-    private let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
+    private let seal: CursorSeal
+    static let key = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
 
     /// - Parameters:
     ///   - tail: where the machine stands in the order.
     ///   - expires: the end of a token that does not say its own, in milliseconds from now.
     ///   - acceptedUntil: how long it is accepted.
+    ///   - seal: of the machine.
     ///   - givesRoom: the socket says that it has room whenever it is asked.
     ///   - change: of the usual limits.
     init(
         tail: SequenceNumber, expires: Milliseconds = 3_600_000, acceptedUntil: Milliseconds? = nil,
-        givesRoom: Bool = true, _ change: (inout WireLimits) -> Void = { _ in }
+        givesRoom: Bool = true, seal: CursorSeal = CursorSeal(key: key),
+        _ change: (inout WireLimits) -> Void = { _ in }
     ) throws {
+        self.seal = seal
         let schema = try Schema(json: Array(Self.schema.utf8))
         let end = now + expires
         let acceptance = acceptedUntil.map { [now] in now + $0 }
@@ -108,17 +112,19 @@ struct OneSession {
 
     /// Says hello from a cursor, holding the wall; the store's snapshot is of this state.
     ///
-    /// - Parameter end: the head of the snapshot, where it is of another history.
+    /// - Parameters:
+    ///   - end: the head of the snapshot, where it is of another history.
+    ///   - text: the cursor as the client has it, where another key sealed it.
     mutating func connect(
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [TransactionOutcome] = [],
-        end: Head? = nil, durable: SequenceNumber? = nil
+        end: Head? = nil, durable: SequenceNumber? = nil, text: String? = nil
     ) {
         run(.opened(Self.id, headerToken: nil))
         say(
             .hello(
                 Hello(
                     token: Self.user.text, client: Self.client, isNewClient: false, connection: 1,
-                    cursor: cursor.map { self.cursor($0) }, scopes: [HeldScope(scope: Self.wall, since: 0)])))
+                    cursor: text ?? cursor.map { self.cursor($0) }, scopes: [HeldScope(scope: Self.wall, since: 0)])))
         var stored = SessionSnapshot(
             head: end ?? Self.head(snapshot),
             client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
@@ -281,7 +287,7 @@ struct OneSession {
             case .load(_, let request): loads.append(request)
             case .submit(_, _, let submission): submitted.append(submission)
             case .noteDivergence(_, let records): diverged += records
-            case .readHistory, .readComparison, .tell: break
+            case .readHistory, .readComparison, .noteStuck, .tell: break
             }
         }
     }

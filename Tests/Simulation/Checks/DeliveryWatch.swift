@@ -7,7 +7,7 @@ import TidemarkWire
 struct DeliveryWatch {
     private var cursor: String?
     /// Where the client said that it stands, and what was forgotten then.
-    private var shown: (place: Head, horizon: SequenceNumber)?
+    private var shown: (text: String, place: Head, horizon: SequenceNumber)?
     private var seq: SequenceNumber = 0
     /// Sizes of frames that were sent and not acknowledged.
     private var outstanding: [Int] = []
@@ -20,8 +20,11 @@ struct DeliveryWatch {
     mutating func received(_ bytes: [UInt8], _ world: World) {
         guard !isVoid else { return }
         if bytes.starts(with: #"{"t":"hello""#.utf8), case .hello(let hello)? = try? ClientMessage.decode(bytes) {
-            let place = hello.cursor.flatMap { world.seal.open($0, workspace: World.workspace.text) }
-            shown = place.map { ($0, world.database.tables.horizon(of: World.workspace)) }
+            shown = hello.cursor.flatMap { text in
+                world.seal.open(text, workspace: World.workspace.text).map {
+                    (text, $0, world.database.tables.horizon(of: World.workspace))
+                }
+            }
         }
         guard bytes.starts(with: #"{"t":"ack""#.utf8), case .ack(let ack)? = try? ClientMessage.decode(bytes) else {
             return
@@ -40,7 +43,7 @@ struct DeliveryWatch {
         do {
             switch try ServerMessage.decode(frame.bytes) {
             case .welcome(let welcome):
-                try judge(welcome, world)
+                try judge(welcome, connection, world)
                 cursor = welcome.cursor
                 seq = world.position(of: welcome.cursor)
             case .changes(let changes): try judge(changes, frame.bytes.count, connection, world)
@@ -60,8 +63,10 @@ struct DeliveryWatch {
     // MARK: Welcomes
 
     /// Nobody goes on from a place that is not in this order, or behind which deletions are forgotten.
-    private func judge(_ welcome: Welcome, _ world: World) throws(Violation) {
-        if welcome.cursorState == .ok, let (place, horizon) = shown {
+    private func judge(_ welcome: Welcome, _ connection: Connection, _ world: World) throws(Violation) {
+        if welcome.cursorState == .ok, let (text, place, horizon) = shown {
+            try check(welcome.cursor == text, .contiguity, "goes on from \(text), and is told \(welcome.cursor)")
+            world.rotations.goesOn(from: text, at: connection.node.number)
             try check(place.seq >= horizon, .horizon, "goes on from \(place.seq), below \(horizon)")
             try check(
                 place.isOfHistory(holding: world.oracle.batch(holding: place.seq)), .lineage,

@@ -23,6 +23,7 @@ extension ServerNode {
             case .noteDivergence(let id, let records):
                 world.damages.told(records)
                 self.world.log("s\(id) says that \(records) records were wrong")
+            case .noteStuck(let id, let count): self.world.log("s\(id) says that it was stuck \(count) times")
             case .readHistory(let id, _, let request): readHistory(id, request)
             case .readComparison(let id, _, let comparison):
                 read(comparison, for: id, after: hub.tail(of: World.workspace))
@@ -228,6 +229,7 @@ extension SessionEffect {
             .readHistory(let id, _, _),
             .readComparison(let id, _, _),
             .noteDivergence(let id, _),
+            .noteStuck(let id, _),
             .submit(let id, _, _):
             id
         case .tell: .max

@@ -130,7 +130,7 @@ extension ServerNode {
             switch output {
             case .batch(let batch):
                 let ready = DeliveryBatch(
-                    batch, cursor: world.seal.cursor(batch.head, workspace: World.workspace.text))
+                    batch, cursor: context.seal.cursor(batch.head, workspace: World.workspace.text))
                 advance(.committed(World.workspace, ready))
             case .missed(let head):
                 world.log("n\(number) missed up to \(head.seq)")

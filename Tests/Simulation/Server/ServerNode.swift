@@ -33,7 +33,8 @@ final class ServerNode {
     var random: SplitMix
     /// For the checks of tokens.
     var tokenRandom: SplitMix
-    let context: SessionContext
+    /// With the keys that it was started with.
+    private(set) var context: SessionContext
     let sequencer: Sequencer
 
     var hub: Hub
@@ -67,14 +68,18 @@ final class ServerNode {
         self.number = number
         self.world = world
         random = SplitMix(seed: world.plan.seed, "node\(number)")
-        context = SessionContext(
-            serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
-            sequencing: world.plan.lane, seal: world.seal)
+        context = Self.context(number, world)
         tokenRandom = SplitMix(seed: world.plan.seed, "tokens\(number)")
         sequencer = Sequencer(limits: world.plan.wire.model, bounds: world.plan.lane.plan)
         hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         machine = LaneMachine(sequencer: sequencer, limits: world.plan.lane)
+    }
+
+    private static func context(_ number: Int, _ world: World) -> SessionContext {
+        SessionContext(
+            serverName: "n\(number)", schema: world.schema, limits: world.plan.wire, timing: world.plan.session,
+            sequencing: world.plan.lane, seal: world.rotations.seal(of: number))
     }
 
     var clock: Milliseconds { world.now + clockOffset }
@@ -94,6 +99,7 @@ final class ServerNode {
         incarnation += 1
         isUp = true
         world.log("n\(number) starts")
+        context = Self.context(number, world)
         hub = Hub(context: context, limits: world.plan.hub, name: "n\(number)")
         lane = LaneQueue(limits: world.plan.lane)
         tail = nil

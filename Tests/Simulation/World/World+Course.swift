@@ -15,6 +15,7 @@ extension World {
         damages.schedule()
         files.schedule()
         signOuts.schedule()
+        rotations.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)

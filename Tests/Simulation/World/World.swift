@@ -1,4 +1,3 @@
-import Crypto
 import GRDB
 import TidemarkHub
 import TidemarkModel
@@ -15,7 +14,6 @@ final class World {
 
     let plan: SimulationPlan
     let schema: Schema
-    let seal = CursorSeal(key: SymmetricKey(data: [UInt8](repeating: 7, count: 32)))
     private(set) var now = beginning
     private(set) var events = 0
     /// Records that comparisons have gone through.
@@ -47,6 +45,9 @@ final class World {
     private(set) lazy var damages = Damages(self)
     private(set) lazy var files = FileCopies(self)
     private(set) lazy var signOuts = SignOuts(self)
+    private(set) lazy var rotations = Rotations(self)
+    /// Opens every cursor that was ever sealed.
+    var seal: CursorSeal { rotations.everySeal }
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 

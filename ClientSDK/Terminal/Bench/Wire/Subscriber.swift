@@ -19,6 +19,9 @@ final class Subscriber: LoadPeer {
     var onProgress: ((Subscriber) -> Void)?
     var onFailure: ((String) -> Void)?
 
+    /// The greatest age that is recorded, in milliseconds: a year. A stamp is any number that somebody wrote.
+    private static let ageMax = 31_536_000_000.0
+
     private let greeting: Hello
     private let measuresAge: Bool
 
@@ -65,7 +68,7 @@ final class Subscriber: LoadPeer {
         let today = Date().timeIntervalSince1970 * 1_000
         FrameMark.messageFields.numbersBefore(in: bytes) { stamp in
             // A server elsewhere may be ahead.
-            ages.record(nanoseconds: UInt64(max(0, today - Double(stamp)) * 1_000_000))
+            ages.record(nanoseconds: UInt64(min(max(0, today - Double(stamp)), Self.ageMax) * 1_000_000))
         }
     }
 }

@@ -144,6 +144,7 @@ struct ConnectionLine: Hashable, Sendable {
         case .tlsFailed: "The server cannot be trusted"
         case .diskFull: "There is no room on the disk"
         case .databaseFailed: "The local database failed"
+        case .cannotApply: "This device cannot take in what the server sends"
         case .connectedElsewhere: "This device's database is in use elsewhere"
         case .forbidden, .versionUnsupported: "The server refuses"
         case .updateRequired: "This program is too old for the server"

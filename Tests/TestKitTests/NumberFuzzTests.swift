@@ -1,0 +1,191 @@
+import Foundation
+import Synchronization
+import Testing
+import Tidemark
+import TidemarkModel
+
+@testable import TidemarkTestKit
+
+/// Each number of each message at its extremes, sent to a running engine and to a running server: neither traps, and the server
+/// goes on to serve everybody else.
+@Suite(.timeLimit(.minutes(5))) struct NumberFuzzTests {
+    /// Replaces one number of each message of a kind, and goes on to the next extreme, and to the next number.
+    private final class Spoiler: Sendable {
+        private struct State {
+            var slot = 0
+            var extreme = 0
+            var slotsMax = 0
+            var replaced = 0
+        }
+
+        static let extremes = [
+            "\(Int64.min)", "\(Int64.max)", "-1", "0", "9007199254740991", "9007199254740992", "1e308", "-1.5",
+            "18446744073709551616",
+        ]
+
+        private let kind: String
+        private let direction: Loopback.Direction
+        private let state = Mutex(State())
+
+        init(_ kind: String, _ direction: Loopback.Direction) {
+            self.kind = kind
+            self.direction = direction
+        }
+
+        /// Every number of the longest message of the kind has had every extreme.
+        var isDone: Bool { state.withLock { $0.slotsMax > 0 && $0.slot >= $0.slotsMax } }
+        var replaced: Int { state.withLock { $0.replaced } }
+
+        func rewrite(_ message: [UInt8], _ direction: Loopback.Direction) -> [UInt8] {
+            guard direction == self.direction, message.starts(with: Array(#"{"t":"\#(kind)""#.utf8)) else {
+                return message
+            }
+            let numbers = Self.numbers(in: message)
+            return state.withLock { state in
+                state.slotsMax = max(state.slotsMax, numbers.count)
+                // One that is shorter than the longest, or all are done.
+                guard numbers.indices.contains(state.slot) else { return message }
+                var changed = message
+                changed.replaceSubrange(numbers[state.slot], with: Array(Self.extremes[state.extreme].utf8))
+                state.replaced += 1
+                state.extreme += 1
+                if state.extreme == Self.extremes.count { (state.slot, state.extreme) = (state.slot + 1, 0) }
+                return changed
+            }
+        }
+
+        /// Skips a number that no message has any more.
+        func skip() { state.withLock { state in (state.slot, state.extreme) = (state.slot + 1, 0) } }
+
+        /// The ranges of the numbers that are not part of a string.
+        static func numbers(in message: [UInt8]) -> [Range<Int>] {
+            var (found, isString, isEscaped) = ([Range<Int>](), false, false)
+            var start: Int?
+            for (index, byte) in message.enumerated() {
+                if isString {
+                    if !isEscaped, byte == UInt8(ascii: "\"") { isString = false }
+                    isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+                    continue
+                }
+                let isNumeric = "-+.0123456789eE".utf8.contains(byte)
+                if let begin = start, !isNumeric {
+                    found.append(begin..<index)
+                    start = nil
+                } else if start == nil, byte == UInt8(ascii: "-") || (48...57).contains(byte) {
+                    start = index
+                }
+                if byte == UInt8(ascii: "\"") { isString = true }
+            }
+            return found
+        }
+    }
+
+    /// Bob's devices, one after the other, whose messages are spoilt; ann's are not.
+    private final class Ground {
+        let desk: Desk
+        var device: TestClient
+        private let pause: Duration
+        private var number = 0
+        private var watched: AsyncStream<[UserID: Presence]>?
+
+        /// - Parameter pause: after each stir; long enough for what is asked when nothing is heard.
+        init(pause: Duration = .seconds(3)) async throws {
+            self.pause = pause
+            desk = try await Desk()
+            for text in ["a", "b", "c"] { try await desk.write(text, by: desk.ann) }
+            try await desk.kit.settle()
+            device = desk.bob
+        }
+
+        /// Another device of bob's, so that what went wrong on the last one does not hide the rest.
+        func next(_ spoiler: Spoiler) async throws {
+            device.goOffline()
+            desk.kit.loopback.rewrite(device.number, by: nil)
+            number += 1
+            device = try await desk.kit.client("bob", isOnline: false)
+            desk.kit.loopback.rewrite(device.number) { spoiler.rewrite($0, $1) }
+            device.goOnline()
+            await desk.kit.advance(by: .seconds(3))
+        }
+
+        /// Makes both sides say something of every kind.
+        func stir() async throws {
+            number += 1
+            try await desk.write("text \(number)", by: desk.ann)
+            let store = device.store
+            let notes = try await store.repository(Note.self).readAll()
+            if let note = notes.first {
+                do {
+                    try await store.write { batch in
+                        batch.update(Note.self, note.id) { $0.likes = ($0.likes ?? 0) &+ 1 }
+                    }
+                } catch is StoreError {
+                    // The counter came with an extreme, from which no step leads on.
+                }
+                _ = try await store.history(of: note.id, in: Note.collection)
+            }
+            store.compare()
+            let scope = ScopeID(record: desk.room.id)
+            for speaker in [store, desk.ann.store] { speaker.send(ephemeral: "typing", ["n": 1], in: scope) }
+            watched = store.presence(in: scope)
+            await desk.kit.advance(by: pause)
+        }
+    }
+
+    private static let toClient = ["welcome", "changes", "page", "history", "compared", "eph", "auth_ok"]
+    private static let toServer = ["hello", "push", "ack", "page", "history", "compare", "eph", "auth"]
+
+    @Test(arguments: toClient) func `no number that a server says traps a client`(_ kind: String) async throws {
+        try await fuzz(kind, .toClient)
+    }
+
+    @Test(arguments: toServer) func `no number that a client says traps a server`(_ kind: String) async throws {
+        try await fuzz(kind, .toServer)
+    }
+
+    private func fuzz(_ kind: String, _ direction: Loopback.Direction) async throws {
+        let ground = try await Ground(pause: kind.hasPrefix("auth") ? .seconds(50) : .seconds(3))
+        let spoiler = Spoiler(kind, direction)
+        var (rounds, before) = (0, 0)
+        while !spoiler.isDone, rounds < 400 {
+            rounds += 1
+            try await ground.next(spoiler)
+            for _ in 0..<3 { try await ground.stir() }
+            if spoiler.replaced == before { spoiler.skip() }
+            before = spoiler.replaced
+        }
+        #expect(spoiler.isDone && spoiler.replaced > 8, "\(kind): \(spoiler.replaced) replaced in \(rounds) rounds")
+        // Who is not spoilt is served as before.
+        ground.device.goOffline()
+        try await ground.desk.write("last", by: ground.desk.ann)
+        await ground.desk.kit.advance(by: .seconds(60))
+        #expect(try ground.desk.texts().last == "last")
+    }
+
+    /// Messages that the kit's server has no reason to send.
+    @Test(arguments: [
+        #"{"t":"err","code":"rate_limited","msg":"slow down","rid":4,"retry_ms":50,"lmid":6}"#,
+        #"{"t":"err","code":"gap","msg":"go on","lmid":6}"#,
+        #"{"t":"err","code":"unavailable","msg":"later","retry_ms":50}"#,
+        #"{"t":"goaway","after_ms":500,"why":"drain"}"#,
+        #"{"t":"auth_ok","exp":30}"#,
+        #"{"t":"eph","scope":"room","user":"ann","k":"presence","d":{"online":false,"seen":1},"ttl":0}"#,
+        #"{"t":"x-later","n":1}"#,
+    ])
+    func `no number of what is seldom said traps a client`(_ text: String) async throws {
+        let ground = try await Ground()
+        let message = Array(text.utf8)
+        for slot in Spoiler.numbers(in: message) {
+            for extreme in Spoiler.extremes {
+                var changed = message
+                changed.replaceSubrange(slot, with: Array(extreme.utf8))
+                ground.desk.kit.loopback.inject(changed, to: ground.device.number)
+                try await ground.stir()
+                ground.desk.kit.loopback.inject(message, to: ground.device.number)
+                await ground.desk.kit.advance(by: .seconds(400))
+            }
+        }
+        try await ground.desk.kit.settle()
+        try ground.desk.kit.expectConverged()
+    }
+}
