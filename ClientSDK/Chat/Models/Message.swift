@@ -96,10 +96,3 @@ public struct Receipt: Hashable, Sendable {
         self.at = at
     }
 }
-
-extension Message {
-    /// Earlier `sentAt` first, then by id: the same order on every device.
-    static func isEarlier(_ left: Message, _ right: Message) -> Bool {
-        left.sentAt == right.sentAt ? UniqueID(left.id) < UniqueID(right.id) : left.sentAt < right.sentAt
-    }
-}

@@ -38,12 +38,14 @@ struct Settlement {
                 continue
             }
             if let rejection = outcome?.rejection {
-                try refuse(entry, rejection, at: now, rebase: &rebase)
+                try refuse(entry, rejection, outcome?.contested ?? [], at: now, rebase: &rebase)
                 bytes += try journal.refuse(entry)
             } else {
                 let (seq, time) = (outcome?.seq ?? 0, outcome?.time ?? 0)
-                let scopes = try commit(entry, seq: seq, time: time, rebase: &rebase)
+                let contested = outcome?.contested ?? []
+                let scopes = try commit(entry, seq: seq, time: time, besides: contested, rebase: &rebase)
                 bytes += try journal.keep(entry, seq: seq, time: time, scopes: scopes)
+                if let first = contested.first { try dispute(entry, contested, first, at: now, rebase: &rebase) }
                 committed += 1
             }
         }
@@ -62,7 +64,8 @@ struct Settlement {
     }
 
     private func refuse(
-        _ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds, rebase: inout Rebase
+        _ entry: OutboxEntry, _ rejection: Rejection, _ contested: [ContestedFields], at now: Milliseconds,
+        rebase: inout Rebase
     ) throws {
         switch entry.state {
         case .held, .void, .settled, .refused: break
@@ -70,11 +73,7 @@ struct Settlement {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
             if try Awaiting(db: db).isLikely(entry, rejection) { try Awaiting(db: db).mark(entry.id, at: now) }
             rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
-            if rejection.code == .conflict {
-                let transaction = try entry.transaction()
-                try ConflictTable(db: db).note(transaction, schema: rebase.records.tables)
-                rebase.refuse(transaction)
-            }
+            if !contested.isEmpty { try note(entry.transaction(), rebase: &rebase) }
         }
     }
 
@@ -82,17 +81,75 @@ struct Settlement {
     ///
     /// - Returns: the scopes of the records that it writes.
     private func commit(
-        _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, rebase: inout Rebase
+        _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, besides contested: [ContestedFields],
+        rebase: inout Rebase
     ) throws -> Set<String> {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
         let transaction = try memo.transaction(of: entry)
+        let effective = contested.isEmpty ? transaction : transaction.leaving(contested, rebase.records.tables)
         var scopes: Set<String> = []
         for (key, scope) in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
-            rebase.commit(key, transaction, at: seq)
+            rebase.commit(key, effective, at: seq)
             scopes.insert(scope)
         }
         memo.forget(entry.id)
         return scopes
+    }
+
+    /// Parks the contested fields of an entry whose rest has taken effect: the app chooses between the two values of each.
+    private func dispute(
+        _ entry: OutboxEntry, _ contested: [ContestedFields], _ first: ContestedFields, at now: Milliseconds,
+        rebase: inout Rebase
+    ) throws {
+        let disputed = try entry.transaction().only(contested, rebase.records.tables)
+        let fields = first.fields.joined(separator: ", ")
+        let rejection = Rejection(
+            .conflict,
+            "\(first.key.collection).\(fields): changed since the writer saw it; the rest of the transaction took effect")
+        try Parking(db: db).park(disputed, rejection, at: now)
+        for key in Set(disputed.mutations.map(\.key)).sorted() { rebase.fail(key) }
+        rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+        try note(disputed, rebase: &rebase)
+    }
+
+    /// Notes a parked transaction's `manual` fields as conflicts that wait for the app.
+    private func note(_ transaction: Transaction, rebase: inout Rebase) throws {
+        try ConflictTable(db: db).note(transaction, schema: rebase.records.tables)
+        rebase.refuse(transaction)
+    }
+}
+
+extension Transaction {
+    /// The same without the contested fields.
+    fileprivate func leaving(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
+        selecting { !contested.hold($0, of: $1, tables) } others: { _ in true }
+    }
+
+    /// The contested fields alone.
+    fileprivate func only(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
+        selecting { contested.hold($0, of: $1, tables) } others: { _ in false }
+    }
+
+    private func selecting(
+        _ patches: (NamedPatch, RecordKey) -> Bool, others: (Mutation) -> Bool
+    ) -> Transaction {
+        var transaction = self
+        transaction.mutations = mutations.compactMap { mutation in
+            guard case .update(let all) = mutation.action else { return others(mutation) ? mutation : nil }
+            let left = all.filter { patches($0, mutation.key) }
+            return left.isEmpty ? nil : Mutation(key: mutation.key, action: .update(left))
+        }
+        return transaction
+    }
+}
+
+extension [ContestedFields] {
+    /// True when the patch's field of the record is among them, under any of its names.
+    fileprivate func hold(_ named: NamedPatch, of key: RecordKey, _ tables: [String: CollectionTable]) -> Bool {
+        guard let collection = tables[key.collection]?.collection else { return false }
+        return contains { contested in
+            contested.key == key && contested.fields.contains { collection.isSameField($0, named.field) }
+        }
     }
 }

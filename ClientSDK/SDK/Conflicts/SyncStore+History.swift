@@ -16,7 +16,7 @@ extension SyncStore {
         _ = try database.table(collection)
         let key = RecordKey(collection: collection, id: UniqueID(id))
         syncing.askHistory(of: key)
-        return try await database.writer.read { db in try HistoryTable(db: db).entries(of: key) }
+        return try await database.read { db in try HistoryTable(db: db).entries(of: key) }
             .map { HistoryEntry($0, account: account) }
     }
 

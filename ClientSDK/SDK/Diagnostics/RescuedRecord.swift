@@ -68,7 +68,7 @@ extension SyncStore {
     ///
     /// - Throws: GRDB's `DatabaseError` when the file cannot be read.
     public func rescued() async throws -> [RescuedRecord] {
-        try await database.writer.read { db in try RescueTable(db: db).all() }
+        try await database.read { db in try RescueTable(db: db).all() }
     }
 
     /// Forgets what was rescued.
@@ -86,6 +86,6 @@ extension ParkedTransaction {
     /// - Throws: GRDB's `DatabaseError` when the file cannot be read.
     public func lastKnown() async throws -> [RescuedRecord] {
         let keys = Set(mutations.map(\.key)).sorted()
-        return try await database.writer.read { db in try RescueTable(db: db).last(of: keys) }
+        return try await database.read { db in try RescueTable(db: db).last(of: keys) }
     }
 }

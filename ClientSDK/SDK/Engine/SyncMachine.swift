@@ -121,7 +121,10 @@ package struct SyncMachine: Sendable {
         case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
-        case .openFailed(let reason): if link == .opening { retry(reason, now: now, &effects) }
+        case .openFailed(let reason):
+            // What is at that address stays there for a while.
+            let pause = reason.code == .notASyncServer ? timing.backoffMax / 6 : 0
+            if link == .opening { retry(reason, now: now, atLeast: pause, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)

@@ -39,8 +39,10 @@ extension LocalRecord {
 
     /// Folds one local mutation in; the same code validates a write and rebases it later.
     ///
+    /// - Returns: the contested fields, which stay as they are: the server judges them alike.
     /// - Throws: why the mutation does not apply to this state, which is then unchanged.
-    mutating func apply(_ mutation: Mutation, in collection: CollectionSchema) throws(Rejection) {
+    @discardableResult
+    mutating func apply(_ mutation: Mutation, in collection: CollectionSchema) throws(Rejection) -> [String] {
         switch mutation.action {
         case .create(let created):
             switch existence {
@@ -53,12 +55,15 @@ extension LocalRecord {
             try become(restored, in: collection)
         case .update(let patches):
             try requireLive()
-            fields = try RecordMerge.updated(fields, patches, in: collection, isService: false)
+            let merged = try RecordMerge.merged(fields, patches, in: collection, isService: false)
+            fields = merged.fields
+            return merged.contested
         case .delete:
             try requireLive()
             existence = .deleted
             fields = Fields()
         }
+        return []
     }
 
     private mutating func become(_ written: Fields, in collection: CollectionSchema) throws(Rejection) {

@@ -129,7 +129,7 @@ private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>:
                 break
             } catch {
                 isDone = true
-                throw error
+                throw StoreError.naming(error)
             }
         }
         isDone = true

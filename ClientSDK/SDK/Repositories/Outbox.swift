@@ -15,7 +15,7 @@ public struct Outbox: Sendable {
 
     /// Transactions that got no answer too often, and those behind them in the same scopes, oldest first.
     public func failed() async throws -> [FailedTransaction] {
-        try await store.database.writer.read { db in
+        try await store.database.read { db in
             let sql = """
                 SELECT body, created, last_error FROM tidemark_outbox
                 WHERE \(OutboxTable.isPending) AND state IN ('withdrawn', 'waiting') ORDER BY written
@@ -36,7 +36,7 @@ public struct Outbox: Sendable {
 
     /// Transactions that were refused, oldest first.
     public func parked() async throws -> [ParkedTransaction] {
-        let stored = try await store.database.writer.read { db in try Parking(db: db).parked() }
+        let stored = try await store.database.read { db in try Parking(db: db).parked() }
         return stored.map { ParkedTransaction(store: store, stored: $0) }
     }
 }
@@ -66,8 +66,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     /// Writes the payload again. It says what was seen when it was first written: what it takes the place of is in the
     /// history of the record, and told as `ConflictNote` with `overwrote`.
     ///
-    /// One that would replace a value of a `manual` field that was not seen is not sent: it stays parked with `conflict`,
-    /// as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
+    /// One of nothing but `manual` fields that others have changed since is not sent: it stays parked with `conflict`, as the
+    /// receipt says, and `SyncStore.conflicts()` has both values to choose from.
     /// - Throws: `StoreError` when it no longer applies to the records as they are; it then stays parked.
     @discardableResult
     public func retry() async throws -> WriteReceipt {
