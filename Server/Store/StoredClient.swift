@@ -83,7 +83,8 @@ extension TransactionOutcome {
                 row.transaction = id
             case 2: row.seq = try reader.integer()
             case 3: row.time = try reader.integer()
-            case 4: if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
+            case 4:
+                if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
             case 5:
                 if try !reader.takeNull() { row.rejection = Rejection(code ?? .internalRejected, try reader.string()) }
             case 6: try reader.array { row.contested.append(try ContestedFields.read(&$0)) }

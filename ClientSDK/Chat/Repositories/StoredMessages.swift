@@ -137,9 +137,15 @@ final class StoredMessages: MessageRepository {
     func discard(_ message: UUID) async throws {
         switch try await failure(of: message) {
         case .refused(let transaction): try await transaction.discard()
-        case .unanswered: throw ChatError.unanswered
+        case .unanswered: try await withheld(message)?.discard()
         case nil: throw ChatError.notFailed
         }
+    }
+
+    /// The failed write that created the message.
+    private func withheld(_ message: UUID) async throws -> FailedTransaction? {
+        let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(message))
+        return try await store.outbox.failed().first { failed in failed.mutations.contains { $0.key == key } }
     }
 
     private enum Failure: Sendable {

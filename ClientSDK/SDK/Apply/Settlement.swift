@@ -18,11 +18,12 @@ struct Settlement {
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let journal = Journal(db: db)
-        var committed = 0
+        var (committed, writes) = (0, LoggedWrites())
         var bytes: Int64 = 0
         var isWithdrawn = false
         for entry in try outbox.entries(through: settled.through) {
             let outcome = outcomes[entry.number]
+            if entry.state == .withdrawn { isWithdrawn = true }
             guard outcome != nil else {
                 // The server forgets an outcome once the client knows it, and this one does not: another does.
                 throw StoreError(.clientForked, "number \(entry.number) was settled, and its outcome told elsewhere")
@@ -34,7 +35,6 @@ struct Settlement {
                 // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
                 try Withholding(db: db).wait(entry)
                 bytes += try journal.keepNumber(of: entry)
-                isWithdrawn = true
                 continue
             }
             if let rejection = outcome?.rejection {
@@ -43,9 +43,13 @@ struct Settlement {
             } else {
                 let (seq, time) = (outcome?.seq ?? 0, outcome?.time ?? 0)
                 let contested = outcome?.contested ?? []
-                let scopes = try commit(entry, seq: seq, time: time, besides: contested, rebase: &rebase)
+                let scopes = try commit(
+                    entry, seq: seq, time: time, besides: contested, counting: &writes, rebase: &rebase)
                 bytes += try journal.keep(entry, seq: seq, time: time, scopes: scopes)
-                if let first = contested.first { try dispute(entry, contested, first, at: now, rebase: &rebase) }
+                // What was given up is not asked about.
+                if let first = contested.first, entry.state != .void {
+                    try dispute(entry, contested, first, at: now, rebase: &rebase)
+                }
                 committed += 1
             }
         }
@@ -53,7 +57,7 @@ struct Settlement {
         if isWithdrawn {
             for key in try Withholding(db: db).releaseWanted() { rebase.touch(key) }
         }
-        if committed > 0 { rebase.note(.committed(transactions: committed)) }
+        if committed > 0 { rebase.note(.committed(transactions: committed, writes)) }
         let before = try Meta.ackedThrough.integer(db) ?? 0
         if settled.through > before {
             // From here on a past cursor says that the client id was registered: it lies behind what was settled under it.
@@ -72,7 +76,8 @@ struct Settlement {
         case .queued, .sending, .reoffered, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
             if try Awaiting(db: db).isLikely(entry, rejection) { try Awaiting(db: db).mark(entry.id, at: now) }
-            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+            let writes = LoggedWrites(try entry.transaction().mutations)
+            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection, writes))
             if !contested.isEmpty { try note(entry.transaction(), rebase: &rebase) }
         }
     }
@@ -82,12 +87,13 @@ struct Settlement {
     /// - Returns: the scopes of the records that it writes.
     private func commit(
         _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, besides contested: [ContestedFields],
-        rebase: inout Rebase
+        counting writes: inout LoggedWrites, rebase: inout Rebase
     ) throws -> Set<String> {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
         let transaction = try memo.transaction(of: entry)
         let effective = contested.isEmpty ? transaction : transaction.leaving(contested, rebase.records.tables)
+        writes.add(effective.mutations)
         var scopes: Set<String> = []
         for (key, scope) in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
             rebase.commit(key, effective, at: seq)
@@ -106,10 +112,12 @@ struct Settlement {
         let fields = first.fields.joined(separator: ", ")
         let rejection = Rejection(
             .conflict,
-            "\(first.key.collection).\(fields): changed since the writer saw it; the rest of the transaction took effect")
+            "\(first.key.collection).\(fields): changed since the writer saw it; the rest of the transaction took effect"
+        )
         try Parking(db: db).park(disputed, rejection, at: now)
         for key in Set(disputed.mutations.map(\.key)).sorted() { rebase.fail(key) }
-        rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+        rebase.note(
+            .parked(transaction: UUID(entry.id), rejection: rejection, LoggedWrites(disputed.mutations)))
         try note(disputed, rebase: &rebase)
     }
 
@@ -123,12 +131,12 @@ struct Settlement {
 extension Transaction {
     /// The same without the contested fields.
     fileprivate func leaving(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
-        selecting { !contested.hold($0, of: $1, tables) } others: { _ in true }
+        selecting({ !contested.hold($0, of: $1, tables) }, others: { _ in true })
     }
 
     /// The contested fields alone.
     fileprivate func only(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
-        selecting { contested.hold($0, of: $1, tables) } others: { _ in false }
+        selecting({ contested.hold($0, of: $1, tables) }, others: { _ in false })
     }
 
     private func selecting(

@@ -5,7 +5,7 @@ import TidemarkModel
 extension SyncStore {
     /// What this device knows of its own synchronisation, as of now.
     ///
-    /// - Throws: GRDB's `DatabaseError` when the file cannot be read; `StoreError` when it holds what no SDK wrote.
+    /// - Throws: `StoreError` when the file cannot be read, or holds what no SDK wrote.
     public func diagnostics() async throws -> Diagnostics {
         let sharing = sharing?.state(of: database.account)
         return try await database.read { [database] db in

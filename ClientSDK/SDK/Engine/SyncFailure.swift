@@ -158,7 +158,9 @@ extension String {
             words += rest[..<open] + " "
             rest = rest[open...]
             // What is no text ends with its own tag.
-            let end = ["script", "style"].first { rest.dropFirst().prefix($0.count).lowercased() == $0 }.map { "</\($0)" }
+            let end = ["script", "style"].first { rest.dropFirst().prefix($0.count).lowercased() == $0 }.map {
+                "</\($0)"
+            }
             if let end, let found = rest.firstRange(of: end) { rest = rest[found.lowerBound...].dropFirst() }
             guard let close = rest.firstIndex(of: ">") else { return words }
             rest = rest[rest.index(after: close)...]

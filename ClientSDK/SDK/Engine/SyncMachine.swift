@@ -42,8 +42,9 @@ package struct SyncMachine: Sendable {
     /// The pushes that are not settled.
     var pushes: [SentPush] = []
     var pushPausedUntil: Milliseconds = 0
-    /// How often in a row the first transaction that is not settled was sent without an answer.
-    var strikes: (number: Int64, count: Int) = (0, 0)
+    /// How often in a row the first transaction that is not settled was sent and came to nothing, and how many of these were
+    /// answers of the server.
+    var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     private var replaced = Replacements()
     /// Refusals since something was settled that name a number below what was settled.
     var gaps = 0
@@ -289,7 +290,7 @@ package struct SyncMachine: Sendable {
         guard isConnecting || isStreaming else { return }
         let close = CloseCode(rawValue: code)
         let failure = SyncFailure(closed: close, reason)
-        if close?.isAnswerless == true { strike(reason, &effects) }
+        if let close, close.isAnswerless { strike(reason, isAnswer: close.isAnswerOfFailure, &effects) }
         switch close {
         case .workspaceForbidden, .versionUnsupported:
             refuse(failure, &effects)
@@ -313,7 +314,7 @@ package struct SyncMachine: Sendable {
     /// The connection ended without a code: what was sent last may have been the reason.
     private mutating func lost(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isConnecting || isStreaming else { return }
-        strike(failure.detail, &effects)
+        strike(failure.detail, isAnswer: false, &effects)
         retry(failure, now: now, &effects)
     }
 

@@ -5,6 +5,8 @@ extension StoreError {
     /// The store's word for whatever a call met: errors of GRDB and Foundation are named, all others stay what they are.
     static func naming(_ error: any Error) -> any Error {
         switch error {
+        // The task that asked was cancelled.
+        case let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT: CancellationError()
         case let error as DatabaseError: StoreError(error) ?? StoreError(.databaseFailed, "\(error)")
         // Foundation's errors are of no Swift type of ours on any platform.
         case let error as CocoaError: StoreError(.databaseFailed, reason(of: error))

@@ -13,23 +13,25 @@ public struct Outbox: Sendable {
             map: { $0 })
     }
 
-    /// Transactions that got no answer too often, and those behind them in the same scopes, oldest first.
+    /// Transactions that came to nothing too often, and those behind them in the same scopes, oldest first.
     public func failed() async throws -> [FailedTransaction] {
-        try await store.database.read { db in
+        try await store.database.read { [store] db in
+            let answered = try Withholding(db: db).answered()
             let sql = """
                 SELECT body, created, last_error FROM tidemark_outbox
                 WHERE \(OutboxTable.isPending) AND state IN ('withdrawn', 'waiting') ORDER BY written
                 """
             return try db.all(sql).map { row in
-                FailedTransaction(
-                    transaction: try OutboxEntry.transaction(try row.text(0)), created: try row.integer(1),
-                    reason: try row.optionalText(2))
+                let transaction = try OutboxEntry.transaction(try row.text(0))
+                return FailedTransaction(
+                    store: store, transaction: transaction, created: try row.integer(1),
+                    reason: try row.optionalText(2), needsRetry: answered.contains(transaction.id))
             }
         }
     }
 
-    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. The
-    /// same happens by itself with each new connection.
+    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. With a new
+    /// connection the same happens by itself to those that met a passing outage, and not to those that `needsRetry`.
     public func retryFailed() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }

@@ -28,7 +28,9 @@ struct SpoolTranslation {
             let plain = step.mutations(key, collection)
             asWritten += plain
             let sight = step.sight(in: collection)
-            do { mutations += try (step.merged(key, collection) ?? plain).map { ($0, sight) } } catch let error as StoreError {
+            do { mutations += try (step.merged(key, collection) ?? plain).map { ($0, sight) } } catch let error
+                as StoreError
+            {
                 failure = failure ?? error
             } catch { throw .other(error) }
         }

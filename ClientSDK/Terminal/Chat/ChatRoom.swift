@@ -39,7 +39,6 @@ struct ChatRoom: Sendable {
             if let read = newest.last(where: { $0.readBy.contains { $0.user == member.id } }) {
                 line += ", has read up to \"\(TextFlow.clipped(SafeText.line(read.text), width: 30))\""
             }
-            if let user = try await chat.users.read(member.id), let presence = user.presence { line += ", \(presence)" }
             lines.append(line)
         }
         return lines

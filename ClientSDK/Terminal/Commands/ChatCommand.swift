@@ -75,9 +75,10 @@ struct ChatCommand: AsyncParsableCommand {
             }
             group.addTask { [isTyped = isatty(STDIN_FILENO) == 1, patience = patience.duration, conversation] in
                 guard isScreen else {
-                    return .some(try await PlainChat(
-                        room: room, isTyped: isTyped, isWatched: isatty(STDOUT_FILENO) == 1, patience: patience
-                    ).run())
+                    return .some(
+                        try await PlainChat(
+                            room: room, isTyped: isTyped, isWatched: isatty(STDOUT_FILENO) == 1, patience: patience
+                        ).run())
                 }
                 try await ScreenChat.run(
                     room, title: conversation, colours: environment["NO_COLOR"]?.isEmpty ?? true)

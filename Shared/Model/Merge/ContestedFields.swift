@@ -1,5 +1,5 @@
 /// Fields of one record, all of rule `manual`, that a transaction left as they are: others had changed them since the writer
-/// saw them. The rest of the transaction takes effect.
+/// saw them. The rest of the transaction takes effect.
 ///
 /// As JSON: `[collection, id, [field, …]]`.
 package struct ContestedFields: Hashable, Sendable {

@@ -299,7 +299,8 @@ package struct Settled: Hashable, Sendable {
             case 1: outcome.transaction = try MessageReader.id(&reader)
             case 2: outcome.seq = try MessageReader.count(&reader)
             case 3: outcome.time = try reader.integer()
-            case 4: if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
+            case 4:
+                if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
             case 5:
                 if try !reader.takeNull() {
                     outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())

@@ -105,7 +105,8 @@ import TidemarkWire
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.apply(
-            from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]), settled: .contested(1, 1, .note(1), ["text"], isRefused: true))
+            from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]),
+            settled: .contested(1, 1, .note(1), ["text"], isRefused: true))
         try bench.database.close()
         bench = try reopened()
         #expect(try bench.state(.note(1)) == "conflict")

@@ -110,7 +110,7 @@ import TidemarkWire
             ) { events.append($0) }
             return events
         }()
-        #expect(events == [.committed(transactions: 1)])
+        #expect(events == [.committed(transactions: 1, LoggedWrites([.set(.note(1), "text", "")]))])
         #expect(try bench.count("tidemark_history") == 0)
     }
 

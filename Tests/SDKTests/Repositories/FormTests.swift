@@ -119,14 +119,17 @@ import TidemarkWire
             ])
     }
 
-    @Test func `an overwriting write says that it saw nothing, so that what it replaces is in the history`() async throws {
+    @Test func `an overwriting write says that it saw nothing, so that what it replaces is in the history`()
+        async throws
+    {
         var model = try await read()
         try meanwhile(["text": "theirs", "plan": "p", "likes": 4])
         model.text = "mine"
         try await notes.overwrite(model)
         #expect(
             try sent() == [
-                NamedPatch("likes", .increment(-3)), NamedPatch("text", .set("mine"), seen: try mark("mine", of: "text")),
+                NamedPatch("likes", .increment(-3)),
+                NamedPatch("text", .set("mine"), seen: try mark("mine", of: "text")),
             ])
     }
 
