@@ -2,8 +2,6 @@
 public enum ChatError: Error, Hashable, Sendable {
     /// That message did not fail.
     case notFailed
-    /// The message got no answer: the server may have it, so that it cannot be given up, only sent again.
-    case unanswered
     /// A direct conversation has its two members for ever.
     case direct
     /// The attachment was made of other bytes than are to be sent with it.

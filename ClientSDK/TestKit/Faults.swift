@@ -16,6 +16,12 @@ public struct Faults: Sendable {
         kit.loopback.arm(.dropAck(loss), times: times, on: client.number)
     }
 
+    /// Has the server answer the client's next pushes by closing the connection with a code, as 4400 for a push that it cannot
+    /// serve. After five in a row the write is `failed` until it is retried.
+    public func refusePush(of client: TestClient, code: UInt16 = 4400, times: Int = 5) {
+        kit.loopback.arm(.answer(code), times: times, on: client.number)
+    }
+
     /// Lets the client's connection carry nothing any more, without a word to either side. The client finds out by itself,
     /// within a minute, and connects again.
     public func silence(_ client: TestClient) { kit.loopback.silence(client.number) }

@@ -122,12 +122,14 @@ struct BatchPlanner {
     private mutating func settle(_ entry: AdmittedEntry, number: Int64, of submission: Submission) -> TransactionOutcome
     {
         var rejection: Rejection?
+        var contested: [ContestedFields] = []
         let mark = staged.mark(sharedScopes: entry.sharedScopes)
         do throws(Rejection) {
             if refusing { throw Rejection(.internalRejected, "the server could not store this transaction") }
-            for step in try entry.steps.get() {
-                try staged.apply(step, ifSeq: entry.ifSeq, of: submission, limits: limits)
-            }
+            let steps = try entry.steps.get()
+            for step in steps { try staged.apply(step, ifSeq: entry.ifSeq, of: submission, limits: limits) }
+            contested = staged.contested
+            if let refusal = staged.refusal(ofSteps: steps.count, in: steps.first?.collection) { throw refusal }
         } catch {
             staged.rollBack(to: mark)
             rejection = error
@@ -135,7 +137,7 @@ struct BatchPlanner {
         return TransactionOutcome(
             number: number, transaction: entry.id,
             seq: rejection == nil ? staged.lastEffect(since: mark) : staged.last, time: staged.time,
-            rejection: rejection)
+            rejection: rejection, contested: contested)
     }
 }
 

@@ -36,6 +36,10 @@ struct StagedState {
     private(set) var memberships: [MembershipChange] = []
     /// What was overwritten unseen, in the order of the writes.
     private(set) var ledger: [LedgerEntry] = []
+    /// The `manual` fields that the transaction under way leaves as they are.
+    private(set) var contested: [ContestedFields] = []
+    /// Steps of it that have nothing but such fields.
+    private var contestedSteps = 0
     /// The number that a repeated create stands for, when the transaction had no effect of its own.
     private var repeated: SequenceNumber = 0
     /// A step was refused because something is not there: known for certain only where everything was read.
@@ -78,6 +82,7 @@ struct StagedState {
         self.sharedScopes = sharedScopes
         undo.removeAll(keepingCapacity: true)
         repeated = 0
+        (contested, contestedSteps) = ([], 0)
         let (end, overflows) = work.addingReportingOverflow(bounds.transactionWorkMax)
         workMax = overflows ? .max : end
         return Mark(undo: undo.count, last: last, memberships: memberships.count, ledger: ledger.count)
@@ -110,6 +115,14 @@ struct StagedState {
 
     /// The number of the last effect since the mark; of the repeated create when there was none.
     func lastEffect(since mark: Mark) -> SequenceNumber { last > mark.last ? last : repeated }
+
+    /// Why a transaction of so many steps is refused after all: every field that it writes is contested.
+    func refusal(ofSteps count: Int, in collection: CollectionSchema?) -> Rejection? {
+        guard count > 0, contestedSteps == count, let field = contested.first?.fields.first, let collection else {
+            return nil
+        }
+        return RecordMerge.contested(field, in: collection)
+    }
 
     mutating func noteRepetition(of seq: SequenceNumber) { repeated = max(repeated, seq) }
 
@@ -210,7 +223,7 @@ extension StagedState {
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
             guard standing.mayChange(patches, in: step.collection) else { throw Self.refused(step, "change") }
-            let (before, after) = try patch(step, record, patches, principal, limits)
+            guard let (before, after) = try patch(step, record, patches, principal, limits) else { return }
             try checkReferences(step, from: before, to: after, in: record.scope)
             for value in RecordMerge.overwritten(by: patches, from: before, to: after, in: step.collection) {
                 note(value, of: record, by: submission)
@@ -349,10 +362,12 @@ extension StagedState {
     /// Stages what patches make of a record, looking only at the fields that they are for: the body is not encoded, its
     /// size is kept along, and members are compared only where the patches list them.
     ///
-    /// - Returns: the fields before and after.
+    /// Contested fields stay as they are.
+    ///
+    /// - Returns: the fields before and after; `nil` where all of them are contested, and nothing is staged.
     mutating func patch(
         _ step: Step, _ record: StoredRecord, _ patches: [NamedPatch], _ principal: Principal, _ limits: ModelLimits
-    ) throws(Rejection) -> (before: Fields, after: Fields) {
+    ) throws(Rejection) -> (before: Fields, after: Fields)? {
         let before = try fields(of: step.key, in: step.collection)
         var size = BodySize(bytes: bytes(of: step.key))
         let patched = Self.fields(of: patches, in: step.collection)
@@ -361,7 +376,15 @@ extension StagedState {
             try spend(old)
             size.remove(old)
         }
-        let after = try RecordMerge.updated(before, patches, in: step.collection, isService: principal.isService)
+        let (after, contested) = try RecordMerge.merged(
+            before, patches, in: step.collection, isService: principal.isService)
+        if !contested.isEmpty {
+            self.contested.append(ContestedFields(key: step.key, fields: contested))
+            guard contested.count < patches.count else {
+                contestedSteps += 1
+                return nil
+            }
+        }
         for name in patched {
             let new = after.jsonSize(of: name)
             try spend(new)

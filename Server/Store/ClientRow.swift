@@ -24,7 +24,9 @@ package struct ClientRow: Hashable, Sendable {
 
 extension TransactionOutcome {
     /// About what it takes to keep it.
-    package var keptBytes: Int { 96 + (rejection.map { 64 + $0.message.utf8.count } ?? 0) }
+    package var keptBytes: Int {
+        96 + (rejection.map { 64 + $0.message.utf8.count } ?? 0) + contested.reduce(0) { $0 + $1.bytes }
+    }
 }
 
 /// The answer to a registration.

@@ -83,13 +83,18 @@ extension TransactionOutcome {
                 row.transaction = id
             case 2: row.seq = try reader.integer()
             case 3: row.time = try reader.integer()
-            case 4: code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected
-            case 5: row.rejection = Rejection(code ?? .internalRejected, try reader.string())
-            default: throw reader.failure("an outcome has four or six elements")
+            case 4:
+                if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
+            case 5:
+                if try !reader.takeNull() { row.rejection = Rejection(code ?? .internalRejected, try reader.string()) }
+            case 6: try reader.array { row.contested.append(try ContestedFields.read(&$0)) }
+            default: throw reader.failure("an outcome has four, six or seven elements")
             }
             index += 1
         }
-        guard index == 4 || index == 6 else { throw reader.failure("an outcome has four or six elements") }
+        guard index == 4 || index == 6 || index == 7 else {
+            throw reader.failure("an outcome has four, six or seven elements")
+        }
         return row
     }
 }

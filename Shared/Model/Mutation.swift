@@ -91,7 +91,8 @@ package struct Transaction: Hashable, Sendable {
 
 /// What became of one settled transaction: the same to the order, in the store and on the wire.
 ///
-/// As JSON: `[number, transaction, seq, time]`, with code and message behind when it was refused.
+/// As JSON: `[number, transaction, seq, time]`, with code and message behind when it was refused; where fields are contested,
+/// these are the seventh element, and code and message are `null` when the rest took effect.
 package struct TransactionOutcome: Hashable, Sendable {
     /// The client's number of the transaction.
     package var number: Int64
@@ -102,10 +103,14 @@ package struct TransactionOutcome: Hashable, Sendable {
     package var time: Milliseconds
     /// `nil` when it took effect.
     package var rejection: Rejection?
+    /// The `manual` fields that it left as they are; all that it wrote where it was refused for them.
+    package var contested: [ContestedFields]
 
     package init(
-        number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds, rejection: Rejection?
+        number: Int64, transaction: TransactionID, seq: SequenceNumber, time: Milliseconds, rejection: Rejection?,
+        contested: [ContestedFields] = []
     ) {
+        self.contested = contested
         self.number = number
         self.transaction = transaction
         self.seq = seq
@@ -128,6 +133,11 @@ package struct TransactionOutcome: Hashable, Sendable {
             writer.string(rejection.code.rawValue)
             writer.byte(UInt8(ascii: ","))
             writer.string(rejection.message)
+        }
+        if !contested.isEmpty {
+            if rejection == nil { writer.literal(",null,null") }
+            writer.byte(UInt8(ascii: ","))
+            writer.array(contested) { $1.write(to: &$0) }
         }
         writer.byte(UInt8(ascii: "]"))
     }

@@ -12,9 +12,12 @@ import Tidemark
         ("undelivered", Chat.undeliveredSQL, ["ann"]),
         ("newest time", "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?", ["x"]),
         (
-            "newest page", "SELECT * FROM messages WHERE scope = ? ORDER BY sentAt DESC, local_id DESC LIMIT ?",
-            ["x", 50]
+            "newest page",
+            "SELECT * FROM messages WHERE scope = ? AND sentAt <= ? ORDER BY sentAt DESC, local_id DESC LIMIT ?",
+            ["x", 1, 50]
         ),
+        ("ahead of the clock", "SELECT * FROM messages \(MessagePage.aheadClause)", ["x", 1, 50]),
+        ("newest at the server", MessageClock.newestSQL, ["x"]),
         (
             "page before",
             """

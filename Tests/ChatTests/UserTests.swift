@@ -26,7 +26,6 @@ import TidemarkChat
                     $0?.displayName == "Ann" && $0?.email != nil
                 }
                 #expect(ann?.email == "ann@example.org")
-                #expect(ann?.presence == nil)
             }
             let room = try await bob.chat.conversations.createDirect(with: UserID("ann"))
             #expect(room.title(for: bob.user) == "Ann")

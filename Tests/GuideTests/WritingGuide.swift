@@ -44,6 +44,16 @@ private struct Approval: SyncModel {
         let receipt = try await tasks.create(Todo(listId: list, title: "Buy milk"))
         try await tasks.update(task) { $0.isDone = true }
 
+        do {
+            let shown = try #require(try await tasks.read(task))
+            try await tasks.update(task) { $0.isDone = false }
+            var edited = shown  // as the form was read
+            edited.title = "Buy oat milk"
+            try await tasks.update(edited, from: shown)
+            let saved = try #require(try await tasks.read(task))
+            #expect(saved.title == "Buy oat milk" && !saved.isDone)
+        }
+
         try await store.write { batch in
             batch.create(Todo(listId: list, title: "Bread"))
             batch.delete(Todo.self, task)
@@ -114,6 +124,19 @@ private struct Approval: SyncModel {
             print(error)  // tasks.approved: may be changed by server, and ann is owner
             #expect("\(error)" == "tasks.approved: may be changed by server, and ann is owner")
         }
+
+        kit.faults.refusePush(of: client)
+        try await tasks.update(milk) { $0.isDone = true }
+        try await kit.settle()
+        #expect(try await tasks.read(milk)?.syncState == .failed)
+
+        for failed in try await store.outbox.failed() where failed.needsRetry {
+            print(failed.reason ?? "", failed.mutations.count)
+        }
+        try await store.outbox.retryFailed()
+        try await kit.settle()
+        #expect(try await store.outbox.failed().isEmpty)
+        #expect(try await tasks.read(milk)?.syncState == .synced)
 
         try await refuse(kit, client, list) { try await tasks.create(Todo(listId: list, title: "Too late")) }
         #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked])

@@ -238,6 +238,32 @@ enum GoldenFrames {
         ),
     ]
 
+    /// What a server says of a transaction of which fields are contested: the rest took effect, or there is none.
+    static let contestedServer: [(ServerMessage, String)] = [
+        (
+            .changes(
+                Changes(
+                    from: "c1", cursor: "c2", time: 12, isLive: true, isConsistent: true,
+                    settled: Settled(
+                        through: 6,
+                        outcomes: [
+                            .init(
+                                number: 5, transaction: first, seq: 8, time: 12, rejection: nil,
+                                contested: [
+                                    ContestedFields(
+                                        key: RecordKey(collection: "notes", id: second), fields: ["plan", "text"])
+                                ]),
+                            .init(
+                                number: 6, transaction: second, seq: 9, time: 12,
+                                rejection: Rejection(.conflict, "notes.plan: no"),
+                                contested: [
+                                    ContestedFields(
+                                        key: RecordKey(collection: "notes", id: second), fields: ["plan"])
+                                ]),
+                        ]))), "changes+contested"
+        )
+    ]
+
     /// What both sides ignore.
     /// What is said by and to those who compare a copy instead of filling it, and tell roles and what was wrong.
     static let behindClient: [(ClientMessage, String)] = [
@@ -310,7 +336,7 @@ enum GoldenFrames {
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + behindServer + leftServer + ignoredServer
+            + durableServer + behindServer + leftServer + contestedServer + ignoredServer
     }
 
     private static var keepingBlobs: WireLimits {

@@ -56,6 +56,9 @@ public struct Message: Hashable, Sendable, Identifiable {
         self.readBy = readBy
     }
 
+    /// Server time of the last change; `nil` until it is committed.
+    public var updated: Date? { serverTime }
+
     /// Computed from the rows that are here; in a group, one of the others is enough for `delivered` and `read`, so that
     /// the status never goes back when members come and go. `deliveredTo` and `readBy` tell more.
     public var status: MessageStatus {
@@ -80,8 +83,8 @@ public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
     case sent
     case delivered
     case read
-    /// Refused for good, or sent several times without an answer; stands at its place, and can be retried by hand. One
-    /// without an answer is also tried again with the next connection.
+    /// Refused for good, or sent several times in vain; stands at its place, and can be retried and given up. What met only
+    /// a passing outage is also tried again with the next connection.
     case failed
 }
 
@@ -94,12 +97,5 @@ public struct Receipt: Hashable, Sendable {
     public init(user: UserID, at: Date?) {
         self.user = user
         self.at = at
-    }
-}
-
-extension Message {
-    /// Earlier `sentAt` first, then by id: the same order on every device.
-    static func isEarlier(_ left: Message, _ right: Message) -> Bool {
-        left.sentAt == right.sentAt ? UniqueID(left.id) < UniqueID(right.id) : left.sentAt < right.sentAt
     }
 }

@@ -1,16 +1,13 @@
 public import Foundation
 public import Tidemark
 
-/// A user of the workspace, as they describe themselves.
+/// A user of the workspace, as they describe themselves. Who is there now, and when the others were, is told by
+/// `UserRepository.observePresence(_:)`.
 public struct User: Hashable, Sendable, Identifiable {
     public let id: UserID
     public let displayName: String
     public let email: String?
     public let imageURL: URL?
-    /// From the server only; `nil` when it tells nothing. Who is there now is told by `UserRepository.observePresence(_:)`.
-    public let presence: String?
-    /// From the server only.
-    public let lastSeen: Date?
     public let created: Date
     /// Server time of the last change; `nil` until it is committed.
     public let updated: Date?
@@ -20,16 +17,13 @@ public struct User: Hashable, Sendable, Identifiable {
     public let sending: PendingWrite?
 
     public init(
-        id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, presence: String? = nil,
-        lastSeen: Date? = nil, created: Date, updated: Date? = nil, syncState: RecordState = .synced,
-        sending: PendingWrite? = nil
+        id: UserID, displayName: String, email: String? = nil, imageURL: URL? = nil, created: Date,
+        updated: Date? = nil, syncState: RecordState = .synced, sending: PendingWrite? = nil
     ) {
         self.id = id
         self.displayName = displayName
         self.email = email
         self.imageURL = imageURL
-        self.presence = presence
-        self.lastSeen = lastSeen
         self.created = created
         self.updated = updated
         self.syncState = syncState

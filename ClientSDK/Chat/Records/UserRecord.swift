@@ -9,8 +9,6 @@ struct UserRecord: SyncModel, Equatable {
     var displayName: String
     var email: String?
     var imageURL: URL?
-    var presence: String?
-    var lastSeen: Date?
 
     // Filled by the store.
     var serverTime: Date?
@@ -25,8 +23,6 @@ extension UserRecord {
         displayName = try record["displayName"]
         email = try record["email"]
         imageURL = try record["imageURL"]
-        presence = try record["presence"]
-        lastSeen = try record["lastSeen"]
         serverTime = try record["serverTime"]
         createdTime = try record["createdTime"]
         author = try record["author"]
@@ -44,8 +40,6 @@ extension User {
         displayName = record.displayName
         email = record.email
         imageURL = record.imageURL
-        presence = record.presence
-        lastSeen = record.lastSeen
         created = record.createdTime ?? .distantPast
         updated = record.serverTime
         syncState = record.syncState ?? .pending

@@ -66,9 +66,10 @@ public protocol MessageRepository: Sendable {
     /// - Throws: `ChatError.notFailed` when it did not fail.
     func retry(_ message: UUID) async throws
 
-    /// Gives up a message that the server refused.
+    /// Gives up a message that failed: one that the server refused, or one that came to nothing too often. Should the latter
+    /// have arrived after all, it comes back from the server.
     ///
-    /// - Throws: `ChatError.notFailed` when it did not fail, `unanswered` when it was not refused and may have arrived.
+    /// - Throws: `ChatError.notFailed` when it did not fail.
     func discard(_ message: UUID) async throws
 
     /// Tells the others that the user has read these messages, and everything before them; one transaction however many

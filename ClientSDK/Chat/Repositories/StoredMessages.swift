@@ -20,21 +20,24 @@ final class StoredMessages: MessageRepository {
     // MARK: Reading
 
     func observe(_ conversation: UUID, newest limit: Int) -> LiveValues<[Message]> {
-        store.observe { try MessagePage(conversation, limit: limit).read($0) }
+        store.observe { [now = store.environment.now] snapshot in
+            try MessagePage(conversation, limit: limit, now: now()).read(snapshot)
+        }
     }
 
     func newestPage(of conversation: UUID, limit: Int) async throws -> [Message] {
-        try await store.read { try MessagePage(conversation, limit: limit).read($0) }
+        let page = MessagePage(conversation, limit: limit, now: store.environment.now())
+        return try await store.read { try page.read($0) }
     }
 
     func page(of conversation: UUID, before date: Date, limit: Int) async throws -> [Message] {
-        let end = MessagePage.End(sentAt: date, id: nil)
-        return try await page(MessagePage(conversation, before: end, limit: limit), of: conversation, limit)
+        let page = MessagePage(conversation, before: .moment(date), limit: limit, now: store.environment.now())
+        return try await self.page(page, of: conversation, limit)
     }
 
     func page(before message: Message, limit: Int) async throws -> [Message] {
-        let end = MessagePage.End(sentAt: message.sentAt, id: message.id)
-        let page = MessagePage(message.conversationID, before: end, limit: limit)
+        let end = MessagePage.End.message(message.id, sentAt: message.sentAt, created: message.created)
+        let page = MessagePage(message.conversationID, before: end, limit: limit, now: store.environment.now())
         return try await self.page(page, of: message.conversationID, limit)
     }
 
@@ -79,11 +82,11 @@ final class StoredMessages: MessageRepository {
         _ text: String, to conversation: UUID, _ attachment: MessageAttachment?, bytes: Data?
     ) async throws -> Message {
         let account = store.account
+        let now = store.environment.now()
         let (name, newest) = try await store.read { snapshot in
             let profile = try snapshot.read(UserRecord.self, ChatID.profile(of: account))
-            return (profile?.displayName, try MessagePage.newestTime(in: conversation, snapshot))
+            return (profile?.displayName, try MessagePage.newestTime(in: conversation, now: now, snapshot))
         }
-        let now = store.environment.now()
         let record = MessageRecord(
             id: UUID(store.environment.newID()), conversationId: conversation, text: text, senderName: name,
             sentAt: Date(timeIntervalSince1970: Double(nextTime(now, after: newest)) / 1_000),
@@ -144,9 +147,15 @@ final class StoredMessages: MessageRepository {
     func discard(_ message: UUID) async throws {
         switch try await failure(of: message) {
         case .refused(let transaction): try await transaction.discard()
-        case .unanswered: throw ChatError.unanswered
+        case .unanswered: try await withheld(message)?.discard()
         case nil: throw ChatError.notFailed
         }
+    }
+
+    /// The failed write that created the message.
+    private func withheld(_ message: UUID) async throws -> FailedTransaction? {
+        let key = RecordKey(collection: MessageRecord.collection, id: UniqueID(message))
+        return try await store.outbox.failed().first { failed in failed.mutations.contains { $0.key == key } }
     }
 
     private enum Failure: Sendable {

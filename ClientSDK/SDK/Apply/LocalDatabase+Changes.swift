@@ -93,7 +93,7 @@ private struct FrameStep {
         // scopes, since the frame's rows are filtered by the grants as they stand after it.
         if let settled = changes.settled {
             try Settlement(db: db, memo: database.memo, bytesMax: database.limits.journalBytesMax)
-                .settle(settled, now: now, rebase: &rebase)
+                .settle(database.names.local(settled), now: now, rebase: &rebase)
         }
         if !changes.grants.isEmpty { try apply(changes.grants) }
         for group in database.names.local(changes.groups) {

@@ -55,7 +55,9 @@ extension LocalDatabase {
             .conflict, "the server's database went back, and what it has made of this write since then is not known")
         for entry in try Journal(db: db).entries(through: number, lostFrom: first) {
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.touch(key) }
-            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
+            rebase.note(
+                .parked(
+                    transaction: UUID(entry.id), rejection: rejection, LoggedWrites(try entry.transaction().mutations)))
             _ = try Journal(db: db).refuse(entry)
         }
     }

@@ -18,11 +18,12 @@ struct Settlement {
         let outbox = OutboxTable(db: db)
         let outcomes = Dictionary(settled.outcomes.map { ($0.number, $0) }, uniquingKeysWith: { first, _ in first })
         let journal = Journal(db: db)
-        var committed = 0
+        var (committed, writes) = (0, LoggedWrites())
         var bytes: Int64 = 0
         var isWithdrawn = false
         for entry in try outbox.entries(through: settled.through) {
             let outcome = outcomes[entry.number]
+            if entry.state == .withdrawn { isWithdrawn = true }
             guard outcome != nil else {
                 // The server forgets an outcome once the client knows it, and this one does not: another does.
                 throw StoreError(.clientForked, "number \(entry.number) was settled, and its outcome told elsewhere")
@@ -34,16 +35,21 @@ struct Settlement {
                 // The withdrawal came first. Should it be the transaction itself that is invalid, its next sending tells.
                 try Withholding(db: db).wait(entry)
                 bytes += try journal.keepNumber(of: entry)
-                isWithdrawn = true
                 continue
             }
             if let rejection = outcome?.rejection {
-                try refuse(entry, rejection, at: now, rebase: &rebase)
+                try refuse(entry, rejection, outcome?.contested ?? [], at: now, rebase: &rebase)
                 bytes += try journal.refuse(entry)
             } else {
                 let (seq, time) = (outcome?.seq ?? 0, outcome?.time ?? 0)
-                let scopes = try commit(entry, seq: seq, time: time, rebase: &rebase)
+                let contested = outcome?.contested ?? []
+                let scopes = try commit(
+                    entry, seq: seq, time: time, besides: contested, counting: &writes, rebase: &rebase)
                 bytes += try journal.keep(entry, seq: seq, time: time, scopes: scopes)
+                // What was given up is not asked about.
+                if let first = contested.first, entry.state != .void {
+                    try dispute(entry, contested, first, at: now, rebase: &rebase)
+                }
                 committed += 1
             }
         }
@@ -51,7 +57,7 @@ struct Settlement {
         if isWithdrawn {
             for key in try Withholding(db: db).releaseWanted() { rebase.touch(key) }
         }
-        if committed > 0 { rebase.note(.committed(transactions: committed)) }
+        if committed > 0 { rebase.note(.committed(transactions: committed, writes)) }
         let before = try Meta.ackedThrough.integer(db) ?? 0
         if settled.through > before {
             // From here on a past cursor says that the client id was registered: it lies behind what was settled under it.
@@ -62,19 +68,17 @@ struct Settlement {
     }
 
     private func refuse(
-        _ entry: OutboxEntry, _ rejection: Rejection, at now: Milliseconds, rebase: inout Rebase
+        _ entry: OutboxEntry, _ rejection: Rejection, _ contested: [ContestedFields], at now: Milliseconds,
+        rebase: inout Rebase
     ) throws {
         switch entry.state {
         case .held, .void, .settled, .refused: break
         case .queued, .sending, .reoffered, .withdrawn, .waiting:
             for key in try Parking(db: db).park(entry, rejection, at: now) { rebase.fail(key) }
             if try Awaiting(db: db).isLikely(entry, rejection) { try Awaiting(db: db).mark(entry.id, at: now) }
-            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection))
-            if rejection.code == .conflict {
-                let transaction = try entry.transaction()
-                try ConflictTable(db: db).note(transaction, schema: rebase.records.tables)
-                rebase.refuse(transaction)
-            }
+            let writes = LoggedWrites(try entry.transaction().mutations)
+            rebase.note(.parked(transaction: UUID(entry.id), rejection: rejection, writes))
+            if !contested.isEmpty { try note(entry.transaction(), rebase: &rebase) }
         }
     }
 
@@ -82,17 +86,78 @@ struct Settlement {
     ///
     /// - Returns: the scopes of the records that it writes.
     private func commit(
-        _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, rebase: inout Rebase
+        _ entry: OutboxEntry, seq: SequenceNumber, time: Milliseconds, besides contested: [ContestedFields],
+        counting writes: inout LoggedWrites, rebase: inout Rebase
     ) throws -> Set<String> {
         if entry.state == .held || entry.state == .void { try Parking(db: db).delete(entry.id) }
         try ReceiptTable(db: db).commit(entry.id, seq: seq, time: time)
         let transaction = try memo.transaction(of: entry)
+        let effective = contested.isEmpty ? transaction : transaction.leaving(contested, rebase.records.tables)
+        writes.add(effective.mutations)
         var scopes: Set<String> = []
         for (key, scope) in try OutboxTable(db: db).unlink(transaction, number: entry.number) {
-            rebase.commit(key, transaction, at: seq)
+            rebase.commit(key, effective, at: seq)
             scopes.insert(scope)
         }
         memo.forget(entry.id)
         return scopes
+    }
+
+    /// Parks the contested fields of an entry whose rest has taken effect: the app chooses between the two values of each.
+    private func dispute(
+        _ entry: OutboxEntry, _ contested: [ContestedFields], _ first: ContestedFields, at now: Milliseconds,
+        rebase: inout Rebase
+    ) throws {
+        let disputed = try entry.transaction().only(contested, rebase.records.tables)
+        let fields = first.fields.joined(separator: ", ")
+        let rejection = Rejection(
+            .conflict,
+            "\(first.key.collection).\(fields): changed since the writer saw it; the rest of the transaction took effect"
+        )
+        try Parking(db: db).park(disputed, rejection, at: now)
+        for key in Set(disputed.mutations.map(\.key)).sorted() { rebase.fail(key) }
+        rebase.note(
+            .parked(transaction: UUID(entry.id), rejection: rejection, LoggedWrites(disputed.mutations)))
+        try note(disputed, rebase: &rebase)
+    }
+
+    /// Notes a parked transaction's `manual` fields as conflicts that wait for the app.
+    private func note(_ transaction: Transaction, rebase: inout Rebase) throws {
+        try ConflictTable(db: db).note(transaction, schema: rebase.records.tables)
+        rebase.refuse(transaction)
+    }
+}
+
+extension Transaction {
+    /// The same without the contested fields.
+    fileprivate func leaving(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
+        selecting({ !contested.hold($0, of: $1, tables) }, others: { _ in true })
+    }
+
+    /// The contested fields alone.
+    fileprivate func only(_ contested: [ContestedFields], _ tables: [String: CollectionTable]) -> Transaction {
+        selecting({ contested.hold($0, of: $1, tables) }, others: { _ in false })
+    }
+
+    private func selecting(
+        _ patches: (NamedPatch, RecordKey) -> Bool, others: (Mutation) -> Bool
+    ) -> Transaction {
+        var transaction = self
+        transaction.mutations = mutations.compactMap { mutation in
+            guard case .update(let all) = mutation.action else { return others(mutation) ? mutation : nil }
+            let left = all.filter { patches($0, mutation.key) }
+            return left.isEmpty ? nil : Mutation(key: mutation.key, action: .update(left))
+        }
+        return transaction
+    }
+}
+
+extension [ContestedFields] {
+    /// True when the patch's field of the record is among them, under any of its names.
+    fileprivate func hold(_ named: NamedPatch, of key: RecordKey, _ tables: [String: CollectionTable]) -> Bool {
+        guard let collection = tables[key.collection]?.collection else { return false }
+        return contains { contested in
+            contested.key == key && contested.fields.contains { collection.isSameField($0, named.field) }
+        }
     }
 }

@@ -57,7 +57,7 @@ public struct BlobLooks: AsyncSequence, Sendable {
         private mutating func first() async throws -> BlobLook {
             let store = looks.blobs.store
             let key = BlobKey(scope: looks.scope, digest: looks.digest)
-            let isHere = try await store.database.writer.read { try BlobTable(db: $0).state(key) } != nil
+            let isHere = try await store.database.read { try BlobTable(db: $0).state(key) } != nil
             let look: BlobLook = isHere ? try await ask() : .missing(nil)
             if case .here = look { isOver = true }
             last = look

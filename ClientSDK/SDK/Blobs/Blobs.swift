@@ -45,7 +45,7 @@ public struct Blobs: Sendable {
     /// The bytes when they are here; nobody is asked.
     private func held(_ key: BlobKey) async throws -> Data? {
         let now = store.environment.now()
-        let (bytes, last) = try await store.database.writer.read { db in
+        let (bytes, last) = try await store.database.read { db in
             (try BlobTable(db: db).bytes(key), try BlobTable(db: db).lastUse(key))
         }
         guard let bytes else { return nil }
@@ -75,7 +75,7 @@ public struct Blobs: Sendable {
 
     /// What is not at the server yet, oldest first, with what was refused.
     public func unsent() async throws -> [UnsentBlob] {
-        try await store.database.writer.read { try BlobTable(db: $0).unsent() }
+        try await store.database.read { try BlobTable(db: $0).unsent() }
     }
 
     /// Sends a blob again that the server refused. The same happens by itself at the next launch.

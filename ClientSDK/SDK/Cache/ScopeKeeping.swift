@@ -57,7 +57,7 @@ extension SyncStore {
 
     /// What was said of a scope.
     public func keeping(of scope: ScopeID) async throws -> ScopeKeeping {
-        try await database.writer.read { db in try KeepingTable(db: db).keeping(of: scope) }
+        try await database.read { db in try KeepingTable(db: db).keeping(of: scope) }
     }
 
     /// Evicts the older records of a scope now, and of no other. What is not sent, was refused or is referred to by such

@@ -47,6 +47,6 @@ extension SyncStore {
     ///
     ///     for usage in try await store.usage().prefix(10) { list.append("\(usage.scope): \(usage.bytes) bytes") }
     public func usage() async throws -> [ScopeUsage] {
-        try await database.writer.read { [database] db in try ScopeUsage.fetch(db, database) }
+        try await database.read { [database] db in try ScopeUsage.fetch(db, database) }
     }
 }

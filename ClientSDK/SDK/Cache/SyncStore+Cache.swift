@@ -5,7 +5,7 @@ import TidemarkModel
 extension SyncStore {
     /// What is in the database, and how much room it takes. Counts rows: for a screen that is looked at, not for each frame.
     public func statistics() async throws -> StoreStatistics {
-        try await database.writer.read { [database] db in try StoreStatistics.fetch(db, database) }
+        try await database.read { [database] db in try StoreStatistics.fetch(db, database) }
     }
 
     /// True while records of a scope are still to come, now and after each change: what is here of it may refer to what is

@@ -5,7 +5,7 @@ import TidemarkModel
 struct ConflictTable {
     let db: Database
 
-    /// Notes the records of a transaction that was refused with `conflict` and writes `manual` fields.
+    /// Notes the records of a parked transaction whose `manual` fields are contested.
     func note(_ transaction: Transaction, schema: [String: CollectionTable]) throws {
         for mutation in transaction.mutations {
             guard let collection = schema[mutation.key.collection]?.collection,

@@ -55,9 +55,6 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
     /// Settles the conflict, or one field of it. The choice is written like any other change, and is a new conflict if the
     /// value was changed again at the server meanwhile.
     ///
-    /// What else the refused transaction held is written with the last choice. It says what was seen when it was first
-    /// written: what it takes the place of is in the history of the record, and told as `ConflictNote` with `overwrote`.
-    ///
     /// - Parameters:
     ///   - choice: which value stands.
     ///   - field: `nil` for all of them.
@@ -88,7 +85,7 @@ public struct RecordConflict: Sendable, Identifiable, Equatable {
 extension SyncStore {
     /// Conflicts that wait for the app's choice, by record.
     public func conflicts() async throws -> [RecordConflict] {
-        try await database.writer.read { [database] db in try database.conflicts(db) }
+        try await database.read { [database] db in try database.conflicts(db) }
             .map { RecordConflict(store: self, stored: $0) }
     }
 

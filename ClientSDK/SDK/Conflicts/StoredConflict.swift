@@ -39,9 +39,7 @@ extension LocalDatabase {
         return fields.isEmpty ? nil : StoredConflict(key: key, fields: fields)
     }
 
-    /// Settles fields of a record's conflict: writes the chosen values over what the record shows now, together with
-    /// whatever else the refused transactions held, once nothing in them is left to choose. What was not chosen goes out
-    /// with the marks of its first writing: nobody has seen since what it may meet.
+    /// Settles fields of a record's conflict: writes the chosen values over what the record shows now.
     ///
     /// - Parameters:
     ///   - conflict: as the app saw it.
@@ -58,7 +56,6 @@ extension LocalDatabase {
         try check(choices, of: conflict, db)
         let conflicts = ConflictTable(db: db)
         let parking = Parking(db: db)
-        var rest: [Mutation] = []
         for var transaction in try conflicts.transactions(of: key) {
             transaction.mutations = transaction.mutations.compactMap { $0.key == key ? $0.without(choices.keys) : $0 }
             let isOpen = transaction.mutations.contains {
@@ -69,14 +66,12 @@ extension LocalDatabase {
                 try parking.rewrite(transaction)
             } else {
                 try discardParked(transaction.id, db)
-                rest += transaction.mutations
             }
         }
         let chosen = choices.sorted { $0.key < $1.key }.compactMap { name, patch in patch.map { NamedPatch(name, $0) } }
-        if !chosen.isEmpty { rest.append(Mutation(key: key, action: .update(chosen))) }
-        guard !rest.isEmpty else { return false }
+        guard !chosen.isEmpty else { return false }
         var draft = try WriteDraft(self, db, time: time)
-        for mutation in rest { try draft.stage(mutation) }
+        try draft.stage(Mutation(key: key, action: .update(chosen)))
         _ = try draft.enqueue(id)
         return true
     }

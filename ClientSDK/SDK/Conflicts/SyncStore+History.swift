@@ -18,7 +18,7 @@ extension SyncStore {
         let key = RecordKey(collection: collection, id: UniqueID(id))
         await syncing.history(of: key)
         try Task.checkCancellation()
-        return try await database.writer.read { db in try HistoryTable(db: db).entries(of: key) }
+        return try await database.read { db in try HistoryTable(db: db).entries(of: key) }
             .map { HistoryEntry($0, account: account) }
     }
 

@@ -66,14 +66,14 @@ extension SyncStore {
     ///
     ///     for lost in try await store.rescued() where !lost.isBack { print(lost.collection, lost.author, lost.body) }
     ///
-    /// - Throws: GRDB's `DatabaseError` when the file cannot be read.
+    /// - Throws: `StoreError` when the file cannot be read.
     public func rescued() async throws -> [RescuedRecord] {
-        try await database.writer.read { db in try RescueTable(db: db).all() }
+        try await database.read { db in try RescueTable(db: db).all() }
     }
 
     /// Forgets what was rescued.
     ///
-    /// - Throws: GRDB's `DatabaseError` or `StoreError` when it cannot be written.
+    /// - Throws: `StoreError` when it cannot be written.
     public func discardRescued() async throws {
         try await database.change { db in try db.run("DELETE FROM tidemark_rescue") }
     }
@@ -83,9 +83,9 @@ extension ParkedTransaction {
     /// The records that the write was about as this device held them last, where the server has lost them: what there is to
     /// decide on.
     ///
-    /// - Throws: GRDB's `DatabaseError` when the file cannot be read.
+    /// - Throws: `StoreError` when the file cannot be read.
     public func lastKnown() async throws -> [RescuedRecord] {
         let keys = Set(mutations.map(\.key)).sorted()
-        return try await database.writer.read { db in try RescueTable(db: db).last(of: keys) }
+        return try await database.read { db in try RescueTable(db: db).last(of: keys) }
     }
 }

@@ -5,10 +5,10 @@ import TidemarkModel
 extension SyncStore {
     /// What this device knows of its own synchronisation, as of now.
     ///
-    /// - Throws: GRDB's `DatabaseError` when the file cannot be read; `StoreError` when it holds what no SDK wrote.
+    /// - Throws: `StoreError` when the file cannot be read, or holds what no SDK wrote.
     public func diagnostics() async throws -> Diagnostics {
         let sharing = sharing?.state(of: database.account)
-        return try await database.writer.read { [database] db in
+        return try await database.read { [database] db in
             var diagnostics = try DiagnosticsReader(db: db).read()
             diagnostics.undecodable = try database.undecodable.current(database, db).map { record in
                 Diagnostics.UndecodableState(
@@ -30,7 +30,7 @@ extension SyncStore {
     /// - Throws: `StoreError` with `unknownName` when the schema has no such collection.
     public func story(of id: UUID, in collection: String) async throws -> RecordStory {
         let key = RecordKey(collection: collection, id: UniqueID(id))
-        return try await database.writer.read { db in try RecordStoryReader(db: db).read(key) }
+        return try await database.read { db in try RecordStoryReader(db: db).read(key) }
     }
 
     /// The diagnostics and digests of all that is held, as JSON with sorted keys and ISO dates, to be attached to a report.
@@ -38,7 +38,7 @@ extension SyncStore {
     /// it. Reads and hashes the whole copy: a second or so for each 100,000 records.
     public func exportReport() async throws -> Data {
         var diagnostics = try await diagnostics()
-        diagnostics.copy = try await database.writer.read { [database] db in try database.copyState(db) }
+        diagnostics.copy = try await database.read { [database] db in try database.copyState(db) }
         return try Diagnostics.encoder.encode(diagnostics)
     }
 }

@@ -78,7 +78,7 @@ extension SyncStore {
         _ = try database.table(collection)
         await syncing.round(of: database.names.stored(collection))
         try Task.checkCancellation()
-        return try await database.writer.read { try CollectionStatus.fetch($0, collection) }
+        return try await database.read { try CollectionStatus.fetch($0, collection) }
     }
 }
 

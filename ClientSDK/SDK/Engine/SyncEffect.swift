@@ -40,7 +40,7 @@ package enum SyncEffect: Sendable {
     /// Take a new client id, keeping everything pending; of a copy, others may send the same.
     case fork(isCopy: Bool)
     /// Keep a transaction from being sent for now; answers `applied` or `applyFailed`.
-    case withhold(Int64, reason: String)
+    case withhold(Int64, reason: String, isAnswered: Bool)
     /// Let all that is withheld be sent again; answers `applied` or `applyFailed`.
     case releaseWithheld
     /// Get a fresh token; answers `tokenRefreshed` or `tokenFailed`, later.

@@ -147,11 +147,11 @@ package final class SyncEngine: Sendable {
         case .loadPages(let count, let first):
             return await load { [database] in .pagesLoaded(try database.nextPages(limit: count, first: first)) }
         case .fork(let isCopy): return await fork(isCopy: isCopy)
-        case .withhold(let number, let reason):
+        case .withhold(let number, let reason, let isAnswered):
             logger.info("withholding a transaction without an answer", metadata: ["number": "\(number)"])
             return await apply { [database, configuration] in
-                try database.withhold(number, reason: reason)
-                configuration.note(.withheld(number: number, reason: reason))
+                let writes = try database.withhold(number, reason: reason, isAnswered: isAnswered)
+                configuration.note(.withheld(number: number, reason: reason, writes))
             }
         case .releaseWithheld:
             return await apply { [database] in try database.releaseWithheld() }

@@ -66,7 +66,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// What is the matter.
     public let code: Code
-    /// For logs and support; may quote the server.
+    /// For logs and support; may quote the server: one line of at most 200 characters, without markup.
     public let detail: String
     /// With ``Code/updateRequired``: the least version of the app that is served, such as `2.4`; empty where the server does
     /// not tell it.
@@ -74,7 +74,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
 
     public init(_ code: Code, _ detail: String, minimumApp: String? = nil) {
         self.code = code
-        self.detail = detail
+        self.detail = detail.singleLine(charactersMax: Self.detailCharactersMax)
         self.minimumApp = minimumApp
     }
 
@@ -92,8 +92,11 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         default: code = .notASyncServer
         }
         minimumApp = nil
-        self.detail = detail.isEmpty ? "HTTP status \(httpStatus)" : "HTTP status \(httpStatus): \(detail)"
+        let words = detail.withoutMarkup.singleLine(charactersMax: Self.detailCharactersMax)
+        self.detail = words.isEmpty ? "HTTP status \(httpStatus)" : "HTTP status \(httpStatus): \(words)"
     }
+
+    private static let detailCharactersMax = 200
 
     /// The code and the detail.
     public var description: String { "\(code.rawValue): \(detail)" }
@@ -146,4 +149,39 @@ extension SyncFailure {
     }
 
     private static let versionCharactersMax = 32
+}
+
+extension String {
+    /// A page's text, without its tags, scripts and styles.
+    fileprivate var withoutMarkup: String {
+        guard contains("<") else { return self }
+        var words = ""
+        var rest = self[...]
+        while let open = rest.firstIndex(of: "<") {
+            words += rest[..<open] + " "
+            rest = rest[open...]
+            // What is no text ends with its own tag.
+            let end = ["script", "style"].first { rest.dropFirst().prefix($0.count).lowercased() == $0 }.map {
+                "</\($0)"
+            }
+            if let end, let found = rest.firstRange(of: end) { rest = rest[found.lowerBound...].dropFirst() }
+            guard let close = rest.firstIndex(of: ">") else { return words }
+            rest = rest[rest.index(after: close)...]
+        }
+        return words + rest
+    }
+
+    /// One line of text that cannot steer a terminal or a log: what does not print is a space, and spaces are one.
+    fileprivate func singleLine(charactersMax: Int) -> String {
+        var line = ""
+        for scalar in unicodeScalars.prefix(20 * charactersMax) {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .lineSeparator, .paragraphSeparator, .spaceSeparator, .privateUse:
+                if line.last != " ", !line.isEmpty { line.append(" ") }
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+        while line.last == " " { line.removeLast() }
+        return line.count > charactersMax ? line.prefix(charactersMax - 1) + "…" : line
+    }
 }

@@ -160,7 +160,8 @@ extension SyncMachine {
             return fill(now: now, &effects)
         }
         switch error.code {
-        case .unavailable, .forbidden, .tooLarge: strike(error.message, &effects)
+        case .unavailable, .forbidden, .tooLarge:
+            strike(error.message, isAnswer: error.code != .unavailable, &effects)
         // Of the server's load and the client's haste, not of this transaction.
         case .gap, .rateLimited, .overloaded, .draining: break
         }

@@ -42,8 +42,9 @@ package struct SyncMachine: Sendable {
     /// The pushes that are not settled.
     var pushes: [SentPush] = []
     var pushPausedUntil: Milliseconds = 0
-    /// How often in a row the first transaction that is not settled was sent without an answer.
-    var strikes: (number: Int64, count: Int) = (0, 0)
+    /// How often in a row the first transaction that is not settled was sent and came to nothing, and how many of these were
+    /// answers of the server.
+    var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     private var replaced = Replacements()
     /// Connections in a row that ended because the copy refused what came.
     private var refusals: Int64 = 0
@@ -124,7 +125,10 @@ package struct SyncMachine: Sendable {
         case .syncCollection(let collection, let round): sync(collection, round, now: now, &effects)
         case .tick: tick(now: now, &effects)
         case .opened(let token, let start): greet(token, start, now: now, &effects)
-        case .openFailed(let reason): if link == .opening { retry(reason, now: now, &effects) }
+        case .openFailed(let reason):
+            // What is at that address stays there for a while.
+            let pause = reason.code == .notASyncServer ? timing.backoffMax / 6 : 0
+            if link == .opening { retry(reason, now: now, atLeast: pause, &effects) }
         case .closed(let code, let reason): closed(code, reason, now: now, &effects)
         case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
@@ -296,7 +300,7 @@ package struct SyncMachine: Sendable {
         guard isConnecting || isStreaming else { return }
         let close = CloseCode(rawValue: code)
         let failure = SyncFailure(closed: close, reason)
-        if close?.isAnswerless == true { strike(reason, &effects) }
+        if let close, close.isAnswerless { strike(reason, isAnswer: close.isAnswerOfFailure, &effects) }
         switch close {
         case .workspaceForbidden, .versionUnsupported:
             refuse(failure, &effects)
@@ -320,7 +324,7 @@ package struct SyncMachine: Sendable {
     /// The connection ended without a code: what was sent last may have been the reason.
     private mutating func lost(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isConnecting || isStreaming else { return }
-        strike(failure.detail, &effects)
+        strike(failure.detail, isAnswer: false, &effects)
         retry(failure, now: now, &effects)
     }
 

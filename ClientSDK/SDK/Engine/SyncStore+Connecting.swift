@@ -11,16 +11,16 @@ extension SyncStore {
     /// - Parameters:
     ///   - url: `https://host`, `https://host:port/prefix`, or the same with `http`.
     ///   - transport: carries the connection: `URLSessionTransport` on Apple's platforms, else `NIOTransport`.
-    ///   - logger: the SDK never logs above `info`, except that the local database itself fails, or that something is
-    ///     overdue by `alerts`.
+    ///   - logger: the SDK never logs above `info`, except that the local database itself fails, that something is
+    ///     overdue by `alerts`, or that the server refuses what waiting does not mend: another user's token, another schema.
     ///   - token: gives a bearer token for the store's account; asked before each connection and before the last one
     ///     ends.
-    /// - Throws: `ServerAddress.Malformed`, the only thing that waiting would not mend.
+    /// - Throws: `StoreError` with `invalidArgument` for a text that is no server's address.
     public func connect(
         to url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
     ) throws {
-        _ = try ServerAddress(url)
+        try Self.check(url)
         if let notice { logger.warning("the local database was not as it was left", metadata: ["notice": "\(notice)"]) }
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
@@ -35,11 +35,15 @@ extension SyncStore {
         with url: String, transport: any Transport, logger: Logger = Logger(label: "tidemark.sdk"),
         token: @escaping @Sendable () async throws -> String
     ) async throws {
-        _ = try ServerAddress(url)
+        try Self.check(url)
         let place = EnginePlace()
         let (engine, courier) = engine(at: place, url, transport, logger, token)
         _ = syncing.replace(engine: engine, at: place, task: nil)
         await withTaskExecutorPreference(environment.executor) { await run(engine, at: place, courier) }
+    }
+
+    private static func check(_ url: String) throws(StoreError) {
+        do { _ = try ServerAddress(url) } catch { throw StoreError(.invalidArgument, error.description) }
     }
 
     /// Ends the connection and returns when nothing is sent or applied any more. Writes go on locally.
@@ -89,6 +93,11 @@ extension SyncStore {
                 if !phase.isConnected {
                     presence.lost()
                     syncing.endHistories()
+                }
+                if case .refused(let reason) = phase {
+                    logger.warning(
+                        "nothing is sent or received until the app connects in another way",
+                        metadata: ["code": "\(reason.code.rawValue)", "reason": "\(reason.detail)"])
                 }
                 journal.entered(phase, now: uptime.now)
             },

@@ -41,15 +41,17 @@ extension SyncLogEvent {
             ["code": reason.code.rawValue, "reason": reason.detail].merging(retry.map { ["retry": "\($0)"] } ?? [:]) {
                 first, _ in first
             }
-        case .committed(let count), .recovered(let count), .adopted(let count): ["transactions": "\(count)"]
+        case .committed(let count, let writes):
+            ["transactions": "\(count)"].merging(writes.details) { first, _ in first }
+        case .recovered(let count), .adopted(let count): ["transactions": "\(count)"]
         case .merged(let decision): decision.details
         case .conflict(let note):
             ["record": "\(note.key)", "fields": note.fields.joined(separator: ","), "outcome": note.outcome.rawValue]
-        case .parked(let transaction, let rejection):
+        case .parked(let transaction, let rejection, let writes):
             [
                 "transaction": transaction.uuidString.lowercased(), "code": rejection.code.rawValue,
                 "reason": rejection.message,
-            ]
+            ].merging(writes.details) { first, _ in first }
         case .blobRefused(let digest, let scope, let failure):
             ["digest": String(digest.text.prefix(12)), "scope": scope.text, "reason": failure.rawValue]
         case .rewound(let from, let to, let counts):
@@ -57,7 +59,8 @@ extension SyncLogEvent {
                 "from": "\(from)", "to": to.map { "\($0)" } ?? "", "reoffered": "\(counts.reoffered)",
                 "missing": "\(counts.missing)", "rescued": "\(counts.rescued)",
             ]
-        case .withheld(let number, let reason): ["number": "\(number)", "reason": reason]
+        case .withheld(let number, let reason, let writes):
+            ["number": "\(number)", "reason": reason].merging(writes.details) { first, _ in first }
         case .undecodable(let collection, let record, let model, let field):
             ["collection": collection, "record": record.uuidString.lowercased(), "model": model].merging(
                 field.map { ["field": $0] } ?? [:]

@@ -16,16 +16,16 @@ public enum SyncLogEvent: Hashable, Sendable {
     case failed(reason: SyncFailure, retry: Milliseconds?)
     /// The app asked to be disconnected.
     case stopped
-    /// The server has settled so many transactions of this device with success.
-    case committed(transactions: Int)
+    /// The server has settled so many transactions of this device with success; and what they did, by kind of record.
+    case committed(transactions: Int, LoggedWrites)
     /// A record was changed here and elsewhere at the same time.
     case merged(MergeDecision)
     /// Values were overwritten unseen, those of this device or others' by this device, or wait for the app's choice.
     case conflict(ConflictNote)
     /// A transaction was refused for good; it waits among the parked.
-    case parked(transaction: UUID, rejection: Rejection)
-    /// A transaction got no answer too often, and is kept from being sent for a while.
-    case withheld(number: Int64, reason: String)
+    case parked(transaction: UUID, rejection: Rejection, LoggedWrites)
+    /// A transaction came to nothing too often, and is kept from being sent: see `FailedTransaction`.
+    case withheld(number: Int64, reason: String, LoggedWrites)
     /// Bytes that a record names were refused; they wait among `Blobs.unsent()`.
     case blobRefused(BlobDigest, in: ScopeID, BlobFailure)
     /// The server knows this database's client id from elsewhere; it took another one.

@@ -74,7 +74,7 @@ public struct SyncMetrics: Codable, Hashable, Sendable {
             succeeded += 1
             milliseconds += Int64(duration / .milliseconds(1))
         case .failed: failed += 1
-        case .committed(let transactions): committed += transactions
+        case .committed(let transactions, _): committed += transactions
         case .parked: parked += 1
         case .withheld: withheld += 1
         case .merged: merged += 1

@@ -55,6 +55,17 @@ struct CollectionNames: Sendable {
         return groups.map { Changes.Group(scope: $0.scope, changes: local($0.changes)) }
     }
 
+    func local(_ settled: Settled) -> Settled {
+        guard !localNames.isEmpty, settled.outcomes.contains(where: { !$0.contested.isEmpty }) else { return settled }
+        var settled = settled
+        for index in settled.outcomes.indices {
+            for part in settled.outcomes[index].contested.indices {
+                settled.outcomes[index].contested[part].key = local(settled.outcomes[index].contested[part].key)
+            }
+        }
+        return settled
+    }
+
     func local(_ page: PageAnswer) -> PageAnswer {
         guard let name = localNames[page.collection] else { return page }
         var page = page

@@ -27,7 +27,11 @@ struct DatabaseOpening {
         (self.environment, self.limits) = (environment, limits)
     }
 
-    func open() throws -> (database: LocalDatabase, notice: StoreNotice?) {
+    /// - Throws: `StoreError`.
+    func open() throws -> (database: LocalDatabase, notice: StoreNotice?) { try StoreError.naming { try opened() } }
+
+    private func opened() throws -> (database: LocalDatabase, notice: StoreNotice?) {
+        guard !account.text.isEmpty else { throw StoreError.nobody }
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -11,8 +11,8 @@ import TidemarkSQLite
 extension LocalDatabase {
     /// - Parameter isConfirmed: false for what the server gives again as long as it was not acknowledged. It is on the disk
     ///   with the next write that is confirmed, or with `confirm()`.
-    /// - Throws: `StoreError` with `diskFull` or `corrupt`, besides what `body` throws; nothing is then written. Or with
-    ///   `unconfirmed`, and then it is.
+    /// - Throws: `StoreError` with `diskFull`, `corrupt` or `databaseFailed`, besides what `body` throws; nothing is then
+    ///   written. Or with `unconfirmed`, and then it is.
     func change<Result>(isConfirmed: Bool = true, _ body: (Database) throws -> Result) throws -> Result {
         writesUnderWay.add(1, ordering: .relaxed)
         defer { writesUnderWay.subtract(1, ordering: .relaxed) }
@@ -27,7 +27,7 @@ extension LocalDatabase {
                 guard try writer.writeWithoutTransaction({ db in try mends(error, db) }) else { throw error }
                 return try writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
-        } catch let error as DatabaseError {
+        } catch {
             throw named(error)
         }
     }
@@ -62,7 +62,7 @@ extension LocalDatabase {
                 guard try await writer.writeWithoutTransaction({ db in try mends(error, db) }) else { throw error }
                 return try await writer.writeWithoutTransaction { db in try durably(db, isConfirmed, body) }
             }
-        } catch let error as DatabaseError {
+        } catch {
             throw named(error)
         }
     }
@@ -126,9 +126,9 @@ extension LocalDatabase {
         }
     }
 
-    private func named(_ error: DatabaseError) -> any Error {
-        guard let known = StoreError(error) else { return error }
-        if known.code == .corrupt { SuspectMark(path: path).set() }
+    private func named(_ error: any Error) -> any Error {
+        let known = StoreError.naming(error)
+        if error is DatabaseError, (known as? StoreError)?.code == .corrupt { SuspectMark(path: path).set() }
         return known
     }
 }

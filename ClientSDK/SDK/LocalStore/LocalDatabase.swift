@@ -144,6 +144,7 @@ package final class LocalDatabase: Sendable {
     package static func inMemory(
         account: UserID, schema: Schema, newClient: ClientID, limits: LocalLimits = LocalLimits()
     ) throws -> LocalDatabase {
+        guard !account.text.isEmpty else { throw StoreError.nobody }
         let queue = try DatabaseQueue(configuration: configuration(limits))
         return try LocalDatabase(queue, account: account, schema: schema, newClient: newClient, limits: limits)
     }

@@ -43,10 +43,12 @@ extension LocalRecord {
     /// Folds one local mutation in; the same code validates a write and rebases it later.
     ///
     /// - Parameter user: whose mutation it is: the author of what they restore, but for a scope's own record.
+    /// - Returns: the contested fields, which stay as they are: the server judges them alike.
     /// - Throws: why the mutation does not apply to this state, which is then unchanged.
+    @discardableResult
     mutating func apply(
         _ mutation: Mutation, in collection: CollectionSchema, by user: UserID? = nil
-    ) throws(Rejection) {
+    ) throws(Rejection) -> [String] {
         switch mutation.action {
         case .create(let created):
             switch existence {
@@ -63,12 +65,15 @@ extension LocalRecord {
             if let user, collection.scope != .ownRecord { author = user }
         case .update(let patches):
             try requireLive()
-            fields = try RecordMerge.updated(fields, patches, in: collection, isService: false)
+            let merged = try RecordMerge.merged(fields, patches, in: collection, isService: false)
+            fields = merged.fields
+            return merged.contested
         case .delete:
             try requireLive()
             existence = .deleted
             (buried, fields) = (fields, Fields())
         }
+        return []
     }
 
     /// - Parameter canonical: the fields in canonical form.

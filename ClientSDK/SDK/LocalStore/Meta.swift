@@ -36,6 +36,9 @@ enum Meta: String {
     case lastWritten = "last_written"
     /// 1 while transactions may be withheld.
     case withholding
+    /// The ids of withheld transactions that got as many answers of failure as there are attempts, a line each: they are sent
+    /// again only when the app asks.
+    case answeredFailures = "answered_failures"
     /// 1 while the app wants what is withdrawn to be sent again as soon as the server has had its word on it.
     case releaseWanted = "release_wanted"
     /// 1 while the log may hold what was withdrawn with a scope.

@@ -1,6 +1,7 @@
 public import TidemarkModel
 
-/// Why the local store refused a call. Other failures of the disk arrive as GRDB's `DatabaseError`.
+/// Why the local store refused a call. Calls of a store throw nothing else, but for `CancellationError` and what an app's own
+/// closure throws.
 ///
 ///     do { try await messages.create(message) } catch let error as StoreError { print(error) }
 ///     // messages.text: must be string, not integer
@@ -13,6 +14,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case unknownName
         /// A model's value has no form that a field can hold, or the other way round.
         case coding
+        /// An argument that no call can mean: a negative limit, a user without a name, a server address that is none.
+        case invalidArgument
         /// There is no such record or parked transaction.
         case notFound
         /// The schema changed in a way that an existing database cannot follow.
@@ -30,6 +33,9 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         /// The disk failed after a write: it is there, is shown and will be sent, but may not outlive a power cut. Do not
         /// write it again.
         case unconfirmed
+        /// The database or the file system failed in another way, or the store is closed: the message says how. Nothing was
+        /// written.
+        case databaseFailed
         /// A frame does not continue the stored cursor; nothing was applied.
         case cursorMismatch
         /// The server settled a number under another transaction's id: this database is a copy or lost writes.

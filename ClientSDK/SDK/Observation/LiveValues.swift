@@ -66,7 +66,7 @@ public struct LiveValues<Element: Sendable>: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator { start() }
 
-    /// Throws `StoreError` or GRDB's `DatabaseError` when a value cannot be read; the sequence has then ended.
+    /// Throws `StoreError` when a value cannot be read; the sequence has then ended.
     public struct Iterator: AsyncIteratorProtocol {
         private var source: any LiveSource<Element>
 
@@ -129,7 +129,7 @@ private struct ObservedValues<Fetched: Equatable & Sendable, Element: Sendable>:
                 break
             } catch {
                 isDone = true
-                throw error
+                throw StoreError.naming(error)
             }
         }
         isDone = true

@@ -8,6 +8,8 @@ final class DraftRows {
     /// Records as they were staged; deleted ones too.
     private var staged: [RecordKey: LocalRecord] = [:]
     private var rows: [String: ManyRows] = [:]
+    /// Records as they were before the transaction, of those that had nothing pending.
+    private var saved: [RecordKey: LocalRecord] = [:]
     private let bases: ManyRows
     private let links: ManyRows
     /// Most records that a transaction writes are new: nothing of them is read then. By collection.
@@ -31,6 +33,13 @@ final class DraftRows {
     func visible(_ key: RecordKey) throws -> LocalRecord? {
         if let record = staged[key] { return record.existence == .live ? record : nil }
         return try isKnown(key) ? try records.visible(key) : nil
+    }
+
+    /// The record without what is pending on it and without the transaction; `nil` where there was none.
+    func base(_ key: RecordKey) throws -> LocalRecord? {
+        if let base = saved[key] { return base }
+        guard try isKnown(key) else { return nil }
+        return try records.base(key) ?? (staged[key] == nil ? records.visible(key) : nil)
     }
 
     /// Whether there is a row or a pending write of the record, which was not touched yet.
@@ -58,7 +67,10 @@ final class DraftRows {
 
     // MARK: Writing
 
-    func save(base record: LocalRecord) throws { try bases.add(RecordTable.values(base: record)) }
+    func save(base record: LocalRecord) throws {
+        saved[record.key] = record
+        try bases.add(RecordTable.values(base: record))
+    }
 
     /// Notes that the transaction of that number writes the record; twice is once.
     func link(_ key: RecordKey, scope: ScopeID, number: Int64) throws {

@@ -10,8 +10,8 @@ extension LocalDatabase {
     /// Sends a parked transaction's payload again.
     ///
     /// One whose number still awaits the server's word goes back to its place; any other is written anew under `newID`,
-    /// with the marks of its first writing: what it may overwrite was not seen. Where that would be a value of a `manual`
-    /// field it stays parked, as a conflict that waits for the app's choice.
+    /// with the marks of its first writing: what it may overwrite was not seen. Of one that writes nothing but contested
+    /// fields the app chooses: it stays parked as a conflict. Of any other the server settles the rest.
     ///
     /// - Returns: the id whose receipt tells how it goes on.
     /// - Throws: `StoreError` with `notFound`, or `refused` when the payload no longer applies; it then stays parked.
@@ -26,7 +26,7 @@ extension LocalDatabase {
         let records = RecordTable(db, self)
         let entry = try OutboxTable(db: db).entry(id)
         let isHeld = entry?.state == .held
-        if !isHeld, let rejection = try unseen(by: transaction, records) {
+        if !isHeld, let rejection = try contest(over: transaction, records) {
             try parking.rewrite(id, rejection)
             try ConflictTable(db: db).noteParked(transaction, records)
             return id
@@ -38,27 +38,27 @@ extension LocalDatabase {
             return id
         }
         var draft = try WriteDraft(self, db, time: transaction.clientTime)
-        for mutation in transaction.mutations { try draft.stage(mutation) }
+        for mutation in transaction.mutations { try draft.stage(mutation, isAgain: true) }
         _ = try draft.enqueue(newID, ifSeq: transaction.ifSeq)
         return newID
     }
 
-    /// Why the payload may not be written again as it is: a `manual` field shows a value that its writer had not seen.
-    private func unseen(by transaction: Transaction, _ records: RecordTable) throws -> Rejection? {
+    /// Why the payload is not sent again: as the records are shown here, every field that it writes is contested.
+    private func contest(over transaction: Transaction, _ records: RecordTable) throws -> Rejection? {
         var shown: [RecordKey: LocalRecord] = [:]
+        var rejection: Rejection?
         for mutation in transaction.mutations {
-            guard let collection = tables[mutation.key.collection]?.collection,
-                let record = try shown[mutation.key] ?? records.visible(mutation.key)
-            else { continue }
-            for named in mutation.manualPatches(in: collection) {
-                guard let field = collection.field(named.field) else { continue }
-                let mark = ValueMark(record.fields[field.name], of: field)
-                guard (named.seen ?? .absent) != mark else { continue }
-                return Rejection(.conflict, "\(collection.name).\(field.name): changed since the writer saw it")
-            }
-            shown[mutation.key] = record.folding([mutation], in: collection)
+            guard case .update(let patches) = mutation.action, let table = tables[mutation.key.collection],
+                var record = try shown[mutation.key] ?? records.visible(mutation.key)
+            else { return nil }
+            let contested: [String]
+            // Whatever else is wrong with it is told when it is staged.
+            do { contested = try record.apply(mutation, in: table.collection) } catch { return nil }
+            guard contested.count == patches.count, let field = contested.first else { return nil }
+            rejection = rejection ?? RecordMerge.contested(field, in: table.collection)
+            shown[mutation.key] = record
         }
-        return nil
+        return rejection
     }
 
     /// Gives a parked transaction up.

@@ -1,19 +1,29 @@
 import GRDB
+import TidemarkModel
 
 extension LocalDatabase {
     /// Keeps a transaction from being sent that got no answer too often, with what stands behind it in its scopes. All of
     /// them stay to be seen, marked as failed, and every other scope goes on.
     ///
-    /// - Parameter reason: for a person to read.
-    package func withhold(_ number: Int64, reason: String) throws {
+    /// - Parameters:
+    ///   - reason: for a person to read.
+    ///   - isAnswered: each attempt was answered with a failure: only the user or the app retries it.
+    /// - Returns: what the transaction does.
+    @discardableResult
+    package func withhold(_ number: Int64, reason: String, isAnswered: Bool = false) throws -> LoggedWrites {
         try change { db in
+            let entries = try OutboxTable(db: db).entries(after: number - 1, through: number)
+            let writes = LoggedWrites(try entries.flatMap { try $0.transaction().mutations })
             var rebase = Rebase(records: RecordTable(db, self))
-            for key in try Withholding(db: db).withdraw(number, reason: reason) { rebase.touch(key) }
+            let withholding = Withholding(db: db)
+            for key in try withholding.withdraw(number, reason: reason, isAnswered: isAnswered) { rebase.touch(key) }
             try rebase.finish()
+            return writes
         }
     }
 
-    /// Lets everything withheld be sent again, in its order; what the server has yet to say a word on stays withheld.
+    /// Lets what is withheld be sent again, in its order: with a new connection what met only silence, when it is asked for
+    /// all of it. What the server has yet to say a word on stays withheld.
     ///
     /// - Parameter isAsked: the app wants it: what stays withheld follows with that word.
     package func releaseWithheld(isAsked: Bool = false) throws {
@@ -23,7 +33,19 @@ extension LocalDatabase {
     func releaseWithheld(isAsked: Bool, _ db: Database) throws {
         if isAsked { try Withholding(db: db).want() }
         var rebase = Rebase(records: RecordTable(db, self))
-        for key in try Withholding(db: db).release() { rebase.touch(key) }
+        for key in try Withholding(db: db).release(isAsked: isAsked) { rebase.touch(key) }
+        try rebase.finish()
+    }
+
+    /// Gives a withheld transaction up.
+    ///
+    /// - Throws: `StoreError` with `notFound` when it is not withheld any more.
+    func discardWithheld(_ id: TransactionID, _ db: Database) throws {
+        guard let entry = try OutboxTable(db: db).entry(id), entry.state.isWithheld else {
+            throw StoreError(.notFound, "no transaction \(id) is withheld")
+        }
+        var rebase = Rebase(records: RecordTable(db, self))
+        for key in try Withholding(db: db).discard(entry) { rebase.touch(key) }
         try rebase.finish()
     }
 }

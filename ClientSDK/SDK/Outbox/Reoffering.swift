@@ -79,6 +79,8 @@ struct Reoffering {
     func restore(_ entries: [(entry: OutboxEntry, number: Int64)], rebase: inout Rebase) throws {
         var bases: [RecordKey: LocalRecord] = [:]
         for (entry, number) in entries {
+            // What was contested of it goes again with the rest, and is judged again.
+            try Parking(db: db).delete(entry.id)
             let scopes = try scopes(of: number)
             for mutation in try entry.transaction().mutations {
                 let key = mutation.key

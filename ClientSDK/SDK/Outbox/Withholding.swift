@@ -4,6 +4,10 @@ import TidemarkModel
 /// Transactions that got no answer too often, and what stands behind them in the same scopes, inside one SQLite
 /// transaction. They are shown, and hold up nothing else.
 ///
+/// Silence may be a passing outage: whatever met only silence is sent again with the next connection, for ever. A transaction
+/// whose every attempt was **answered** with a failure stays until the user or the app retries it, or gives it up; what
+/// stands behind it waits as long.
+///
 /// Numbers have no gaps, and the server may have accepted what it never answered. So a withheld transaction first becomes
 /// `withdrawn`: its number is sent with nothing in it, which the server refuses. If the outcome is that refusal, the
 /// transaction did not happen, and it waits without a number of the wire; if not, the outcome is that of an earlier
@@ -15,7 +19,9 @@ struct Withholding {
     static let firstPlace: Int64 = 1 << 56
 
     /// Withdraws an entry and everything behind it that shares a scope or a record with what is withdrawn.
-    func withdraw(_ number: Int64, reason: String) throws -> [RecordKey] {
+    ///
+    /// - Parameter isAnswered: each attempt was answered with a failure.
+    func withdraw(_ number: Int64, reason: String, isAnswered: Bool) throws -> [RecordKey] {
         let outbox = OutboxTable(db: db)
         var keys: Set<RecordKey> = []
         for entry in try outbox.entries(after: number - 1) {
@@ -26,6 +32,7 @@ struct Withholding {
             let mutations = try entry.transaction().mutations
             guard try entry.number == number || isBehind(entry.number, mutations) else { continue }
             try outbox.withdraw(entry.number, mutations)
+            if isAnswered, entry.number == number { try keep(answered: answered().union([entry.id])) }
             try Meta.withholding.set(1, db)
             // The app asked for the last attempt, not for every one.
             try Meta.releaseWanted.set(0, db)
@@ -59,24 +66,53 @@ struct Withholding {
 
     /// Gives what waits numbers again, behind all others; what stands behind a withdrawal goes on waiting for the server's
     /// word on that.
-    func release() throws -> [RecordKey] {
+    ///
+    /// - Parameter isAsked: the user or the app wants it; else what was answered with failures stays, with what is behind it.
+    func release(isAsked: Bool) throws -> [RecordKey] {
         guard try Meta.withholding.integer(db) == 1 else { return [] }
+        var answered = try answered()
         let outbox = OutboxTable(db: db)
         var keys: Set<RecordKey> = []
         var counts = try OutboxCounts(db)
         for entry in try waiting() {
             let mutations = try entry.transaction().mutations
-            guard try !isBehindWithdrawn(entry.number, mutations) else { continue }
+            guard try isAsked || !answered.contains(entry.id), try !isBehindWithdrawn(entry.number, mutations) else {
+                continue
+            }
+            answered.remove(entry.id)
             counts.number += 1
             try outbox.move(entry, to: counts.number, .queued)
             for mutation in mutations { keys.insert(mutation.key) }
         }
         // More numbers, and nothing more written.
         try counts.keep(db)
-        if try !holds("state IN ('withdrawn', 'waiting')") {
-            try Meta.withholding.set(0, db)
-        }
+        let isOver = try !holds("state IN ('withdrawn', 'waiting')")
+        if isOver { try Meta.withholding.set(0, db) }
+        try keep(answered: isOver ? [] : answered)
         return keys.sorted()
+    }
+
+    /// Those that were answered with failures.
+    func answered() throws -> Set<TransactionID> {
+        let lines = try Meta.answeredFailures.text(db)?.split(separator: "\n") ?? []
+        return Set(lines.compactMap { UniqueID(String($0)) })
+    }
+
+    private func keep(answered: Set<TransactionID>) throws {
+        guard try answered != self.answered() else { return }
+        try Meta.answeredFailures.set(answered.sorted().map(\.description).joined(separator: "\n"), db)
+    }
+
+    /// Gives a withheld transaction up. Where the server still has to have its word, an earlier sending may have arrived: then
+    /// that counts.
+    ///
+    /// - Returns: the records that must be shown anew.
+    func discard(_ entry: OutboxEntry) throws -> [RecordKey] {
+        let outbox = OutboxTable(db: db)
+        let keys = try outbox.unlink(entry.transaction(), number: entry.number).map(\.key)
+        if entry.state == .withdrawn { try outbox.set(.void, entry.number) } else { try outbox.delete(entry.number) }
+        try keep(answered: answered().subtracting([entry.id]))
+        return try keys + release(isAsked: false)
     }
 
     /// Notes that the app wants it to be sent again: what is withdrawn follows once the server has had its word on it.
@@ -92,7 +128,7 @@ struct Withholding {
     /// The same as `release`, if the app asked for it when the server still had to have its word.
     func releaseWanted() throws -> [RecordKey] {
         guard try Meta.releaseWanted.integer(db) == 1 else { return [] }
-        let keys = try release()
+        let keys = try release(isAsked: true)
         try want()
         return keys
     }

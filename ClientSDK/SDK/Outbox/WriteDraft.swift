@@ -54,14 +54,21 @@ struct WriteDraft {
     func visible(_ key: RecordKey) throws -> LocalRecord? { try rows.visible(key) }
 
     /// Checks one mutation against the schema and the record, and folds it into the visible row.
-    mutating func stage(_ mutation: Mutation) throws {
+    ///
+    /// - Parameters:
+    ///   - sight: what the writer saw; as the record is shown where none is given.
+    ///   - isAgain: it was refused before, and the server judges the contested fields of it.
+    mutating func stage(_ mutation: Mutation, sight: WriterSight? = nil, isAgain: Bool = false) throws {
         let collection = try database.table(mutation.key.collection).collection
         if let newID { try cut(before: mutation, newID) }
         let (current, hasBase) = try current(mutation.key)
-        let mutation = mutation.marked(current.fields, in: collection)
+        var mutation = mutation
+        if let sight { mutation = try sight.marking(mutation, current, in: collection) { try rows.base(mutation.key) } }
+        mutation = mutation.marked(current.fields, in: collection)
         var next = current
         do {
-            try next.apply(mutation, in: collection, by: database.account)
+            let contested = try next.apply(mutation, in: collection, by: database.account)
+            if let field = contested.first, !isAgain { throw RecordMerge.contested(field, in: collection) }
             try checkSize(next, collection)
             try access?.check(mutation, from: current, to: next, in: collection)
         } catch let error as Rejection {

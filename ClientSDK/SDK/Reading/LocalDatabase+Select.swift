@@ -9,13 +9,22 @@ extension LocalDatabase {
     func select<Value: Sendable>(
         atMost records: Int?, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
-        // A limit below zero is none.
-        guard let records, (0...limits.recordsReadInPlace).contains(records) else {
-            return try await writer.unsafeRead(body)
+        do {
+            // A limit below zero is refused by the body.
+            guard let records, (0...limits.recordsReadInPlace).contains(records) else {
+                return try await writer.unsafeRead(body)
+            }
+            try Task.checkCancellation()
+            return try here(body)
+        } catch {
+            throw StoreError.naming(error)
         }
-        try Task.checkCancellation()
-        return try here(body)
     }
 
     private func here<Value>(_ body: (Database) throws -> Value) throws -> Value { try writer.unsafeRead(body) }
+
+    /// Reads for a call of the app, on a thread of the database's.
+    func read<Value: Sendable>(_ body: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
+        do { return try await writer.read(body) } catch { throw StoreError.naming(error) }
+    }
 }

@@ -13,30 +13,32 @@ public struct Outbox: Sendable {
             map: { $0 })
     }
 
-    /// Transactions that got no answer too often, and those behind them in the same scopes, oldest first.
+    /// Transactions that came to nothing too often, and those behind them in the same scopes, oldest first.
     public func failed() async throws -> [FailedTransaction] {
-        try await store.database.writer.read { db in
+        try await store.database.read { [store] db in
+            let answered = try Withholding(db: db).answered()
             let sql = """
                 SELECT body, created, last_error FROM tidemark_outbox
                 WHERE \(OutboxTable.isPending) AND state IN ('withdrawn', 'waiting') ORDER BY written
                 """
             return try db.all(sql).map { row in
-                FailedTransaction(
-                    transaction: try OutboxEntry.transaction(try row.text(0)), created: try row.integer(1),
-                    reason: try row.optionalText(2))
+                let transaction = try OutboxEntry.transaction(try row.text(0))
+                return FailedTransaction(
+                    store: store, transaction: transaction, created: try row.integer(1),
+                    reason: try row.optionalText(2), needsRetry: answered.contains(transaction.id))
             }
         }
     }
 
-    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. The
-    /// same happens by itself with each new connection.
+    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. With a new
+    /// connection the same happens by itself to those that met a passing outage, and not to those that `needsRetry`.
     public func retryFailed() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }
 
     /// Transactions that were refused, oldest first.
     public func parked() async throws -> [ParkedTransaction] {
-        let stored = try await store.database.writer.read { db in try Parking(db: db).parked() }
+        let stored = try await store.database.read { db in try Parking(db: db).parked() }
         return stored.map { ParkedTransaction(store: store, stored: $0) }
     }
 }
@@ -66,8 +68,8 @@ public struct ParkedTransaction: Sendable, Identifiable, Equatable {
     /// Writes the payload again. It says what was seen when it was first written: what it takes the place of is in the
     /// history of the record, and told as `ConflictNote` with `overwrote`.
     ///
-    /// One that would replace a value of a `manual` field that was not seen is not sent: it stays parked with `conflict`,
-    /// as the receipt says, and `SyncStore.conflicts()` has both values to choose from.
+    /// One of nothing but `manual` fields that others have changed since is not sent: it stays parked with `conflict`, as the
+    /// receipt says, and `SyncStore.conflicts()` has both values to choose from.
     /// - Throws: `StoreError` when it no longer applies to the records as they are; it then stays parked.
     @discardableResult
     public func retry() async throws -> WriteReceipt {

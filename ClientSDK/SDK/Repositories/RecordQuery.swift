@@ -16,6 +16,7 @@ struct RecordQuery: Sendable {
         _ table: CollectionTable, where filter: Filter?, orderBy order: RecordOrder, limit: Int?, in scope: ScopeID?,
         after continuation: Continuation? = nil
     ) throws {
+        try StoreError.check(limit: limit)
         var writer = Writer(table: table)
         var clause = try writer.choice(filter, scope, continuation.map { ($0, order) })
         clause += try " ORDER BY \(writer.order(order))"

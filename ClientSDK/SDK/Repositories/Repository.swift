@@ -104,15 +104,21 @@ public struct Repository<Model: SyncModel>: Sendable {
         try await store.write { $0.create(model) }
     }
 
-    /// Writes what differs between the model and the stored record; see `WriteBatch.update(_:)` for its limits.
+    /// Makes the stored record what the model says, also where others have changed it since; see `WriteBatch.overwrite(_:)`.
     ///
     /// - Returns: a receipt without steps when nothing differs.
     @discardableResult
-    public func update(_ model: Model) async throws -> WriteReceipt {
-        try await store.write { $0.update(model) }
+    public func overwrite(_ model: Model) async throws -> WriteReceipt {
+        try await store.write { $0.overwrite(model) }
     }
 
-    /// Writes what differs between two states of a model.
+    /// Writes what differs between two states of a model, as a form does: others' changes of other fields stay. See
+    /// `WriteBatch.update(_:from:)`.
+    ///
+    /// - Parameters:
+    ///   - model: as it was edited.
+    ///   - original: as it was read when the edit began.
+    /// - Returns: a receipt without steps when nothing differs.
     @discardableResult
     public func update(_ model: Model, from original: Model) async throws -> WriteReceipt {
         try await store.write { $0.update(model, from: original) }

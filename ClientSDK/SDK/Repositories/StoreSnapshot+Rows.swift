@@ -8,7 +8,7 @@ extension StoreSnapshot {
     /// `created_time`, `author` and `state`. A set, a map and JSON are JSON text. `tidemark_scope (scope, since, role)`
     /// names the scopes that are held, and `tidemark_scope_page (scope, collection, floor, is_complete)` how far back their
     /// records are here: all from `floor` on, by `server_id`.
-    /// - Throws: GRDB's `DatabaseError` for SQL that is wrong or that writes.
+    /// - Throws: `StoreError` with `databaseFailed` for SQL that is wrong or that writes.
     public func rows(_ sql: String, _ arguments: [FieldValue] = []) throws -> [Fields] {
         var rows: [Fields] = []
         try query(sql, arguments) { columns, cursor in
@@ -18,6 +18,12 @@ extension StoreSnapshot {
     }
 
     private func query(
+        _ sql: String, _ arguments: [FieldValue], _ read: (NamedColumns, RowCursor) throws -> Void
+    ) throws {
+        try StoreError.naming { try run(sql, arguments, read) }
+    }
+
+    private func run(
         _ sql: String, _ arguments: [FieldValue], _ read: (NamedColumns, RowCursor) throws -> Void
     ) throws {
         let statement = try db.reading(sql)
@@ -38,7 +44,7 @@ extension StoreSnapshot {
     ///
     /// Columns are read as fields are: a `Bool` from a number, a `Date` from milliseconds, a `UUID` from an id, a set or a
     /// nested struct from its JSON, an optional from `NULL`. A type of one value, such as `Int`, reads rows of one column.
-    /// - Throws: `StoreError` with `coding` that names the column for a row that does not decode; GRDB's `DatabaseError` for
+    /// - Throws: `StoreError` with `coding` that names the column for a row that does not decode, with `databaseFailed` for
     ///   SQL that is wrong or that writes.
     public func rows<Value: Decodable>(
         _ sql: String, _ arguments: [FieldValue] = [], as type: Value.Type

@@ -68,8 +68,8 @@ public final class SyncStore: Sendable {
     ///   - environment: clock and chance: `.system` outside of tests.
     ///   - logger: gets each of the store's `events`, at `info`; silent by default.
     /// - Throws: `StoreError` when another store has the file (`inUse`), when it is not this account's or the schema changed
-    ///   beyond additions, when a model does not fit the schema (`unknownName`, `coding`); GRDB's `DatabaseError` when the
-    ///   file cannot be read.
+    ///   beyond additions, when a model does not fit the schema (`unknownName`, `coding`), when the user has no name
+    ///   (`invalidArgument`), or when file or folder cannot be used (`databaseFailed`).
     @concurrent public static func open(
         account: UserID, at folder: URL, schema: Schema, models: [any SyncModel.Type] = [],
         cache: CachePolicy = CachePolicy(), shared: SharedFolder? = nil, environment: StoreEnvironment = .system,
@@ -165,6 +165,26 @@ public final class SyncStore: Sendable {
     public func write(_ mode: WriteMode, _ body: (inout WriteBatch) throws -> Void) async throws -> WriteReceipt {
         var batch = WriteBatch()
         try body(&batch)
+        return try await write(batch, mode)
+    }
+
+    /// The same with what the closure returns, as an id that it has made.
+    ///
+    ///     let (card, receipt) = try await store.write { batch in
+    ///         let card = Card(columnId: column, title: "New")
+    ///         batch.create(card)
+    ///         return card
+    ///     }
+    @discardableResult
+    public func write<Value>(
+        _ mode: WriteMode = .atomic, _ body: (inout WriteBatch) throws -> Value
+    ) async throws -> (value: Value, receipt: WriteReceipt) {
+        var batch = WriteBatch()
+        let value = try body(&batch)
+        return (value, try await write(batch, mode))
+    }
+
+    private func write(_ batch: WriteBatch, _ mode: WriteMode) async throws -> WriteReceipt {
         let (id, time) = (environment.newID(), environment.now())
         let newID: @Sendable () -> TransactionID = { [environment] in environment.newID() }
         let parts = try await enqueue(isWritten: { (parts: [TransactionID]) in !parts.isEmpty }) {
@@ -201,7 +221,7 @@ public final class SyncStore: Sendable {
     /// The same of a write in parts: give all of `WriteReceipt.parts`.
     public func receipt(for parts: [UUID]) async throws -> WriteReceipt? {
         let transactions = parts.map { UniqueID($0) }
-        let step = try await database.writer.read { db in try ReceiptTable(db: db).step(transactions) }
+        let step = try await database.read { db in try ReceiptTable(db: db).step(transactions) }
         return step == nil ? nil : WriteReceipt(transactions, database)
     }
 }

@@ -41,20 +41,46 @@ public struct WriteBatch: Sendable {
         update(changed, from: model)
     }
 
-    /// Changes what differs between two states of a model; others' changes of other fields stay.
+    /// Changes what differs between two states of a model, as a form does: the one that was edited, and the one that it was
+    /// read from. Others' changes of other fields stay.
+    ///
+    ///     let shown = try await orders.read(id)                  // when the form opens
+    ///     batch.update(edited, from: shown)                      // when it is saved
+    ///
+    /// The write says that it saw `original`. Where others have changed one of its fields since, their value is in the history
+    /// of the record; of a `manual` field the write is refused, as by `requireUnchanged(_:_:)`.
     public mutating func update<Model: SyncModel>(_ model: Model, from original: Model) {
         noted.note { draft, database in
             let coding = try database.coding(Model.self)
             let change = ModelChange(collection: coding.collection, key: try coding.key(model.id))
-            let mutations = try change.mutations(from: try coding.fields(original), to: try coding.fields(model))
-            for mutation in mutations { try draft.stage(mutation) }
+            let seen = try coding.fields(original)
+            let sight = WriterSight(seen: seen) { try coding.fields(try coding.model($0, .pending)) }
+            for mutation in try change.mutations(from: seen, to: try coding.fields(model)) {
+                try draft.stage(mutation, sight: sight)
+            }
         }
     }
 
-    /// Changes what differs between the model and the stored record. A model that was read a while ago takes back what
-    /// changed meanwhile: prefer the other forms.
-    public mutating func update<Model: SyncModel>(_ model: Model) {
-        update(Model.self, model.id) { $0 = model }
+    /// Makes the stored record what the model says, and takes back what others have changed since the model was read. For
+    /// imports, and for whatever else knows better than the record; a form calls `update(_:from:)`.
+    ///
+    /// The write says that it saw nothing: each value that it replaces is in the history of the record. A `manual` field is not
+    /// overwritten: the write is refused where one differs.
+    public mutating func overwrite<Model: SyncModel>(_ model: Model) {
+        noted.note { draft, database in
+            let coding = try database.coding(Model.self)
+            let key = try coding.key(model.id)
+            let written = try coding.fields(model)
+            let change = ModelChange(collection: coding.collection, key: key)
+            guard let record = try draft.visible(key) else {
+                throw StoreError(Rejection(.notFound, "\(key): no such record"))
+            }
+            let current = try coding.fields(try coding.model(record, .pending))
+            let sight = WriterSight(seen: written) { $0.fields }
+            for mutation in try change.mutations(from: current, to: written) {
+                try draft.stage(mutation, sight: sight)
+            }
+        }
     }
 
     /// Reads the record inside the transaction, lets `change` edit it and writes what differs.

@@ -33,6 +33,12 @@ extension LocalDatabase {
     func readIndexed<Value: Sendable>(
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws -> Value {
+        do { return try await readingIndexes(body) } catch { throw StoreError.naming(error) }
+    }
+
+    private func readingIndexes<Value: Sendable>(
+        _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws -> Value {
         for _ in 0..<Self.indexedReadsMax {
             do {
                 let value = try await writer.read { db in try SearchDemand.meeting { try body(db) } }

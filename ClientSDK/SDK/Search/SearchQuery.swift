@@ -24,6 +24,7 @@ struct SearchQuery: Sendable {
         _ table: CollectionTable, _ terms: SearchTerms, where filter: Filter?, orderBy order: SearchOrder, limit: Int,
         in scope: ScopeID?
     ) throws {
+        try StoreError.check(limit: limit)
         let searched = SearchIndex(table.collection)
         guard searched.isWanted else {
             throw StoreError(
@@ -65,7 +66,7 @@ struct SearchQuery: Sendable {
         }
         // A term with a sign before it is no name of an index.
         rareSQL = sql.replacing("AND scope = ?", with: "AND +scope = ?")
-        writer.values.append(max(0, limit).databaseValue)
+        writer.values.append(limit.databaseValue)
         arguments = StatementArguments(writer.values)
     }
 

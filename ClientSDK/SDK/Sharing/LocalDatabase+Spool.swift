@@ -82,7 +82,10 @@ extension LocalDatabase {
             var parts: [TransactionID] = []
             try db.inSavepoint {
                 var draft = try WriteDraft(self, db, time: write.written, isJudged: true)
-                for mutation in try translation.mutations.get() { try draft.stage(mutation) }
+                for step in try translation.mutations.get() {
+                    // Nobody waits for an answer here: the server says which fields are contested.
+                    try draft.stage(step.mutation, sight: step.sight, isAgain: true)
+                }
                 parts = try draft.finish(write.id)
                 return .commit
             }

@@ -4,15 +4,15 @@ import TidemarkModel
 
 /// What an extension's steps mean under the schema that the app has now; its names may have changed since they were written.
 struct SpoolTranslation {
-    /// As the rule of each field wants it; or why there is no such patch.
-    let mutations: Result<[Mutation], StoreError>
+    /// As the rule of each field wants it, with what the extension had seen; or why there is no such patch.
+    let mutations: Result<[(mutation: Mutation, sight: WriterSight?)], StoreError>
     /// The same where a rule objects: what is kept among the parked writes.
     let asWritten: [Mutation]
     let blobs: [(key: BlobKey, bytes: Data)]
 
     /// - Throws: `fault` for a collection that the schema does not have.
     init(_ write: SpooledWrite, _ database: LocalDatabase) throws(SpoolRefusal) {
-        var (mutations, asWritten): ([Mutation], [Mutation]) = ([], [])
+        var (mutations, asWritten): ([(Mutation, WriterSight?)], [Mutation]) = ([], [])
         var failure: StoreError?
         var blobs: [(key: BlobKey, bytes: Data)] = []
         for step in write.steps {
@@ -27,7 +27,10 @@ struct SpoolTranslation {
             }
             let plain = step.mutations(key, collection)
             asWritten += plain
-            do { mutations += try step.merged(key, collection) ?? plain } catch let error as StoreError {
+            let sight = step.sight(in: collection)
+            do { mutations += try (step.merged(key, collection) ?? plain).map { ($0, sight) } } catch let error
+                as StoreError
+            {
                 failure = failure ?? error
             } catch { throw .other(error) }
         }
@@ -49,6 +52,18 @@ extension SpoolStep {
         guard case .change(_, let from, let to) = self else { return nil }
         return try ModelChange(collection: collection, key: key).mutations(
             from: Self.stored(from, collection), to: Self.stored(to, collection))
+    }
+
+    /// What the extension's model was read from. The extension alone knows the defaults of its model: a field that has no
+    /// value here may be one that it showed.
+    fileprivate func sight(in collection: CollectionSchema) -> WriterSight? {
+        guard case .change(_, let from, _) = self else { return nil }
+        let seen = Self.stored(from, collection)
+        return WriterSight(seen: seen) { record in
+            var fields = record.fields
+            for entry in seen.entries where fields[entry.name] == nil { fields[entry.name] = entry.value }
+            return fields
+        }
     }
 
     /// Each field replaced.

@@ -14,8 +14,8 @@ public final class LiveRecords<Model: SyncModel> {
     public private(set) var records: [Model] = []
     /// The question that was asked last has no answer yet.
     public private(set) var isLoading = false
-    /// Why reading ended: `StoreError` for a question that does not fit the schema, GRDB's `DatabaseError` for the rest; `nil`
-    /// while nothing is the matter.
+    /// Why reading ended: `StoreError` for a question that does not fit the schema, or where the file cannot be read; `nil` while
+    /// nothing is the matter.
     public private(set) var error: (any Error)?
 
     @ObservationIgnored private var asked: (store: SyncStore, question: Question)?

@@ -46,7 +46,7 @@ extension ChatRoom {
         )
         let files = messages.reversed().compactMap { message -> SharedFile? in
             guard let attachment = message.attachment else { return nil }
-            let line = ChatLine(message, account: chat.store.account, name: names[message.senderID], in: zone)
+            let line = ChatLine(message, account: chat.store.account, names, in: zone)
             return SharedFile(
                 attachment: attachment,
                 line: "\(line.day) \(line.time) \(line.sender): \(ChatLine.label(of: attachment))")
@@ -98,9 +98,17 @@ extension ChatRoom {
     /// A name from somebody else, as a name in a folder of ours: no way out of it, and nothing hidden.
     static func fileName(_ attachment: MessageAttachment) -> String {
         let last = SafeText.line(attachment.name ?? "").split(separator: "/").last.map(String.init) ?? ""
-        let shown = String(last.drop { $0 == "." }.prefix(100))
-        return shown.isEmpty ? String(attachment.digest.filter(\.isHexDigit).prefix(12)) : shown
+        let shown = String(last.drop { $0 == "." })
+        guard !shown.isEmpty else { return String(attachment.digest.filter(\.isHexDigit).prefix(12)) }
+        guard shown.utf8.count > fileNameBytesMax else { return shown }
+        // The end says what kind of file it is.
+        let end = shown.lastIndex(of: ".").map { String(shown[$0...]) } ?? ""
+        let kept = end.utf8.count <= 16 ? end : ""
+        return shown.dropLast(kept.count).prefix(bytes: fileNameBytesMax - kept.utf8.count) + kept
     }
+
+    /// File systems take 255.
+    private static let fileNameBytesMax = 200
 
     private static func sentence(_ error: BlobError) -> String {
         switch error.code {
@@ -121,5 +129,18 @@ extension ChatRoom {
         case "pdf": (.file, "application/pdf")
         default: (.file, "application/octet-stream")
         }
+    }
+}
+
+extension Substring {
+    /// As many whole characters from the beginning as have so many bytes.
+    fileprivate func prefix(bytes most: Int) -> String {
+        var (kept, bytes) = ("", 0)
+        for character in self {
+            bytes += character.utf8.count
+            guard bytes <= most else { break }
+            kept.append(character)
+        }
+        return kept
     }
 }

@@ -32,17 +32,16 @@ extension ChatRoom {
 
     /// Typing first; of those who do not type, who is there, and when the others were.
     static func lines(
-        typing: Set<UserID>, present: [UserID: Presence], account: UserID, _ names: [UserID: String], _ zone: TimeZone
+        typing: Set<UserID>, present: [UserID: Presence], account: UserID, _ names: MemberNames, _ zone: TimeZone
     ) -> [String] {
-        func name(_ user: UserID) -> String { names[user] ?? user.text }
-        var lines = typing.subtracting([account]).sorted().map { "\(name($0)) is typing" }
+        var lines = typing.subtracting([account]).sorted().map { "\(names.name($0)) is typing" }
         for (user, presence) in present.sorted(by: { $0.key < $1.key })
         where user != account && !typing.contains(user) {
             switch presence {
-            case .online: lines.append("\(name(user)) is here")
+            case .online: lines.append("\(names.name(user)) is here")
             case .lastSeen(let date):
                 let (day, time) = ChatLine.clock(date, in: zone)
-                lines.append("\(name(user)) was here on \(day) at \(time)")
+                lines.append("\(names.name(user)) was here on \(day) at \(time)")
             case .unknown: break
             }
         }

@@ -14,15 +14,16 @@ struct ChatRoom: Sendable {
         for try await messages in chat.messages.observe(conversation, newest: limit) {
             let names = try await names()
             let lines = messages.map { message in
-                ChatLine(message, account: chat.store.account, name: names[message.senderID], in: zone)
+                ChatLine(message, account: chat.store.account, names, in: zone)
             }
             guard try await use(lines, messages) else { return }
         }
     }
 
-    func names() async throws -> [UserID: String] {
+    func names() async throws -> MemberNames {
         let members = try await chat.conversations.read(conversation)?.participants ?? []
-        return Dictionary(members.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+        let names = Dictionary(members.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
+        return MemberNames(names, account: chat.store.account)
     }
 
     /// Who belongs to it, and how far each has read.
@@ -38,7 +39,6 @@ struct ChatRoom: Sendable {
             if let read = newest.last(where: { $0.readBy.contains { $0.user == member.id } }) {
                 line += ", has read up to \"\(TextFlow.clipped(SafeText.line(read.text), width: 30))\""
             }
-            if let user = try await chat.users.read(member.id), let presence = user.presence { line += ", \(presence)" }
             lines.append(line)
         }
         return lines

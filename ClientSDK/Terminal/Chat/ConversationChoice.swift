@@ -14,8 +14,14 @@ struct ConversationChoice: Sendable {
 
     init(_ command: ChatCommand, _ chat: Chat) {
         name = command.conversation
-        members = command.with.map { Set($0.split(separator: ",").map { UserID(String($0)) }) }
+        members = command.with.map(Self.members)
         self.chat = chat
+    }
+
+    /// The users of a list with commas between them, and perhaps spaces beside those.
+    static func members(_ list: String) -> Set<UserID> {
+        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return Set(names.filter { !$0.isEmpty }.map { UserID($0) })
     }
 
     /// The conversation of that id; the newest group of that name; a new group when its members were given; else the

@@ -18,8 +18,7 @@ enum MessageSearch {
         let (hits, names) = (try await hits(text, in: room), try await room.names())
         guard !hits.isEmpty else { return ["No message on this device contains \"\(text)\"."] }
         let lines = hits.reversed().map { hit in
-            let line = ChatLine(
-                hit.message, account: room.chat.store.account, name: names[hit.message.senderID], in: room.zone)
+            let line = ChatLine(hit.message, account: room.chat.store.account, names, in: room.zone)
             let words = hit.snippet.pieces.map { $0.isMatch ? "*\($0.text)*" : $0.text }.joined()
             return "  \(line.day) \(line.time) \(line.sender): \(words)"
         }

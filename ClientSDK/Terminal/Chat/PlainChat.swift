@@ -13,6 +13,8 @@ struct PlainChat: Sendable {
     let room: ChatRoom
     /// A person types: instructions are followed. In a pipe, a line is a message whatever it begins with.
     let isTyped: Bool
+    /// A person looks at the output: what is printed is read. In a pipe nobody knows.
+    let isWatched: Bool
     /// How long what is not sent is waited for at the end of the input.
     let patience: Duration
 
@@ -31,11 +33,12 @@ struct PlainChat: Sendable {
             }
             group.addTask {
                 try await room.lines(newest: Self.windowMax) { lines, messages in
-                    printer.show(lines)
-                    room.noteSeen(messages)
+                    // Whoever read the output is gone.
+                    guard printer.show(lines) else { return false }
+                    if isWatched { room.noteSeen(messages) }
                     return true
                 }
-                return .goesOn
+                return .over(nil)
             }
             group.addTask {
                 var told: String?
@@ -71,7 +74,7 @@ struct PlainChat: Sendable {
         let waiting = await settle()
         // What the observation has yet to show.
         try await room.lines(newest: Self.windowMax) { lines, _ in
-            printer.show(lines)
+            _ = printer.show(lines)
             return false
         }
         if tooLong > 0 {
@@ -97,7 +100,7 @@ struct PlainChat: Sendable {
         switch instruction {
         case .quit: return false
         case .send(let text): try await room.chat.messages.send(text, to: room.conversation)
-        case .help: ChatInstruction.legend.forEach(Self.show)
+        case .help: for line in ChatInstruction.legend { Self.show(line) }
         case .wrong(let reason): Self.complain(reason)
         case .who: for line in try await room.who() { Self.show(SafeText.line(line)) }
         case .older: Self.complain("the newest \(Self.windowMax) messages were printed; /search finds older ones")
@@ -150,7 +153,9 @@ struct PlainChat: Sendable {
         }
     }
 
-    fileprivate static func show(_ line: String) { TerminalOutput.write(line + "\n") }
+    /// - Returns: false when the output takes nothing any more.
+    @discardableResult
+    fileprivate static func show(_ line: String) -> Bool { TerminalOutput.write(line + "\n") }
 
     private static func complain(_ line: String) {
         FileHandle.standardError.write(Data("tide chat: \(SafeText.line(line))\n".utf8))
@@ -161,7 +166,8 @@ struct PlainChat: Sendable {
 private final class TranscriptPrinter: Sendable {
     private let transcript = Mutex(PlainTranscript())
 
-    func show(_ window: [ChatLine]) {
-        transcript.withLock { for line in $0.lines(window) { PlainChat.show(line) } }
+    /// - Returns: false when the output takes nothing any more.
+    func show(_ window: [ChatLine]) -> Bool {
+        transcript.withLock { $0.lines(window).allSatisfy { PlainChat.show($0) } }
     }
 }

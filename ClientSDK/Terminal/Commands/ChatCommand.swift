@@ -14,7 +14,7 @@ struct ChatCommand: AsyncParsableCommand {
         abstract: "Talk in a conversation from a terminal, or from a pipe; works offline like any app of the SDK.",
         discussion: """
             In a terminal: type and press Return; /help lists the rest. In a pipe each line is a message, and messages \
-            are printed as plain lines. What could not be sent stays in the database and is sent next time.
+            are printed as plain lines; only what a terminal shows counts as read. What could not be sent stays in the database and is sent next time.
 
             EXAMPLES
               tide chat --dev --user ann --conversation bob
@@ -79,7 +79,10 @@ struct ChatCommand: AsyncParsableCommand {
             }
             group.addTask { [isTyped = isatty(STDIN_FILENO) == 1, patience = patience.duration, conversation] in
                 guard isScreen else {
-                    return .some(try await PlainChat(room: room, isTyped: isTyped, patience: patience).run())
+                    return .some(
+                        try await PlainChat(
+                            room: room, isTyped: isTyped, isWatched: isatty(STDOUT_FILENO) == 1, patience: patience
+                        ).run())
                 }
                 try await ScreenChat.run(
                     room, title: conversation, colours: environment["NO_COLOR"]?.isEmpty ?? true)

@@ -34,6 +34,7 @@ public enum BlobFault: Hashable, Sendable {
 struct ArmedFaults: Sendable {
     enum Fault: Sendable {
         case dropAck(AckLoss)
+        case answer(UInt16)
         case duplicate
         case kill(KillPoint)
     }
@@ -46,7 +47,7 @@ struct ArmedFaults: Sendable {
     mutating func takeForPush() -> Fault? {
         switch queue.first {
         case nil, .kill(.beforeApply)?: nil
-        case .dropAck?, .duplicate?, .kill?: queue.removeFirst()
+        case .dropAck?, .answer?, .duplicate?, .kill?: queue.removeFirst()
         }
     }
 

@@ -153,6 +153,7 @@ final class Loopback: Sendable {
             state.withLock { $0.links[line.id]?.isMute = true }
             deliver(bytes, on: line, after: latency)
             timeline.schedule(after: latency) { self.cut(line.port) }
+        case .answer(let code): refuse(line, code, after: latency)
         case .duplicate:
             deliver(bytes, on: line, after: latency)
             if let hello { repeatPush(bytes, of: hello, from: line.port, after: latency) }
@@ -161,6 +162,18 @@ final class Loopback: Sendable {
             state.withLock { $0.links[line.id]?.isMute = true }
             deliver(bytes, on: line, after: latency)
             timeline.schedule(after: latency) { self.kill(line.port) }
+        }
+    }
+
+    /// Has the server close a connection on which a push has come, without doing anything of it.
+    private func refuse(_ line: Line, _ code: UInt16, after latency: Int64) {
+        timeline.schedule(after: latency) {
+            let isOpen = self.state.withLock { state in
+                guard state.links.removeValue(forKey: line.id) != nil else { return false }
+                state.server.lost(line.id)
+                return true
+            }
+            if isOpen { line.ended(code: code, reason: "the push cannot be served") }
         }
     }
 

@@ -10,10 +10,12 @@ enum FieldMerge {
         case .server where !isService: throw PatchRefusal("only the server writes it")
         case .server, .lww: return try lastWrite(patch, current, field)
         case .manual:
+            let written = try lastWrite(patch, current, field)
             // Without a word on what was seen, only what can overwrite nothing passes; and a service, which knows best.
             let isAware = named.seen.map { $0 == ValueMark(current, of: field) } ?? (isService || current == nil)
-            guard isAware else { throw PatchRefusal("changed since the writer saw it", .conflict) }
-            return try lastWrite(patch, current, field)
+            // Two writers of one value do not disagree.
+            guard isAware || written == current else { throw .contested }
+            return written
         case .immutable: throw PatchRefusal("cannot change after creation")
         case .set: return try growingSet(patch, current)
         case .elements: return try elements(patch, current)
@@ -119,11 +121,13 @@ enum FieldMerge {
 
 /// Why a patch does not apply; becomes a `Rejection` with the collection's and field's names in front.
 struct PatchRefusal: Error {
-    let reason: String
-    let code: RejectionCode
+    /// `nil` for a field that is contested: others changed it since the writer saw it.
+    let reason: String?
 
-    init(_ reason: String, _ code: RejectionCode = .invalid) {
-        self.reason = reason
-        self.code = code
-    }
+    /// Others changed the field since the writer saw it.
+    static let contested = PatchRefusal(reason: nil)
+
+    init(_ reason: String) { self.init(reason: reason) }
+
+    private init(reason: String?) { self.reason = reason }
 }

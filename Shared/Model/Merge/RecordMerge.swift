@@ -36,11 +36,26 @@ package enum RecordMerge {
         return result
     }
 
-    /// The fields after the patches, applied in their order.
+    /// The fields after the patches, applied in their order: all of them, or none.
+    ///
+    /// - Throws: the refusal, with `conflict` where a `manual` field is contested.
     package static func updated(
         _ current: Fields, _ patches: [NamedPatch], in collection: CollectionSchema, isService: Bool
     ) throws(Rejection) -> Fields {
+        let merged = try merged(current, patches, in: collection, isService: isService)
+        if let field = merged.contested.first { throw contested(field, in: collection) }
+        return merged.fields
+    }
+
+    /// The fields after the patches, applied in their order, but for those of `manual` fields that were changed since the
+    /// writer saw them. One such field does not hold up the others.
+    ///
+    /// - Returns: the fields, and the names of the contested ones as the patches have them.
+    package static func merged(
+        _ current: Fields, _ patches: [NamedPatch], in collection: CollectionSchema, isService: Bool
+    ) throws(Rejection) -> (fields: Fields, contested: [String]) {
         var result = current
+        var contested: [String] = []
         for (index, named) in patches.enumerated() {
             if patches[..<index].contains(where: { collection.isSameField($0.field, named.field) }) {
                 throw Rejection(.invalid, "\(collection.name).\(named.field.excerpt()): patched twice in one mutation")
@@ -52,12 +67,16 @@ package enum RecordMerge {
             do {
                 value = try FieldMerge.apply(named, to: result[field.name], field: field, isService: isService)
             } catch {
-                throw Rejection(error.code, "\(collection.name).\(field.name): \(error.reason)")
+                guard let refusal = error.reason else {
+                    contested.append(named.field)
+                    continue
+                }
+                throw Rejection(.invalid, "\(collection.name).\(field.name): \(refusal)")
             }
             if let value { try checkSize(value, field, collection) }
             result[field.name] = value
         }
-        return result
+        return (result, contested)
     }
 
     private static func checkSize(

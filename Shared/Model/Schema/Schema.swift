@@ -169,7 +169,7 @@ public final class CollectionSchema: Sendable {
     package var hasAliases: Bool { !aliases.isEmpty }
 
     /// Whether two names are one field's.
-    func isSameField(_ one: String, _ other: String) -> Bool {
+    package func isSameField(_ one: String, _ other: String) -> Bool {
         one == other || (hasAliases && (aliases[one] ?? one) == (aliases[other] ?? other))
     }
 

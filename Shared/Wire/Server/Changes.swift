@@ -299,13 +299,18 @@ package struct Settled: Hashable, Sendable {
             case 1: outcome.transaction = try MessageReader.id(&reader)
             case 2: outcome.seq = try MessageReader.count(&reader)
             case 3: outcome.time = try MessageReader.time(&reader)
-            case 4: code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected
-            case 5: outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())
+            case 4:
+                if try !reader.takeNull() { code = RejectionCode(rawValue: try reader.string()) ?? .internalRejected }
+            case 5:
+                if try !reader.takeNull() {
+                    outcome.rejection = Rejection(code ?? .internalRejected, try reader.string())
+                }
+            case 6: try reader.array { outcome.contested.append(try ContestedFields.read(&$0)) }
             default: try reader.skip()
             }
             index += 1
         }
-        guard index >= 4, index != 5 else { throw reader.failure("an outcome has four or six elements") }
+        guard index >= 4, index != 5 else { throw reader.failure("an outcome has four, six or seven elements") }
         return outcome
     }
 }

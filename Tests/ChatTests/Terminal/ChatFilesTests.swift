@@ -54,6 +54,21 @@ import TidemarkTestKit
         #expect(try await refusal { _ = try await bob.save(2, to: saved) } == "there is no file 2; see /files")
     }
 
+    @Test func `a name of any length is saved under one that a file system takes, with its end`() async throws {
+        let name = String(repeating: "é", count: 150) + ".jpg"
+        let attachment = MessageAttachment(.image, bytes: bytes, contentType: "image/jpeg", name: name)
+        let shown = ChatRoom.fileName(attachment)
+        #expect(shown == String(repeating: "é", count: 98) + ".jpg")
+        _ = try await ann.chat.messages.send("long", to: ann.conversation, attachment: attachment, bytes: bytes)
+        try await kit.settle()
+        let said = try await kit.whileRunning { try await bob.save(1, to: folder.path) }
+        #expect(said.hasPrefix("Saved 12.3 kB as "))
+    }
+
+    @Test func `users are listed with commas, and with spaces beside them`() {
+        #expect(ConversationChoice.members("bob, cid ,, dan") == [UserID("bob"), UserID("cid"), UserID("dan")])
+    }
+
     @Test func `a file that is missing, no file or too large is refused with a sentence`() async throws {
         let large = try write(Data(count: (16 << 20) + 1), as: "large")
         #expect(try await refusal { try await ann.attach("\(folder.path)/none", words: "") }.hasPrefix("cannot read"))

@@ -11,7 +11,8 @@ import Tidemark
             present: [
                 UserID("ann"): .online, UserID("bob"): .online, UserID("cyd"): .online,
                 UserID("dan"): .lastSeen(Date(timeIntervalSince1970: 0)), UserID("eve"): .unknown,
-            ], account: UserID("ann"), [UserID("bob"): "Bob"], try #require(TimeZone(identifier: "UTC")))
+            ], account: UserID("ann"),
+            MemberNames([UserID("bob"): "Bob"], account: UserID("ann")), try #require(TimeZone(identifier: "UTC")))
         #expect(lines == ["Bob is typing", "cyd is here", "dan was here on 1970-01-01 at 00:00"])
     }
 }

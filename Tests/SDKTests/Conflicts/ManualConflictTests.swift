@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Testing
 import TidemarkModel
@@ -31,8 +32,11 @@ import TidemarkWire
         try bench.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs", "done": false]))
     }
 
-    private func refuse(_ number: Int64 = 1, _ id: UInt64 = 1, from: String = "c2", to: String = "c3") throws {
-        try bench.apply(from: from, to: to, settled: .refused(number, id, .conflict))
+    /// The server has taken what was not contested of the write.
+    private func contest() throws {
+        try bench.apply(
+            from: "c2", to: "c3", .note(1, seq: 7, born: 5, ["text": "theirs", "done": true]),
+            settled: .contested(1, 1, .note(1), ["text"]))
     }
 
     private func pushed(after number: Int64) throws -> [[Mutation]] {
@@ -60,7 +64,8 @@ import TidemarkWire
     @Test func `both values stay until the app chooses, and what others do meanwhile is seen`() async throws {
         #expect(try bench.fields(.note(1))?["text"] == "theirs")
         #expect(try await store.conflicts().isEmpty)
-        try refuse()
+        #expect(try bench.fields(.note(1))?["done"] == true, "what is not contested is shown")
+        try contest()
         #expect(try bench.state(.note(1)) == "conflict")
         var conflict = try #require(try await store.conflicts().first)
         #expect(conflict.fields == [.init(name: "text", mine: "mine", theirs: "theirs")])
@@ -76,7 +81,7 @@ import TidemarkWire
             switch step {
             case 0:
                 #expect(conflicts.isEmpty)
-                try refuse()
+                try contest()
             case 1:
                 #expect(conflicts.first?.fields.first?.theirs == "theirs")
                 try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest"]))
@@ -100,7 +105,8 @@ import TidemarkWire
         try bench.apply(.note(1, seq: 5, ["text": "a"]))
         try bench.write(1, .set(.note(1), "text", "mine"))
         try bench.apply(
-            from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]), settled: .refused(1, 1, .conflict))
+            from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]),
+            settled: .contested(1, 1, .note(1), ["text"], isRefused: true))
         try bench.database.close()
         bench = try reopened()
         #expect(try bench.state(.note(1)) == "conflict")
@@ -108,17 +114,47 @@ import TidemarkWire
         #expect(conflicts.map(\.fields) == [[.init(name: "text", mine: "mine", theirs: "theirs")]])
     }
 
-    @Test func `mine is written over theirs, with what else the transaction held`() async throws {
-        try refuse()
+    @Test func `what is not contested is settled at once, and nothing of it waits for the choice`() async throws {
+        try contest()
+        #expect(try bench.fields(.note(1))?["done"] == true)
+        #expect(try await store.outbox.parked().map(\.mutations) == [[.update(.note(1), [try mine("a")])]])
+        #expect(try await store.outbox.parked().map(\.rejection.code) == [.conflict])
+        // Others write the settled field before the choice is made: it takes nothing older along.
+        try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "theirs", "done": false]))
+        try await store.conflicts().first?.resolve(keeping: .theirs)
+        #expect(try pushed(after: 1).isEmpty)
+        #expect(try bench.fields(.note(1)) == (["text": "theirs", "done": false] as Fields).inRoom(1))
+        #expect(try bench.state(.note(1)) == "synced")
+        #expect(try await store.outbox.parked().isEmpty)
+    }
+
+    @Test func `a receipt says that a part of its write waits for a choice`() async throws {
+        try contest()
+        let receipt = try #require(try await store.receipt(for: UUID(.transaction(1))))
+        for try await step in receipt.steps {
+            guard case .parked(let rejection) = step else { continue }
+            #expect(rejection.code == .conflict)
+            #expect(
+                rejection.message
+                    == "notes.text: changed since the writer saw it; the rest of the transaction took effect")
+        }
+    }
+
+    private func mine(_ seen: FieldValue) throws -> NamedPatch {
+        let text = try #require(store.schema.collection("notes")?.field("text"))
+        return NamedPatch("text", .set("mine"), seen: ValueMark(seen, of: text))
+    }
+
+    @Test func `mine is written over theirs`() async throws {
+        try contest()
         try await store.conflicts().first?.resolve(keeping: .mine)
         #expect(try await store.conflicts().isEmpty)
         #expect(try await store.outbox.parked().isEmpty)
         #expect(try bench.fields(.note(1))?["text"] == "mine")
         #expect(try bench.fields(.note(1))?["done"] == true)
         #expect(try bench.state(.note(1)) == "pending")
-        let text = try #require(store.schema.collection("notes")?.field("text"))
         let sent = try pushed(after: 1).flatMap { $0 }
-        #expect(sent.last?.action == .update([NamedPatch("text", .set("mine"), seen: ValueMark("theirs", of: text))]))
+        #expect(sent.map(\.action) == [.update([try mine("theirs")])])
         let id = try #require(try bench.string("SELECT id FROM tidemark_outbox WHERE n = 2").flatMap { UniqueID($0) })
         try bench.apply(
             from: "c3", to: "c4", .note(1, seq: 8, born: 5, ["text": "mine", "done": true]),
@@ -129,31 +165,23 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "synced")
     }
 
-    @Test func `theirs stays, and the rest of the transaction is written`() async throws {
-        try refuse()
-        try await store.conflicts().first?.resolve(keeping: .theirs)
-        #expect(try await store.conflicts().isEmpty)
-        #expect(try bench.fields(.note(1))?["text"] == "theirs")
-        #expect(try pushed(after: 1).count == 1)
-        #expect(try bench.fields(.note(1))?["done"] == true)
-    }
-
     @Test func `keeping theirs of a lone field writes nothing`() async throws {
         try bench.write(2, .set(.note(1), "text", "again"))
         try bench.apply(
             from: "c2", to: "c3", .note(1, seq: 8, born: 5, ["text": "x"]),
-            settled: .outcomes([(1, 1, .invalid), (2, 2, .conflict)]))
+            settled: .refused(1, 1, .invalid).followed(by: .contested(2, 2, .note(1), ["text"], isRefused: true)))
         try await store.conflicts().first?.resolve(keeping: .theirs)
         #expect(try pushed(after: 2).isEmpty)
         #expect(try bench.state(.note(1)) == "synced")
         #expect(try await store.outbox.parked().map(\.rejection.code) == [.invalid])
     }
 
-    @Test func `fields are chosen one by one, and the rest goes out with the last`() async throws {
+    @Test func `fields are chosen one by one`() async throws {
         try bench.write(2, .update(.note(1), [NamedPatch("text", .set("z")), NamedPatch("weight", .set(2))]))
         try bench.apply(
-            from: "c2", to: "c3", .note(1, seq: 8, born: 5, ["text": "x", "weight": .double(7)]),
-            settled: .outcomes([(1, 1, .conflict), (2, 2, .conflict)]))
+            from: "c2", to: "c3", .note(1, seq: 8, born: 5, ["text": "x", "weight": .double(7), "done": true]),
+            settled: .contested(1, 1, .note(1), ["text"])
+                .followed(by: .contested(2, 2, .note(1), ["text", "weight"], isRefused: true)))
         let conflict = try #require(try await store.conflicts().first)
         #expect(
             conflict.fields == [
@@ -162,7 +190,6 @@ import TidemarkWire
             ])
         try await conflict.resolve(keeping: .value("both"), of: "text")
         #expect(try bench.fields(.note(1))?["text"] == "both")
-        #expect(try bench.fields(.note(1))?["done"] == true)
         let rest = try #require(try await store.conflicts().first)
         #expect(rest.fields.map(\.name) == ["weight"])
         try await rest.resolve(keeping: .value(nil))
@@ -172,7 +199,7 @@ import TidemarkWire
     }
 
     @Test func `a record that is gone keeps the conflict until theirs is chosen`() async throws {
-        try refuse()
+        try contest()
         try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, deleted: true))
         let conflict = try #require(try await store.conflicts().first)
         #expect(conflict.fields == [.init(name: "text", mine: "mine", theirs: nil)])

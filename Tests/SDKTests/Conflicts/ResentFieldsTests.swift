@@ -42,6 +42,20 @@ import TidemarkWire
             settled: .outcomes(numbers.map { ($0, UInt64($0), code) }))
     }
 
+    /// The server took the title of the first transaction, and not the text: others had written both.
+    private func contest() throws -> [SyncLogEvent] {
+        try bench.apply(
+            from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs", "title": "newer", "weight": 1]))
+        var events: [SyncLogEvent] = []
+        try store.database.apply(
+            .make(
+                from: "c2", to: "c3",
+                [.note(1, seq: 8, born: 5, ["text": "theirs", "title": "my title", "weight": 1])],
+                settled: .contested(1, 1, .note(1), ["text"])), now: 9_000
+        ) { events.append($0) }
+        return events
+    }
+
     /// The patches that go out, in their order.
     private func sent(after number: Int64 = 1) throws -> [NamedPatch] {
         try store.database.nextPush(after: number, maxTransactions: 9, maxBytes: 9_999)
@@ -55,52 +69,14 @@ import TidemarkWire
         ValueMark(value, of: try #require(store.schema.collection("notes")?.field(field)))
     }
 
-    /// The only transaction of the outbox is accepted with the number 8.
-    private func accept(_ fields: Fields) throws -> [SyncLogEvent] {
-        let id = try #require(try bench.string("SELECT id FROM \(Bench.pending)").flatMap { UniqueID($0) })
-        var events: [SyncLogEvent] = []
-        try store.database.apply(
-            .make(
-                from: "c2", to: "c3", [.note(1, seq: 8, born: 5, fields)],
-                settled: Settled(
-                    through: 2,
-                    outcomes: [.init(number: 2, transaction: id, seq: 8, time: 7_000, rejection: nil)])), now: 9_000
-        ) { events.append($0) }
-        return events
-    }
-
-    @Test func `what was not chosen goes out with what its writer saw`() async throws {
-        try refuse(1, with: .conflict)
-        try await store.conflicts().first?.resolve(keeping: .theirs)
-        #expect(try sent() == [NamedPatch("title", .set("my title"), seen: try mark("old"))])
-    }
-
-    @Test func `the choice itself says that the other value was seen`() async throws {
-        try refuse(1, with: .conflict)
+    @Test func `the choice itself says that the other value was seen, and nothing goes with it`() async throws {
+        _ = try contest()
         try await store.conflicts().first?.resolve(keeping: .mine)
-        #expect(
-            try sent() == [
-                NamedPatch("title", .set("my title"), seen: try mark("old")),
-                NamedPatch("text", .set("mine"), seen: try mark("theirs", of: "text")),
-            ])
+        #expect(try sent() == [NamedPatch("text", .set("mine"), seen: try mark("theirs", of: "text"))])
     }
 
-    @Test func `several refused writes go on saying what they saw of each other`() async throws {
-        try bench.write(
-            2, .update(.note(1), [NamedPatch("text", .set("mine 2")), NamedPatch("title", .set("my title 2"))]))
-        try refuse(1, 2, with: .conflict)
-        try await store.conflicts().first?.resolve(keeping: .theirs)
-        #expect(
-            try sent(after: 2) == [
-                NamedPatch("title", .set("my title"), seen: try mark("old")),
-                NamedPatch("title", .set("my title 2"), seen: try mark("my title")),
-            ])
-    }
-
-    @Test func `a value that a resent field took the place of is told and in the history`() async throws {
-        try refuse(1, with: .conflict)
-        try await store.conflicts().first?.resolve(keeping: .theirs)
-        let events = try accept(["text": "theirs", "title": "my title"])
+    @Test func `a value that the uncontested part took the place of is told and in the history`() async throws {
+        let events = try contest()
         #expect(events.contains(.conflict(ConflictNote(key: .note(1), fields: ["title"], outcome: .overwrote))))
         let found = try await store.history(of: UUID(RecordKey.note(1).id), in: "notes")
         #expect(found.map(\.field) == ["title"] && found.map(\.seq) == [8])
@@ -109,9 +85,7 @@ import TidemarkWire
     }
 
     @Test func `what the server says of it takes the place of the own finding`() async throws {
-        try refuse(1, with: .conflict)
-        try await store.conflicts().first?.resolve(keeping: .theirs)
-        _ = try accept(["text": "theirs", "title": "my title"])
+        _ = try contest()
         let entry = LedgerEntry(
             key: .note(1), scope: RecordKey.room(1).scope, seq: 7,
             value: OverwrittenValue(field: "title", rule: .lww, old: "newer", new: "my title"),
@@ -136,7 +110,7 @@ import TidemarkWire
             ) { events.append($0) }
             return events
         }()
-        #expect(events == [.committed(transactions: 1)])
+        #expect(events == [.committed(transactions: 1, LoggedWrites([.set(.note(1), "text", "")]))])
         #expect(try bench.count("tidemark_history") == 0)
     }
 
@@ -165,26 +139,37 @@ import TidemarkWire
             ])
     }
 
-    @Test func `a retried write of a manual field that others changed waits for a choice`() async throws {
+    @Test func `of a retried write the server settles what is not contested`() async throws {
         try refuse(1, with: .revoked)
-        let receipt = try await store.outbox.parked().first?.retry()
-        #expect(try sent().isEmpty)
-        #expect(try bench.state(.note(1)) == "conflict")
-        #expect(try bench.fields(.note(1))?["title"] == "newer")
-        #expect(try await store.outbox.parked().map(\.rejection.code) == [.conflict])
-        #expect(receipt?.id == (try await store.outbox.parked().first?.id))
-        let conflict = try #require(try await store.conflicts().first)
-        #expect(conflict.fields == [.init(name: "text", mine: "mine", theirs: "theirs")])
-        // Once more is no choice either.
         try await store.outbox.parked().first?.retry()
-        #expect(try await store.conflicts() == [conflict])
-        try await conflict.resolve(keeping: .mine)
         #expect(
             try sent() == [
+                NamedPatch("text", .set("mine"), seen: try mark("a", of: "text")),
                 NamedPatch("title", .set("my title"), seen: try mark("old")),
-                NamedPatch("text", .set("mine"), seen: try mark("theirs", of: "text")),
             ])
+        #expect(try bench.fields(.note(1))?["title"] == "my title")
+        #expect(try bench.fields(.note(1))?["text"] == "theirs", "as the server will have it")
+        #expect(try bench.state(.note(1)) == "pending")
         #expect(try await store.outbox.parked().isEmpty)
+    }
+
+    @Test func `a retried write of nothing but a manual field that others changed waits for a choice`() async throws {
+        try bench.write(2, .set(.note(1), "weight", 2))
+        try refuse(1, 2, with: .revoked, ["text": "a", "title": "old", "weight": 7])
+        let parked = try await store.outbox.parked().last
+        let receipt = try await parked?.retry()
+        #expect(try sent(after: 2).isEmpty)
+        #expect(try bench.state(.note(1)) == "conflict")
+        #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked, .conflict])
+        #expect(receipt?.id == parked?.id)
+        let conflict = try #require(try await store.conflicts().first)
+        #expect(conflict.fields == [.init(name: "weight", mine: 2, theirs: 7)])
+        // Once more is no choice either.
+        try await store.outbox.parked().last?.retry()
+        #expect(try await store.conflicts() == [conflict])
+        try await conflict.resolve(keeping: .mine)
+        #expect(try sent(after: 2) == [NamedPatch("weight", .set(2), seen: try mark(7, of: "weight"))])
+        #expect(try await store.outbox.parked().map(\.rejection.code) == [.revoked])
         #expect(try bench.state(.note(1)) == "pending")
     }
 
@@ -203,9 +188,9 @@ import TidemarkWire
     // MARK: Choosing
 
     @Test func `a choice is made between the values that were shown`() async throws {
-        try refuse(1, with: .conflict)
+        _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
-        try bench.apply(from: "c2", to: "c3", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]))
+        try bench.apply(from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]))
         let error = await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .mine) }
         #expect(error?.code == .refused(.conflict))
         #expect(try sent().isEmpty)
@@ -216,12 +201,12 @@ import TidemarkWire
     }
 
     @Test func `a value written here after the conflict was read is not given up unseen`() async throws {
-        try refuse(1, with: .conflict)
+        _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try bench.write(2, .set(.note(1), "text", "mine 2"))
         try bench.apply(
-            from: "c2", to: "c3", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]),
-            settled: .refused(2, 2, .conflict))
+            from: "c3", to: "c4", .note(1, seq: 9, born: 5, ["text": "newest", "title": "newer"]),
+            settled: .contested(2, 2, .note(1), ["text"], isRefused: true))
         await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .theirs) }
         let read = try #require(try await store.conflicts().first)
         #expect(read.fields == [.init(name: "text", mine: "mine 2", theirs: "newest")])
@@ -230,11 +215,11 @@ import TidemarkWire
     }
 
     @Test func `what was chosen once is not chosen again`() async throws {
-        try refuse(1, with: .conflict)
+        _ = try contest()
         let conflict = try #require(try await store.conflicts().first)
         try await conflict.resolve(keeping: .theirs)
         try await conflict.resolve(keeping: .theirs)
         await #expect(throws: StoreError.self) { try await conflict.resolve(keeping: .mine) }
-        #expect(try sent().map(\.field) == ["title"])
+        #expect(try sent().isEmpty)
     }
 }

@@ -33,6 +33,8 @@ struct MachineBench {
     private(set) var pauses: [PushPause?] = []
     private(set) var refreshes = 0
     private(set) var withheld: [Int64] = []
+    /// Those of them that were answered with a failure each time.
+    private(set) var answered: [Int64] = []
     private(set) var releases = 0
     private(set) var wake: Milliseconds?
     private(set) var heard: [Ephemeral] = []
@@ -92,7 +94,9 @@ struct MachineBench {
                 case .loadHistory(let key):
                     events.append(
                         .historyLoaded(key, HistoryRequest(id: 0, scope: ScopeID("a"), since: 1, key: key, limit: 9)))
-                case .withhold(let number, _): withheld.append(number)
+                case .withhold(let number, _, let isAnswered):
+                    withheld.append(number)
+                    if isAnswered { answered.append(number) }
                 case .releaseWithheld: releases += 1
                 case .refreshToken: refreshes += 1
                 case .wake(let time): wake = time

@@ -19,7 +19,31 @@ import TidemarkWire
         #expect(bench.pushes.map(\.entries.count) == [3, 1, 1, 1, 1], "a suspect is sent alone")
         bench.connect()
         #expect(bench.pushes.last?.entries.count == 3)
-        #expect(bench.releases == 6, "each connection lets go what earlier ones withheld")
+        #expect(bench.answered.isEmpty, "silence may be an outage: the next connection sends it again")
+    }
+
+    @Test(arguments: [4400, 1009]) func `five answers of failure are the write's own, and told apart`(code: UInt16) {
+        var bench = MachineBench()
+        bench.outbox = [1, 2]
+        bench.on(.start)
+        for _ in 1...5 {
+            bench.connect()
+            bench.on(.closed(code: code, reason: "no"))
+            bench.pass(60_000)
+        }
+        #expect(bench.withheld == [1] && bench.answered == [1])
+    }
+
+    @Test(arguments: [1006, 4408, 4503]) func `an outage among them is none of the write's own`(code: UInt16) {
+        var bench = MachineBench()
+        bench.outbox = [1]
+        bench.on(.start)
+        for attempt in 1...5 {
+            bench.connect()
+            bench.on(.closed(code: attempt == 3 ? code : 4400, reason: "no"))
+            bench.pass(60_000)
+        }
+        #expect(bench.withheld == [1] && bench.answered.isEmpty)
     }
 
     @Test func `an answer in between, or a server that cannot be reached, costs no attempt`() {

@@ -24,13 +24,14 @@ import TidemarkModel
         let rejection = Rejection(.forbidden, "no")
         let alerts: [SyncLogEvent] = [
             .overdue(transactions: 1, age: .seconds(1)), .corrupted(reason: "x"),
-            .parked(transaction: UUID(), rejection: rejection), .withheld(number: 1, reason: "x"),
+            .parked(transaction: UUID(), rejection: rejection, LoggedWrites()),
+            .withheld(number: 1, reason: "x", LoggedWrites()),
             .scopesLeftOut(held: 2_000, leftOut: 5),
         ]
         let others: [SyncLogEvent] = [
             .started, .succeeded(duration: .zero), .failed(reason: SyncFailure(.unavailable, "x"), retry: 1), .stopped,
             .evicted(records: 1),
-            .forked, .recovered(transactions: 1), .committed(transactions: 1),
+            .forked, .recovered(transactions: 1), .committed(transactions: 1, LoggedWrites()),
         ]
         #expect(alerts.allSatisfy(\.isAlert) && !others.contains(where: \.isAlert))
         #expect(alerts[0].level == .warning && alerts[1].level == .error)

@@ -48,12 +48,16 @@ import TidemarkWire
 
     @Test func `an own write that comes back as it was is no conflict`() throws {
         let events = try events(.note(1, seq: 11, ["text": "mine", "likes": 1]), settled: .accepted(1, 1))
-        #expect(events == [.committed(transactions: 1)])
+        #expect(events == [.committed(transactions: 1, LoggedWrites([.set(.note(1), "text", "")]))])
     }
 
     @Test func `an own write that the server decided otherwise on is told with its field`() throws {
         let events = try events(.note(1, seq: 12, ["text": "theirs", "likes": 5]), settled: .accepted(1, 1))
-        #expect(events == [.committed(transactions: 1), decision(["text"], .serverDecided)])
+        #expect(
+            events == [
+                .committed(transactions: 1, LoggedWrites([.set(.note(1), "text", "")])),
+                decision(["text"], .serverDecided),
+            ])
         #expect(try bench.fields(.note(1))?["text"] == "theirs")
     }
 
@@ -65,11 +69,13 @@ import TidemarkWire
     @Test func `a refused write is told with its code, also when access to its scope ended`() throws {
         #expect(
             try events(settled: .refused(1, 1, .forbidden)) == [
-                .parked(transaction: UUID(.transaction(1)), rejection: Rejection(.forbidden, "because"))
+                .parked(
+                    transaction: UUID(.transaction(1)), rejection: Rejection(.forbidden, "because"),
+                    LoggedWrites([.set(.note(1), "text", "")]))
             ])
         try bench.write(2, .set(.note(1), "text", "again"))
         let lost = try events(grants: [.init(scope: RecordKey.room(1).scope, since: 20, role: nil)])
-        guard case .parked(_, let rejection)? = lost.first else {
+        guard case .parked(_, let rejection, _)? = lost.first else {
             Issue.record("\(lost)")
             return
         }

@@ -50,7 +50,8 @@ import TidemarkModel
         let journal = SyncJournal(logger: Logger(label: "test") { _ in log })
         let id = UUID(UniqueID(high: 1, low: 2))
         journal.note(.succeeded(duration: .milliseconds(1_234)))
-        journal.note(.parked(transaction: id, rejection: Rejection(.quota, "full")))
+        journal.note(
+            .parked(transaction: id, rejection: Rejection(.quota, "full"), LoggedWrites([.room(1), .note(2)])))
         journal.note(.corrupted(reason: "malformed"))
         journal.note(
             .merged(MergeDecision(collection: "notes", record: id, fields: ["a", "b"], resolution: .bothKept)))
@@ -58,11 +59,26 @@ import TidemarkModel
             log.lines == [
                 "info sync succeeded duration_ms=1234.0 event=succeeded",
                 "info a write was refused code=quota event=parked reason=full "
-                    + "transaction=00000000-0000-0001-0000-000000000002",
+                    + "transaction=00000000-0000-0001-0000-000000000002 writes=notes create 1, rooms create 1",
                 "error the local database is damaged event=corrupted reason=malformed",
                 "info concurrent changes were merged collection=notes event=merged fields=a,b "
                     + "record=00000000-0000-0001-0000-000000000002 resolution=both_kept",
             ])
+    }
+
+    @Test func `events of writes name the kinds of records and the operations`() throws {
+        let bench = try Bench()
+        try bench.join(RecordKey.room(1).scope)
+        try bench.write(1, .note(1, ["text": "a"]), .note(2), .set(.note(1), "text", "b"))
+        try bench.write(2, .delete(.note(2)))
+        try bench.write(3, .set(.note(1), "text", "c"))
+        var events: [SyncLogEvent] = []
+        try bench.database.apply(
+            .make(from: "c0", to: "c1", [], settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .quota)])), now: 9_000
+        ) { events.append($0) }
+        #expect(events.map(\.name) == ["parked", "committed"])
+        #expect(
+            events.map { $0.details["writes"] } == ["notes update 1", "notes create 2, notes update 1, notes delete 1"])
     }
 
     @Test func `a store logs to the logger that it was opened with`() async throws {

@@ -13,10 +13,10 @@ import TidemarkModel
             metrics.count(.succeeded(duration: .milliseconds(40)))
         }
         metrics.count(.failed(reason: SyncFailure(.connectionLost, "cut"), retry: nil))
-        metrics.count(.committed(transactions: 9))
-        metrics.count(.parked(transaction: UUID(), rejection: Rejection(.forbidden, "no")))
+        metrics.count(.committed(transactions: 9, LoggedWrites()))
+        metrics.count(.parked(transaction: UUID(), rejection: Rejection(.forbidden, "no"), LoggedWrites()))
         metrics.count(.evicted(records: 7))
-        metrics.count(.withheld(number: 1, reason: "no answer"))
+        metrics.count(.withheld(number: 1, reason: "no answer", LoggedWrites()))
         #expect(metrics.started == 3 && metrics.successRate == 0.75 && metrics.averageMilliseconds == 40)
         #expect(metrics.acceptanceRate == 0.9 && metrics.committed == 9)
         #expect(metrics.evicted == 7 && metrics.withheld == 1 && metrics.merged == 0)

@@ -23,8 +23,8 @@ import TidemarkModel
 
     @Test func `a write after the end of the store is refused`() throws {
         try bench.database.close()
-        #expect(throws: DatabaseError.self) { try bench.write(1, .note(1)) }
-        #expect(throws: DatabaseError.self) { try bench.database.evict(now: 0) }
+        #expect(throws: StoreError.self) { try bench.write(1, .note(1)) }
+        #expect(throws: StoreError.self) { try bench.database.evict(now: 0) }
     }
 
     /// What is left when the power is cut after the last flush.

@@ -113,7 +113,8 @@ import TidemarkWire
         let push = try sent(after: 2)
         #expect(push.map(\.number) == [3, 4] && push.map(\.entry.id) == [3, 4].map { .transaction($0) })
         #expect(
-            events.contains { if case .parked(_, let rejection) = $0 { rejection.code == .conflict } else { false } })
+            events.contains { if case .parked(_, let rejection, _) = $0 { rejection.code == .conflict } else { false } }
+        )
     }
 
     @Test func `a server that lost more numbers than can be offered empty forgot the client`() throws {

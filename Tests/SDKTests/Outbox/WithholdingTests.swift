@@ -85,6 +85,75 @@ import TidemarkWire
         #expect(try bench.state(.note(1)) == "failed")
     }
 
+    // MARK: Answers of failure
+
+    /// The same device, whose first write was answered with a failure each time.
+    private func answered() throws -> Bench {
+        let bench = try Bench()
+        try bench.join(RecordKey.room(1).scope, RecordKey.room(2).scope)
+        for number in 1...3 as ClosedRange<UInt64> {
+            try bench.write(number, .note(number, in: number == 2 ? 2 : 1, ["text": "a"]))
+        }
+        _ = try bench.database.nextPush(after: 0, maxTransactions: 100, maxBytes: 100_000)
+        try bench.database.withhold(1, reason: "no", isAnswered: true)
+        return bench
+    }
+
+    private func sent(_ bench: Bench, after number: Int64 = 3) throws -> [TransactionID?] {
+        try bench.database.nextPush(after: number, maxTransactions: 100, maxBytes: 100_000).map(\.entry.id)
+    }
+
+    @Test func `what was answered with failures waits for the user, over every new connection`() throws {
+        let bench = try answered()
+        try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
+        for _ in 0..<3 {
+            _ = try bench.database.beginConnection()
+            try bench.database.releaseWithheld()
+        }
+        #expect(try sent(bench).isEmpty)
+        for note in [1, 3] as [UInt64] { #expect(try bench.state(.note(note)) == "failed") }
+        // What is written behind it waits as well, what is elsewhere does not.
+        try bench.write(4, .set(.note(1), "text", "b"))
+        try bench.write(5, .note(5, in: 2))
+        #expect(try sent(bench) == [.transaction(5)])
+        try bench.database.releaseWithheld(isAsked: true)
+        #expect(try sent(bench) == [5, 1, 3, 4].map { .transaction($0) })
+        #expect(try bench.state(.note(1)) == "pending")
+    }
+
+    @Test func `one that arrived after all lets those behind it go on`() throws {
+        let bench = try answered()
+        try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
+        try bench.database.releaseWithheld()
+        #expect(try sent(bench) == [.transaction(3)])
+    }
+
+    @Test func `a failed write that is given up is gone, and those behind it go on`() throws {
+        let bench = try answered()
+        try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, nil), (3, 3, .invalid)]))
+        try bench.database.change { db in try bench.database.discardWithheld(.transaction(1), db) }
+        #expect(try bench.fields(.note(1)) == nil)
+        #expect(try sent(bench) == [.transaction(3)])
+        #expect(throws: StoreError.self) {
+            try bench.database.change { db in try bench.database.discardWithheld(.transaction(1), db) }
+        }
+    }
+
+    @Test func `given up before the server's word, an earlier sending that arrived counts`() throws {
+        for arrived in [true, false] {
+            let bench = try answered()
+            try bench.database.change { db in try bench.database.discardWithheld(.transaction(1), db) }
+            #expect(try bench.fields(.note(1)) == nil)
+            #expect(try sent(bench, after: 0).first == .transaction(1), "its number is sent, with nothing in it")
+            try bench.apply(settled: .outcomes([(1, 1, arrived ? nil : .invalid), (2, 2, nil), (3, 3, .invalid)]))
+            try bench.database.releaseWithheld()
+            #expect(try sent(bench) == [.transaction(3)])
+            let step = try bench.database.step(of: .transaction(1))
+            if arrived { #expect(step == .committed(seq: 101, time: 7_000)) }
+            #expect(try bench.database.parked().isEmpty)
+        }
+    }
+
     @Test func `a wish without anything to wait for is over at once`() throws {
         try withdrawn()
         try bench.database.releaseWithheld(isAsked: true)

@@ -127,7 +127,7 @@ import TidemarkModel
     @Test func `a snapshot that belongs to a write writes nothing itself`() async throws {
         let store = try await store()
         for sql in ["DELETE FROM notes RETURNING local_id", "COMMIT", "DROP TABLE notes"] {
-            await #expect(throws: DatabaseError.self, "\(sql)") {
+            await #expect(throws: StoreError.self, "\(sql)") {
                 try await store.readAndWrite { snapshot, _ in try snapshot.rows(sql) }
             }
         }

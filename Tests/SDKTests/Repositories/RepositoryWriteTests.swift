@@ -50,7 +50,7 @@ import TidemarkWire
     @Test func `an update without a difference writes nothing`() async throws {
         let note = Note(room: UUID(), text: "a", tags: ["x", "y"])
         let store = try await store(note)
-        let receipt = try await store.repository(Note.self).update(note)
+        let receipt = try await store.repository(Note.self).overwrite(note)
         #expect(try store.database.pendingCount() == 1)
         for try await step in receipt.steps { Issue.record("\(step) of a write that did not happen") }
         #expect(try await store.receipt(for: receipt.id) == nil)
@@ -59,7 +59,7 @@ import TidemarkWire
     @Test func `a model of fewer fields leaves the others alone`() async throws {
         let note = Note(room: UUID(), text: "a", done: true)
         let store = try await store(note)
-        try await store.repository(Title.self).update(Title(id: note.id, room: note.room, text: "b"))
+        try await store.repository(Title.self).overwrite(Title(id: note.id, room: note.room, text: "b"))
         #expect(try patches(store) == [[NamedPatch("text", .set("b"))]])
         #expect(try await store.repository(Note.self).read(note.id)?.done == true)
     }

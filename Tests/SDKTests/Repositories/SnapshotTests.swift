@@ -33,7 +33,7 @@ import TidemarkWire
         #expect(first?.id == notes[0].id)
         #expect((first?.createdTime).map { $0 > Date(timeIntervalSince1970: 1) } == true)
         #expect(try await store.read { $0.account } == Bench.user)
-        await #expect(throws: DatabaseError.self) {
+        await #expect(throws: StoreError.self) {
             try await store.read { try $0.rows("DELETE FROM notes RETURNING local_id") }
         }
         #expect(try await store.repository(Note.self).readAll().count == 3)

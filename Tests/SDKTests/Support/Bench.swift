@@ -224,6 +224,15 @@ extension Settled {
     static func refused(_ number: Int64, _ id: UInt64, _ code: RejectionCode) -> Settled {
         .outcomes([(number, id, code)])
     }
+
+    /// The transaction took effect but for these fields; with nothing else in it, it is refused.
+    static func contested(
+        _ number: Int64, _ id: UInt64, _ key: RecordKey, _ fields: [String], isRefused: Bool = false
+    ) -> Settled {
+        var settled = Settled.outcomes([(number, id, isRefused ? .conflict : nil)])
+        settled.outcomes[0].contested = [ContestedFields(key: key, fields: fields)]
+        return settled
+    }
 }
 
 extension Welcome {

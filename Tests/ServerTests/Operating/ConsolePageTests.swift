@@ -49,6 +49,17 @@ import TidemarkNIOTransport
         #expect(html.contains("aria-live=\"polite\"") && html.contains(":focus-visible"))
     }
 
+    @Test func `what users wrote is shown with its control and direction marks as numbers`() async throws {
+        let html = try await page().html
+        #expect(html.contains(#"const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f"#))
+        #expect(html.contains(#"\u2028-\u202e\u2060-\u206f"#))
+        // Every text that the script puts into the page passes here.
+        #expect(html.contains("child instanceof Node ? child : visible(child)"))
+        for line in html.split(separator: "\n") where line.contains("textContent = ") && !line.contains("visible(") {
+            #expect(line.contains("textContent = \"That is not its name"), "\(line)")
+        }
+    }
+
     @Test func `a frame or a script of another page does not get it, a link leads to it`() async throws {
         try await TestServer.administered { server in
             for (dest, status) in [("iframe", 403), ("script", 403), ("document", 200)] {

@@ -89,7 +89,8 @@ struct CopyCheck {
             case .update(let patches):
                 guard let current = fields else { continue }
                 // A patch that no longer applies is left to the server's judgement.
-                let updated = try? RecordMerge.updated(current, patches, in: collection, isService: false)
+                let taken = collection.parting(patches, over: current).taken
+                let updated = try? RecordMerge.updated(current, taken, in: collection, isService: false)
                 fields = updated ?? current
             case .delete:
                 if let fields { (isDeleted, deleted) = (true, fields) }

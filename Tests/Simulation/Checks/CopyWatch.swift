@@ -197,7 +197,9 @@ struct CopyWatch {
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
         try OutboxCheck(copy, device.database)
-            .checkConservation(of: written, released: released, forgotten: forgotten, isKept: hasJournal)
+            .checkConservation(
+                of: written, released: released, contested: device.world.oracle.contested, forgotten: forgotten,
+                isKept: hasJournal)
     }
 
     /// I-13 and I-17: numbers only rise, and nothing older than a deletion comes back.

@@ -124,7 +124,10 @@ struct EndCheck {
                 try check(
                     isAccepted || !journal.contains(id), .reoffering, "\(id) is said to be committed, and is not")
             // Parked by a client that begins anew, and arrived all the same, from before or from another file.
-            case .parked: try check(!isAccepted || hasGoneBack, .exactlyOnce, "\(id) is parked, and took effect")
+            case .parked:
+                try check(
+                    !isAccepted || hasGoneBack || world.oracle.contested.contains(id), .exactlyOnce,
+                    "\(id) is parked, and took effect")
             case .queued, .sending, .reoffered, nil:
                 throw Violation(invariant: .convergence, message: "\(id) is not settled")
             }

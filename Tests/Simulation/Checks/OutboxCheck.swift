@@ -18,11 +18,18 @@ struct OutboxCheck {
 
     /// - Parameters:
     ///   - released: parked transactions that the app sent anew under another id, or gave up.
+    ///   - contested: those of which fields were contested: what the server lost of them is judged again, and may be parked
+    ///     again.
     ///   - forgotten: committed ones of which nothing but the number is kept.
     ///   - isKept: what is committed is in the journal, where that has room.
     func checkConservation(
-        of written: Set<TransactionID>, released: Set<TransactionID>, forgotten: Set<TransactionID>, isKept: Bool
+        of written: Set<TransactionID>, released: Set<TransactionID>, contested: Set<TransactionID>,
+        forgotten: Set<TransactionID>, isKept: Bool
     ) throws {
+        let parked = try database.writer.unsafeRead { db in
+            contested.isEmpty ? [] : Set(try Parking(db: db).parked().map(\.transaction.id))
+        }
+        let released = released.subtracting(contested.intersection(parked))
         // Read without the read-only mode of `read`: entering it makes SQLite prepare every statement again.
         try database.writer.unsafeRead { db in try checkEach(of: written, released, forgotten, isKept && keepsAll, db) }
         // The journal and what is pending are one row of numbers.

@@ -23,6 +23,8 @@ struct Oracle {
     private(set) var refused: Set<TransactionID> = []
     /// What was accepted, and lost by the database.
     private(set) var lost: Set<TransactionID> = []
+    /// What was settled but for fields that others had changed, or refused for them: its device may have it parked.
+    private(set) var contested: Set<TransactionID> = []
     /// A device took another client id.
     var hasForked = false
     private var written: [TransactionID: Written] = [:]
@@ -107,6 +109,7 @@ struct Oracle {
         self = earlier
         lost = present.lost.union(present.accepted).subtracting(earlier.accepted)
         hasForked = present.hasForked
+        contested.formUnion(present.contested)
         written = present.written.mapValues {
             Written(transaction: $0.transaction, user: $0.user, after: min($0.after, earlier.head.seq))
         }
@@ -141,7 +144,10 @@ struct Oracle {
         }
         try check(written.user == step.user, .writeAccess, "\(id): pushed by another user")
         let before = state.last
-        if let refusal = state.apply(written.transaction, by: written.user) {
+        let (refusal, contested) = state.apply(written.transaction, by: written.user)
+        try check(result.contested == contested, .merge, "\(id): \(result.contested) contested, not \(contested)")
+        if !contested.isEmpty { self.contested.insert(id) }
+        if let refusal {
             let invariant: Invariant = refusal.code == .forbidden || refusal.code == .notFound ? .writeAccess : .merge
             try check(
                 result.rejection != nil, invariant,

@@ -2,7 +2,11 @@ import TidemarkModel
 
 extension OracleState {
     /// One mutation under the rules of access and merging, as the protocol states them.
-    mutating func apply(_ mutation: Mutation, ifSeq: SequenceNumber?, by user: UserID) throws(Rejection) {
+    ///
+    /// - Returns: the contested fields, which it leaves as they are; and whether it has nothing else.
+    mutating func apply(
+        _ mutation: Mutation, ifSeq: SequenceNumber?, by user: UserID
+    ) throws(Rejection) -> (contested: [String], isIdle: Bool) {
         guard let collection = schema.collection(mutation.key.collection) else {
             throw Rejection(.unknownCollection, mutation.key.collection)
         }
@@ -20,7 +24,9 @@ extension OracleState {
                 let accessors = collection.field(patch.field)?.change ?? collection.change
                 try allow(accessors, role, record.author == user)
             }
-            let fields = try RecordMerge.updated(record.fields, patches, in: collection, isService: false)
+            let (taken, contested) = collection.parting(patches, over: record.fields)
+            let fields = try RecordMerge.updated(record.fields, taken, in: collection, isService: false)
+            if taken.isEmpty, !contested.isEmpty { return (contested, true) }
             if case .field(let name) = collection.scope, fields[name] != record.fields[name] {
                 throw Rejection(.invalid, "another scope")
             }
@@ -29,12 +35,14 @@ extension OracleState {
             try references(fields, record.fields, mutation.key, record.scope)
             put(mutation.key, scope: record.scope, fields: fields, author: record.author, collection)
             noteOverwritten(
-                by: patches, from: record.fields, to: fields, mutation.key, author: user, collection)
+                by: taken, from: record.fields, to: fields, mutation.key, author: user, collection)
+            return (contested, false)
         case .delete:
             let (record, role) = try living(existing, by: user, ifSeq, collection)
             try allow(collection.delete, role, record.author == user)
             put(mutation.key, scope: record.scope, fields: nil, author: record.author, collection)
         }
+        return ([], false)
     }
 
     private mutating func create(
@@ -107,5 +115,24 @@ extension OracleState {
 
     func size(_ fields: Fields) throws(Rejection) {
         if fields.canonicalBytes.count > limits.recordBytesMax { throw Rejection(.tooLarge, "too large") }
+    }
+}
+
+extension CollectionSchema {
+    /// The patches that take effect, and the fields of those that do not: of a `manual` field a patch counts only where its
+    /// writer saw the value that it replaces, or where it changes nothing.
+    func parting(_ patches: [NamedPatch], over fields: Fields) -> (taken: [NamedPatch], contested: [String]) {
+        var (taken, contested): ([NamedPatch], [String]) = ([], [])
+        for named in patches {
+            guard let field = field(named.field), field.merge == .manual else {
+                taken.append(named)
+                continue
+            }
+            let value = fields[field.name]
+            let written: FieldValue? = if case .set(let new) = named.patch, new != .null { new } else { nil }
+            let isSeen = named.seen.map { $0.number == ValueMark(value, of: field).number } ?? (value == nil)
+            if isSeen || written == value { taken.append(named) } else { contested.append(named.field) }
+        }
+        return (taken, contested)
     }
 }

@@ -116,15 +116,30 @@ struct OracleState {
     /// Applies a whole transaction, or nothing.
     ///
     /// - Returns: why it must be refused.
-    mutating func apply(_ transaction: Transaction, by user: UserID) -> Rejection? {
+    ///
+    /// - Returns: why it is refused, and the fields that are contested, of all records.
+    mutating func apply(
+        _ transaction: Transaction, by user: UserID
+    ) -> (refusal: Rejection?, contested: [ContestedFields]) {
         var trial = self
+        var contested: [ContestedFields] = []
+        var idle = 0
         do throws(Rejection) {
-            for mutation in transaction.mutations { try trial.apply(mutation, ifSeq: transaction.ifSeq, by: user) }
+            for mutation in transaction.mutations {
+                let step = try trial.apply(mutation, ifSeq: transaction.ifSeq, by: user)
+                if !step.contested.isEmpty {
+                    contested.append(ContestedFields(key: mutation.key, fields: step.contested))
+                }
+                if step.isIdle { idle += 1 }
+            }
         } catch {
-            return error
+            return (error, [])
+        }
+        if idle > 0, idle == transaction.mutations.count {
+            return (Rejection(.conflict, "all of it is contested"), contested)
         }
         self = trial
-        return nil
+        return (nil, contested)
     }
 
     /// Gives the record its next state.

@@ -2,7 +2,8 @@ import Foundation
 import Tidemark
 import TidemarkChat
 
-/// A message as the terminal shows it; harmless text only.
+/// A message as the terminal shows it; harmless text only. Where the sender's clock was ahead by more than a day, with the
+/// server's time, and what the clock said behind the text.
 struct ChatLine: Hashable, Sendable, Identifiable {
     enum Mark: String, Hashable, Sendable {
         case none = ""
@@ -27,13 +28,15 @@ struct ChatLine: Hashable, Sendable, Identifiable {
 }
 
 extension ChatLine {
-    init(_ message: Message, account: UserID, name: String?, in zone: TimeZone) {
+    init(_ message: Message, account: UserID, _ names: MemberNames, in zone: TimeZone) {
         id = message.id
         isOwn = message.senderID == account
-        sender = SafeText.line(isOwn ? "me" : name ?? message.senderName ?? message.senderID.text)
+        sender = names.sender(message.senderID, claimed: message.senderName)
         let attached = message.attachment.map(Self.label)
-        text = [SafeText.of(message.text), attached ?? ""].filter { !$0.isEmpty }.joined(separator: " ")
-        (day, time) = Self.clock(message.sentAt, in: zone)
+        (day, time) = Self.clock(message.isClockAhead ? message.created : message.sentAt, in: zone)
+        let claimed = Self.clock(message.sentAt, in: zone)
+        let remark = message.isClockAhead ? "[by its sender's clock: \(claimed.day) \(claimed.time)]" : ""
+        text = [SafeText.of(message.text), attached ?? "", remark].filter { !$0.isEmpty }.joined(separator: " ")
         mark = isOwn ? Mark(message.status) : .none
         failure = message.failure.map { SafeText.line($0.message) }
     }

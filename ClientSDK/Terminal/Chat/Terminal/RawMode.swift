@@ -61,14 +61,18 @@ struct RawMode: Sendable {
 /// Standard output as a terminal.
 enum TerminalOutput {
     /// Writes all of it; what a closed output does not take is lost.
-    static func write(_ text: String) {
+    ///
+    /// - Returns: false when the output was closed.
+    @discardableResult
+    static func write(_ text: String) -> Bool {
         var bytes = Array(text.utf8)[...]
         while !bytes.isEmpty {
             let written = bytes.withUnsafeBytes { systemWrite(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if written < 0, errno == EINTR || errno == EAGAIN { continue }
-            guard written > 0 else { return }
+            guard written > 0 else { return false }
             bytes = bytes.dropFirst(written)
         }
+        return true
     }
 
     /// `nil` where the system does not know.

@@ -1,17 +1,30 @@
-/// What other people wrote, made harmless for a terminal: no escape sequence, no moved cursor, no turned-around text.
+/// Text of other people, made harmless for a terminal: no escape sequence, no moved cursor, no turned-around text.
 enum SafeText {
     /// Code points in one character: what stacks more of them on another than any script does is cut.
     static let scalarsPerCharacterMax = 16
 
-    /// Keeps line feeds; control characters become their pictures, ESC as `␛`, and what steers direction goes.
+    /// Keeps line feeds. Control characters become their pictures, ESC as `␛`; what turns the direction of text around is
+    /// shown as `\u{202e}`.
     static func of(_ text: String) -> String {
         var safe = String.UnicodeScalarView()
         for character in text {
             for scalar in character.unicodeScalars.prefix(scalarsPerCharacterMax) {
-                if let shown = shown(scalar) { safe.append(shown) }
+                if turnsDirection(scalar) {
+                    safe.append(contentsOf: escape(scalar).unicodeScalars)
+                } else if let shown = shown(scalar) {
+                    safe.append(shown)
+                }
             }
         }
         return String(safe)
+    }
+
+    /// A scalar as its number: `\u{202e}`.
+    static func escape(_ scalar: Unicode.Scalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
+
+    /// Embeddings, overrides and isolates.
+    private static func turnsDirection(_ scalar: Unicode.Scalar) -> Bool {
+        (0x202a...0x202e).contains(scalar.value) || (0x2066...0x2069).contains(scalar.value)
     }
 
     /// The same on one line.
@@ -25,8 +38,8 @@ enum SafeText {
         case 0x00...0x1f: Unicode.Scalar(0x2400 + scalar.value)
         case 0x7f: "␡"
         case 0x80...0x9f: "\u{fffd}"
-        // Bidirectional marks, embeddings, overrides and isolates.
-        case 0x061c, 0x200e, 0x200f, 0x202a...0x202e, 0x2066...0x2069: nil
+        // Marks that belong to the writing of Arabic and Hebrew, and steer nothing beyond their neighbours.
+        case 0x061c, 0x200e, 0x200f: nil
         default: scalar
         }
     }

@@ -1,0 +1,79 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkChat
+import TidemarkTestKit
+
+/// A message that cannot be sent, over the whole way: device, connection, server, and what its user sees and does.
+@Suite(.timeLimit(.minutes(5))) struct FailedMessageTests {
+    private let kit: TestKit
+    private let (annDevice, bobDevice): (TestClient, TestClient)
+    private let (ann, bob): (Chat, Chat)
+    private let room: UUID
+
+    init() async throws {
+        kit = try TestKit(schema: try ChatSchema.schema())
+        (annDevice, bobDevice) = (try await kit.client("ann"), try await kit.client("bob"))
+        (ann, bob) = (Chat(annDevice.store), Chat(bobDevice.store))
+        room = try await ann.conversations.createDirect(with: UserID("bob")).id
+        try await kit.settle()
+    }
+
+    private func shown(_ chat: Chat) async throws -> [(text: String, status: MessageStatus)] {
+        try await chat.messages.newestPage(of: room, limit: 9).map { ($0.text, $0.status) }
+    }
+
+    private func fail() async throws -> Message {
+        kit.faults.refusePush(of: annDevice)
+        let message = try await ann.messages.send("hello", to: room)
+        try await kit.settle()
+        let failed = try #require(try await ann.messages.newestPage(of: room, limit: 1).first)
+        #expect(failed.id == message.id && failed.status == .failed)
+        #expect(failed.failureReason == "the push cannot be served")
+        return failed
+    }
+
+    @Test(arguments: ["retry", "discard"])
+    func `a message that five answers refused is failed until the user retries or discards it`(
+        _ step: String
+    ) async throws {
+        let failed = try await fail()
+        // New connections do not begin it again.
+        for _ in 0..<3 {
+            annDevice.goOffline()
+            annDevice.goOnline()
+            try await kit.settle()
+            #expect(try await shown(ann).map(\.status) == [.failed])
+            #expect(try await shown(bob).isEmpty)
+        }
+        // What stands behind it waits, and what is elsewhere does not.
+        try await ann.messages.send("behind", to: room)
+        try await ann.users.updateProfile { $0.displayName = "Ann" }
+        try await kit.settle()
+        #expect(try await shown(ann).map(\.status) == [.failed, .failed])
+        #expect(try await bob.users.read(UserID("ann"))?.displayName == "Ann")
+        if step == "retry" {
+            try await ann.messages.retry(failed.id)
+            try await kit.settle()
+            #expect(try await shown(bob).map(\.text) == ["hello", "behind"])
+        } else {
+            try await ann.messages.discard(failed.id)
+            // Those behind it go on with the next connection.
+            annDevice.goOffline()
+            annDevice.goOnline()
+            try await kit.settle()
+            #expect(try await shown(bob).map(\.text) == ["behind"])
+            #expect(try await shown(ann).map(\.text) == ["behind"])
+        }
+        #expect(try await ann.store.outbox.failed().isEmpty)
+    }
+
+    @Test func `an outage of any length is no failure, and ends by itself`() async throws {
+        kit.faults.dropAck(after: .send, of: annDevice, times: 12)
+        try await ann.messages.send("hello", to: room)
+        try await kit.settle()
+        #expect(try await shown(bob).map(\.text) == ["hello"])
+        #expect(try await ann.store.outbox.failed().isEmpty)
+        #expect(try await shown(ann).map(\.status) != [.failed])
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import Testing
+import Tidemark
+import TidemarkTestKit
+
+@testable import TidemarkChat
+@testable import TidemarkTerminal
+
+/// One member's clock is a year ahead: nobody's newer messages go missing for it.
+@Suite(.timeLimit(.minutes(5))) struct MessageClockTests {
+    private static let year: Milliseconds = 365 * 86_400_000
+    private let kit: TestKit
+    private let (ann, bob): (Chat, Chat)
+    private let room: UUID
+
+    init() async throws {
+        kit = try TestKit(schema: try ChatSchema.schema())
+        ann = Chat(try await kit.client("ann").store)
+        bob = Chat(try await kit.client("bob").store)
+        room = try await ann.conversations.createDirect(with: UserID("bob")).id
+        try await kit.settle()
+    }
+
+    /// Messages of bob's with a clock that is ahead.
+    private func ahead(_ texts: [String], by offset: Milliseconds = year) async throws {
+        let now = bob.store.environment.now()
+        for (index, text) in texts.enumerated() {
+            let sentAt = Date(timeIntervalSince1970: Double(now + offset + Int64(index)) / 1_000)
+            let record = MessageRecord(id: UUID(), conversationId: room, text: text, sentAt: sentAt)
+            try await bob.store.repository(MessageRecord.self).create(record)
+        }
+        try await kit.settle()
+    }
+
+    private func newest(_ chat: Chat, _ limit: Int) async throws -> [String] {
+        try await chat.messages.newestPage(of: room, limit: limit).map(\.text)
+    }
+
+    @Test func `newer messages are the last of a window, whatever an older one says of its time`() async throws {
+        try await ahead(["a", "b", "c"])
+        _ = try await ann.messages.send("after", to: room)
+        try await kit.settle()
+        for chat in [ann, bob] {
+            #expect(try await newest(chat, 1) == ["after"])
+            #expect(try await newest(chat, 3) == ["b", "c", "after"])
+            #expect(try await newest(chat, 9) == ["a", "b", "c", "after"])
+        }
+    }
+
+    @Test func `a message that is written after it does not take the wrong time over`() async throws {
+        try await ahead(["a"])
+        let sent = try await ann.messages.send("after", to: room)
+        #expect(sent.sentAt.timeIntervalSince1970 * 1_000 < Double(ann.store.environment.now() + 86_400_000))
+    }
+
+    @Test func `pages before a message have each of them once`() async throws {
+        _ = try await ann.messages.send("1", to: room)
+        try await kit.settle()
+        try await ahead(["2", "3"])
+        _ = try await ann.messages.send("4", to: room)
+        try await kit.settle()
+        var found: [String] = []
+        var page = try await ann.messages.newestPage(of: room, limit: 1)
+        while let first = page.first {
+            found.insert(first.text, at: 0)
+            page = try await ann.messages.page(before: first, limit: 1)
+        }
+        #expect(found == ["1", "2", "3", "4"])
+    }
+
+    @Test func `a clock that is off by less than a day, or behind, is believed`() async throws {
+        _ = try await ann.messages.send("now", to: room)
+        try await kit.settle()
+        try await ahead(["soon"], by: 3_600_000)
+        try await ahead(["long ago"], by: -Self.year)
+        #expect(try await newest(ann, 9) == ["long ago", "now", "soon"])
+    }
+
+    @Test func `the terminal shows the server's time, and says what the clock said`() async throws {
+        try await ahead(["hello"])
+        let zone = try #require(TimeZone(identifier: "UTC"))
+        let message = try #require(try await ann.messages.newestPage(of: room, limit: 1).first)
+        #expect(message.isClockAhead)
+        let names = MemberNames([UserID("bob"): "Bob"], account: UserID("ann"))
+        let line = ChatLine(message, account: UserID("ann"), names, in: zone)
+        let (claimed, said) = (ChatLine.clock(message.sentAt, in: zone), ChatLine.clock(message.created, in: zone))
+        #expect(line.day == said.day && line.time == said.time && said.day != claimed.day)
+        #expect(line.text == "hello [by its sender's clock: \(claimed.day) \(claimed.time)]")
+    }
+}

@@ -1,0 +1,52 @@
+import Testing
+import Tidemark
+
+@testable import TidemarkTerminal
+
+@Suite struct MemberNamesTests {
+    private func shown(_ names: [String: String]) -> [String: String] {
+        let users = Dictionary(uniqueKeysWithValues: names.map { (UserID($0.key), $0.value) })
+        let members = MemberNames(users, account: UserID("ann"))
+        return Dictionary(uniqueKeysWithValues: names.keys.map { ($0, members.name(UserID($0))) })
+    }
+
+    @Test func `a name that is one member's alone is shown as it is`() {
+        #expect(shown(["ann": "Ann", "bob": "Bob", "cid": "cid"]) == ["ann": "Ann", "bob": "Bob", "cid": "cid"])
+    }
+
+    @Test func `two members of one name are told apart by their ids`() {
+        #expect(
+            shown(["bob": "Alice", "cid": "Alice", "dan": "Dan"])
+                == ["bob": "Alice (bob)", "cid": "Alice (cid)", "dan": "Dan"])
+        // What looks the same is the same: case, width, spaces, what does not print.
+        for twin in ["alice", "Ａｌｉｃｅ", "Al ice", "Ali\u{200b}ce", " Alice\u{00a0}"] {
+            #expect(shown(["bob": "Alice", "cid": twin])["bob"] == "Alice (bob)", "\(twin)")
+        }
+    }
+
+    @Test func `a name that is another member's id is shown with its own`() {
+        #expect(shown(["bob": "bob", "cid": "Bob"]) == ["bob": "bob", "cid": "Bob (cid)"])
+        #expect(shown(["bob": "Bert", "cid": "bob"])["cid"] == "bob (cid)")
+    }
+
+    @Test func `the word for the user is nobody's name`() {
+        let members = MemberNames([UserID("bob"): "me", UserID("me"): "me"], account: UserID("ann"))
+        #expect(members.name(UserID("bob")) == "me (bob)")
+        #expect(members.name(UserID("me")) == "me (me)")
+        #expect(members.sender(UserID("ann"), claimed: "Zed") == "me")
+    }
+
+    @Test func `a name cannot take the form of another one, nor end early`() {
+        #expect(shown(["bob": "Alice (cid)"])["bob"] == "Alice (cid) (bob)")
+        #expect(shown(["bob": "cid: hello"])["bob"] == #"cid\u{3a} hello"#)
+        #expect(shown(["bob": "a\u{1b}[2J\u{202e}b\nc"])["bob"] == #"a␛[2J\u{202e}b c"#)
+        #expect(shown(["bob": ""])["bob"] == "? (bob)")
+    }
+
+    @Test func `who is no member any more is shown with the id, whatever the message claims`() {
+        let members = MemberNames([UserID("bob"): "Bob"], account: UserID("ann"))
+        #expect(members.sender(UserID("eve"), claimed: "Bob") == "Bob (eve)")
+        #expect(members.sender(UserID("eve"), claimed: "Eve") == "Eve (eve)")
+        #expect(members.sender(UserID("eve"), claimed: nil) == "eve")
+    }
+}

@@ -1,0 +1,165 @@
+import Foundation
+import Logging
+import Synchronization
+import Testing
+import TidemarkModel
+import TidemarkWire
+
+@testable import Tidemark
+
+/// What a caller gets wrong is said at once, in one type of error.
+@Suite(.timeLimit(.minutes(5))) struct ArgumentTests {
+    private func code(_ step: () async throws -> Void) async -> StoreError.Code? {
+        do {
+            try await step()
+            return nil
+        } catch let error as StoreError {
+            return error.code
+        } catch {
+            Issue.record("\(type(of: error)): \(error)")
+            return nil
+        }
+    }
+
+    @Test func `a negative limit is an error and no empty list`() async throws {
+        let store = try SyncStore.test()
+        let notes = store.repository(Note.self)
+        #expect(await code { _ = try await notes.readAll(limit: -1) } == .invalidArgument)
+        #expect(await code { for try await _ in notes.observe(where: nil, limit: -1) { break } } == .invalidArgument)
+        #expect(try await notes.readAll(limit: 0).isEmpty)
+    }
+
+    @Test func `a user without a name has no store`() async throws {
+        let folder = try TemporaryFolder()
+        let schema = try TestSchema.schema()
+        #expect(await code { _ = try SyncStore.inMemory(account: UserID(""), schema: schema) } == .invalidArgument)
+        let place = URL(fileURLWithPath: folder.path("store"))
+        #expect(
+            await code { _ = try await SyncStore.open(account: UserID(""), at: place, schema: schema) }
+                == .invalidArgument)
+        #expect(!FileManager.default.fileExists(atPath: place.path))
+    }
+
+    @Test func `an address that is none is refused`() async throws {
+        let store = try SyncStore.test()
+        let connected = await code { try store.connect(to: "sync.example.com", transport: ScriptedServer()) { "t" } }
+        #expect(connected == .invalidArgument)
+        let synced = await code { try await store.sync(with: "ftp://x", transport: ScriptedServer()) { "t" } }
+        #expect(synced == .invalidArgument)
+    }
+
+    @Test func `a folder that cannot be made, and a store that is closed, are errors of the store`() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.path("file")
+        try Data([1]).write(to: URL(fileURLWithPath: file))
+        let schema = try TestSchema.schema()
+        #expect(
+            await code {
+                _ = try await SyncStore.open(
+                    account: UserID("ann"), at: URL(fileURLWithPath: "\(file)/below"), schema: schema)
+            } == .databaseFailed)
+        let place = URL(fileURLWithPath: folder.path("store"))
+        let store = try await SyncStore.open(account: UserID("ann"), at: place, schema: schema)
+        try await store.close()
+        #expect(await code { try await store.repository(Note.self).create(Note(room: UUID())) } == .databaseFailed)
+    }
+
+    @Test func `an app's own SQL that is wrong is an error of the store`() async throws {
+        let store = try SyncStore.test()
+        #expect(await code { _ = try await store.read { try $0.rows("SELECT nothing") } } == .databaseFailed)
+    }
+
+    @Test func `a write gives back what its closure made`() async throws {
+        let store = try SyncStore.test()
+        let room = UUID()
+        let (note, receipt) = try await store.write { batch in
+            let note = Note(room: room, text: "a")
+            batch.create(note)
+            return note
+        }
+        #expect(try await store.repository(Note.self).read(note.id)?.text == "a")
+        #expect(try await store.receipt(for: receipt.id) != nil)
+        let plain: WriteReceipt = try await store.write { $0.delete(note) }
+        #expect(plain.id != receipt.id)
+        let many = try await store.write(.inParts) { batch in
+            for _ in 0..<3 { batch.create(Note(room: room)) }
+            return 3
+        }
+        #expect(many.value == 3)
+    }
+
+    @Test func `what a server's place answers is one line of bounded length, without markup`() {
+        let page = "<!doctype html>\n<html><head><style>body { color: red }</style><title>Sign in</title>\u{1b}[2J"
+            + "<script>alert(1)</script></head><body>\u{202e}Welcome to <b>the café</b>"
+            + String(repeating: " wifi", count: 500)
+        let failure = SyncFailure(httpStatus: 200, page)
+        #expect(failure.detail.hasPrefix("HTTP status 200: Sign in [2J Welcome to the café wifi wifi"))
+        #expect(failure.detail.count < 230)
+        #expect(!failure.detail.contains("\n") && !failure.detail.unicodeScalars.contains("\u{1b}"))
+        #expect(SyncFailure(httpStatus: 404, "").detail == "HTTP status 404")
+        #expect(SyncFailure(.unavailable, "a\u{7}b\n  c").detail == "a b c")
+    }
+
+    @Test func `what answers and is no server is asked every few seconds at most`() {
+        var bench = MachineBench()
+        bench.on(.start)
+        var attempts = 0
+        let start = bench.now
+        while bench.now < start + 60_000 {
+            bench.on(.openFailed(SyncFailure(httpStatus: 404, "page")))
+            attempts += 1
+            bench.pass(5_000)
+        }
+        #expect((10...13).contains(attempts), "\(attempts)")
+    }
+
+    @Test func `a refusal that waiting does not mend is one warning in the log`() async throws {
+        let log = WarningLog()
+        let store = try SyncStore.test()
+        try store.connect(
+            to: "http://test", transport: RefusingServer(), logger: Logger(label: "test") { _ in log }
+        ) { "t" }
+        for await status in store.status { if case .refused = status.phase { break } }
+        await store.disconnect()
+        #expect(log.lines == ["warning nothing is sent or received until the app connects in another way forbidden"])
+    }
+}
+
+/// Closes each connection with 4403.
+private struct RefusingServer: Transport {
+    func connect(to url: String) async throws -> any TransportConnection { Refusal() }
+
+    func exchange(_ request: HTTPCall, with url: String) async throws -> HTTPAnswer {
+        throw SyncFailure(.unreachable, "no calls")
+    }
+
+    private struct Refusal: TransportConnection {
+        func send(_ message: [UInt8]) async throws {}
+        func receive() async throws -> [UInt8] { throw TransportClosed(code: 4403, reason: "signed out") }
+        func close(code: UInt16) async {}
+    }
+}
+
+/// Keeps what is logged at `warning` and above.
+private final class WarningLog: LogHandler {
+    private let entries = Mutex<[String]>([])
+    var lines: [String] { entries.withLock { $0 } }
+
+    var logLevel: Logger.Level {
+        get { .warning }
+        set {}
+    }
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    subscript(metadataKey _: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        let code = event.metadata?["code"].map { "\($0)" } ?? ""
+        entries.withLock { $0.append("\(event.level) \(event.message) \(code)") }
+    }
+}
