@@ -94,6 +94,8 @@ import TidemarkModel
         #expect(worlds.flatMap(\.erasures.erased.values).reduce(0, +) > 30)
         // Devices and users are signed out.
         #expect(sum(\.signOuts.ended) > 10)
+        // Devices say what they hold by digests.
+        #expect(sum(\.digests) > 100)
         // People say things besides.
         #expect(sum(\.heard) > 200)
     }

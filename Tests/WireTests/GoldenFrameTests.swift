@@ -26,6 +26,7 @@ import TidemarkWire
         "written": 3_258_854_517_582_489_791,
         "keys": 16_442_749_707_402_272_618,
         "left": 1_906_539_613_860_184_146,
+        "held": 12_951_325_398_981_871_226,
     ]
 
     // MARK: What is frozen
@@ -145,7 +146,7 @@ import TidemarkWire
             .init(id: second, settledThrough: 0, registered: 11, seen: 11),
         ])
         let profile = ServerProfile(
-            server: "node", schema: SchemaLabel(name: "notes", version: 2), limits: WireLimits())
+            server: "node", schema: SchemaLabel(name: "notes", version: 2), limits: GoldenFrames.firstLimits)
         let answers: [(String, [UInt8])] = [
             ("info", profile.encode()), ("register", RegisterAnswer(client: first, settledThrough: 5).encode()),
             ("clients", clients.encode()), ("push", push.encode()), ("pull", pull.encode()),

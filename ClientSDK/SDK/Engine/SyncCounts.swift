@@ -10,6 +10,7 @@ struct SyncCounts: Hashable, Sendable {
     var unsentBlobs = 0
     var failedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
+    var scopesLeftOut = 0
 
     static func fetch(_ db: Database) throws -> SyncCounts {
         var counts = SyncCounts()
@@ -27,10 +28,12 @@ struct SyncCounts: Hashable, Sendable {
             counts.failedBlobs = Int(try row.integer(1))
             counts.unsentBlobs = Int(try row.integer(0)) - counts.failedBlobs
         }
-        let sql = "SELECT count(*), coalesce(sum(is_complete OR remaining = 0), 0) FROM tidemark_scope_page"
-        if let row = try db.first(sql) {
-            counts.filled = SyncProgress(done: Int(try row.integer(1)), total: Int(try row.integer(0)))
-        }
+        // The first is a count of pages, and the second one of an index that is empty in the end.
+        let total = try db.first("SELECT count(*) FROM tidemark_scope_page")?.integer(0) ?? 0
+        let toCome = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
+        let left = try db.first(toCome)?.integer(0) ?? 0
+        counts.filled = SyncProgress(done: Int(total - left), total: Int(total))
+        counts.scopesLeftOut = Int(clamping: try Meta.scopesLeftOut.integer(db) ?? 0)
         return counts
     }
 }
@@ -39,6 +42,7 @@ extension SyncStatus {
     mutating func take(_ counts: SyncCounts) {
         (pending, failed) = (counts.pending, counts.failed)
         (parked, filled) = (counts.parked, counts.filled)
+        scopesLeftOut = counts.scopesLeftOut
         (unsentBlobs, failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
     }
 }

@@ -129,6 +129,8 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in
                 try database.apply(page, to: request, noting: configuration.note)
             }
+        case .applyPages(let pages):
+            return await apply { [database, configuration] in try database.apply(pages, noting: configuration.note) }
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
