@@ -20,14 +20,18 @@ import TidemarkTestKit
             }
         }
         try await kit.settle()
-        try await ann.kill()
-        try await ann.relaunch()
-        try await kit.settle()
         let before = ann.store.metrics
+        ann.goOffline()
+        await kit.advance(by: .seconds(60))
+        ann.goOnline()
+        try await kit.settle()
+        let after = ann.store.metrics
+        #expect(after.succeeded == before.succeeded + 1)
+        let (sent, received) = (after.bytesSent - before.bytesSent, after.bytesReceived - before.bytesReceived)
+        #expect(sent < 8 * 1_024 && received < 20 * 1_024, "\(sent) bytes sent, \(received) received")
         try await ann.store.repository(Room.self).create(Room(people: ["ann"], title: "one more"))
         try await kit.settle()
         #expect(try kit.rows(of: Room.self).count == Self.count + 1)
-        print("coming back with \(Self.count) scopes: \(before.bytesSent) bytes sent, \(before.bytesReceived) received")
         let tablet = try await kit.client("ann")
         try await kit.settle()
         #expect(try await tablet.store.repository(Room.self).count() == Self.count + 1)

@@ -10,7 +10,6 @@ struct SyncCounts: Hashable, Sendable {
     var unsentBlobs = 0
     var failedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
-    var scopesLeftOut = 0
 
     static func fetch(_ db: Database) throws -> SyncCounts {
         var counts = SyncCounts()
@@ -33,7 +32,6 @@ struct SyncCounts: Hashable, Sendable {
         let toCome = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
         let left = try db.first(toCome)?.integer(0) ?? 0
         counts.filled = SyncProgress(done: Int(total - left), total: Int(total))
-        counts.scopesLeftOut = Int(clamping: try Meta.scopesLeftOut.integer(db) ?? 0)
         return counts
     }
 }
@@ -42,7 +40,6 @@ extension SyncStatus {
     mutating func take(_ counts: SyncCounts) {
         (pending, failed) = (counts.pending, counts.failed)
         (parked, filled) = (counts.parked, counts.filled)
-        scopesLeftOut = counts.scopesLeftOut
         (unsentBlobs, failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
     }
 }

@@ -118,6 +118,7 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in
                 try database.welcomed(welcome, noting: configuration.note)
                 configuration.welcomed(welcome.limits)
+                configuration.leftOut(welcome.leftOut)
             }
         case .applyChanges(let frames): return await apply(frames)
         case .confirm(let settled):

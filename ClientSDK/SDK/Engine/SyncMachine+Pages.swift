@@ -4,7 +4,7 @@ import TidemarkWire
 /// The page lane: many pages are asked for before the first comes, so that small scopes cost no round trip each.
 extension SyncMachine {
     /// A page that is asked for.
-    private struct Place: Hashable {
+    private struct Asked: Hashable {
         let scope: ScopeID
         let collection: String
 
@@ -40,9 +40,9 @@ extension SyncMachine {
         isLoadingPages = false
         guard isStreaming else { return }
         collectionRounds.looked(requests.filter { !refusedScopes.contains($0.scope) }.map(\.collection))
-        var asked = Set(pages.values.map(Place.init))
+        var asked = Set(pages.values.map(Asked.init))
         for request in requests where pages.count < pagesMax {
-            guard !refusedScopes.contains(request.scope), asked.insert(Place(request)).inserted else { continue }
+            guard !refusedScopes.contains(request.scope), asked.insert(Asked(request)).inserted else { continue }
             var request = request
             request.id = nextRequest
             request.limit = min(request.limit, limits.pageRowsMax)
