@@ -13,9 +13,6 @@ extension API {
     /// `POST /v1/pull`: what changed since a cursor; with `wait_ms`, once something did.
     func pull(_ call: (identity: Identity, body: PullCall)) async throws -> Response {
         let (identity, body) = call
-        guard body.scopes.count <= node.context.limits.scopesMax else {
-            throw APIError(.badRequest, "invalid", "pull: more than \(node.context.limits.scopesMax) scopes")
-        }
         let device = body.client.map { DeviceClaim.named($0) } ?? .unnamed
         try requireUnrevoked(identity, device)
         // Nobody waits longer than the token is accepted.

@@ -3,7 +3,7 @@ import ServiceLifecycle
 /// Runs what event loops start and may not wait for, each piece as a child of one task group.
 ///
 /// The queue has no bound of its own: each connection has at most one token, handshake or window under way
-/// and `pagesInFlightMax` pages, and each workspace one read of its tail.
+/// and `pagesReadMax` pages, and each workspace one read of its tail.
 final class BackgroundWork: Service {
     typealias Job = @Sendable () async -> Void
 

@@ -16,8 +16,8 @@ package struct WireLimits: Hashable, Sendable {
     package var pageRowsMax = 200
     /// Body bytes of one page.
     package var pageBytesMax = 512 * 1024
-    /// Scopes that a client may list when it resumes, and that are live at once on one connection.
-    package var scopesMax = 2_000
+    /// Scopes that are live at once on one connection: the newest grants of the user.
+    package var scopesMax = 20_000
     /// Bytes of `changes` frames that may be sent and not acknowledged.
     package var windowBytesMax = 1_048_576
     /// The same in frames.
@@ -33,7 +33,9 @@ package struct WireLimits: Hashable, Sendable {
     /// Calls over HTTP that one user may have in progress, those that wait among them.
     package var callsPerUserMax = 64
     /// Pages that one connection may have asked for and not received.
-    package var pagesInFlightMax = 4
+    package var pagesInFlightMax = 256
+    /// Those of them that are read at once, and kept until they are sent.
+    package var pagesReadMax = 4
     /// Bytes of one blob; `nil` where the server keeps none, or is older than blobs.
     package var blobBytesMax: Int?
     /// What a server allows that was not told otherwise: 16 MiB.

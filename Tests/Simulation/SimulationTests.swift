@@ -96,6 +96,8 @@ import TidemarkModel
         #expect(sum(\.signOuts.ended) > 10)
         // The keys of cursors are changed, and devices go on from what another key sealed.
         #expect(sum(\.rotations.restarts) > 30 && sum(\.rotations.continued) > 20)
+        // Devices say what they hold by digests.
+        #expect(sum(\.digests) > 100)
         // People say things besides.
         #expect(sum(\.heard) > 200)
     }

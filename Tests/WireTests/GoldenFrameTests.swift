@@ -28,6 +28,7 @@ import TidemarkWire
         "stuck": 6_093_374_254_286_590_859,
         "left": 1_906_539_613_860_184_146,
         "contested": 6_672_125_264_326_341_966,
+        "held": 12_951_325_398_981_871_226,
     ]
 
     // MARK: What is frozen
@@ -147,7 +148,7 @@ import TidemarkWire
             .init(id: second, settledThrough: 0, registered: 11, seen: 11),
         ])
         let profile = ServerProfile(
-            server: "node", schema: SchemaLabel(name: "notes", version: 2), limits: WireLimits())
+            server: "node", schema: SchemaLabel(name: "notes", version: 2), limits: GoldenFrames.firstLimits)
         let answers: [(String, [UInt8])] = [
             ("info", profile.encode()), ("register", RegisterAnswer(client: first, settledThrough: 5).encode()),
             ("clients", clients.encode()), ("push", push.encode()), ("pull", pull.encode()),

@@ -92,7 +92,7 @@ enum GoldenFrames {
             .welcome(
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
                     ephemerals: EphemeralLimits())), "welcome+eph"
         ),
         (
@@ -117,7 +117,7 @@ enum GoldenFrames {
             .welcome(
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
                     user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2))), "welcome+user"
         )
     ]
@@ -135,7 +135,7 @@ enum GoldenFrames {
             .welcome(
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
                     user: UserID("ann"), schema: SchemaLabel(name: "notes", version: 2, revision: 7))),
             "welcome+revision"
         )
@@ -170,7 +170,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 2, cursorState: .rewound, cursor: "c8",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), rewind: .init(to: 8, end: "c8"),
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, rewind: .init(to: 8, end: "c8"),
                     answersIDs: true)), "welcome+ends"
         )
     ]
@@ -195,7 +195,7 @@ enum GoldenFrames {
             .welcome(
                 Welcome(
                     server: "node", epoch: 1, cursorState: .none, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(),
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits,
                     answersIDs: true, answersCompare: true)), "welcome+compare"
         ),
         (
@@ -227,7 +227,7 @@ enum GoldenFrames {
             .welcome(
                 Welcome(
                     server: "node", epoch: 2, cursorState: .resync, cursor: "cur", kept: [], purged: [], added: [],
-                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), durable: 7,
+                    settledThrough: 0, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, durable: 7,
                     lost: 9)), "welcome+durable"
         ),
         (
@@ -311,7 +311,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .behind, cursor: "cur",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), answersIDs: true, answersCompare: true,
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, answersIDs: true, answersCompare: true,
                     roles: [.init(scope: room, since: 2, role: .owner)])), "welcome+behind"
         )
     ]
@@ -323,24 +323,52 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .ok, cursor: "cur",
                     kept: [HeldScope(scope: room, since: 2)], purged: [], added: [], settledThrough: 0, now: 20,
-                    tokenExpires: 30, heartbeat: 25_000, limits: WireLimits(), leftOut: 500)), "welcome+left"
+                    tokenExpires: 30, heartbeat: 25_000, limits: firstLimits, leftOut: 500)), "welcome+left"
         )
     ]
+
+    /// What a client that holds many scopes says, and what it is answered.
+    static let digestClient: [(ClientMessage, String)] = [
+        (.hello(Hello(client: first, isNewClient: false, connection: 3, held: digests)), "hello+held")
+    ]
+    static let digestServer: [(ServerMessage, String)] = [
+        (
+            .welcome(
+                Welcome(
+                    server: "node", epoch: 1, cursorState: .ok, cursor: "cur", kept: [], purged: [],
+                    added: [.init(scope: room, since: 2, role: .owner)], settledThrough: 0, now: 20, tokenExpires: 30,
+                    heartbeat: 25_000, limits: firstLimits, leftOut: 500, notFitting: [ScopeID("old")],
+                    parts: ListedParts(count: 2, listed: [0]))), "welcome+held"
+        )
+    ]
+
+    private static var digests: ScopeDigests {
+        var digests = ScopeDigests(parts: 2)
+        digests.insert(room, since: 2, role: .member)
+        return digests
+    }
 
     static let ignoredClient: [(ClientMessage, String)] = [(.unknownExtension, "x-")]
     static let ignoredServer: [(ServerMessage, String)] = [(.unknownExtension, "x-")]
 
     static var allClient: [(ClientMessage, String)] {
         client + ephemeralClient + schemaClient + tailClient + comparingClient + behindClient + writtenClient
-            + keysClient + ignoredClient
+            + keysClient + digestClient + ignoredClient
     }
     static var allServer: [(ServerMessage, String)] {
         server + ephemeralServer + blobServer + tellingServer + schemaServer + tailServer + comparingServer
-            + durableServer + behindServer + leftServer + contestedServer + ignoredServer
+            + durableServer + behindServer + leftServer + contestedServer + digestServer + ignoredServer
+    }
+
+    /// What servers allowed when the first of these were frozen.
+    static var firstLimits: WireLimits {
+        var limits = WireLimits()
+        (limits.pagesInFlightMax, limits.scopesMax) = (4, 2_000)
+        return limits
     }
 
     private static var keepingBlobs: WireLimits {
-        var limits = WireLimits()
+        var limits = firstLimits
         limits.blobBytesMax = WireLimits.blobBytesDefault
         return limits
     }
@@ -351,7 +379,7 @@ enum GoldenFrames {
                 Welcome(
                     server: "node", epoch: 1, cursorState: .ok, cursor: "cur", kept: [HeldScope(scope: room, since: 2)],
                     purged: [ScopeID("old")], added: [.init(scope: ScopeID("new"), since: 6, role: .owner)],
-                    settledThrough: 5, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: WireLimits())), "welcome"
+                    settledThrough: 5, now: 20, tokenExpires: 30, heartbeat: 25_000, limits: firstLimits)), "welcome"
         ),
         (
             .changes(

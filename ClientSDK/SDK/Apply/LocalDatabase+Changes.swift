@@ -125,8 +125,9 @@ private struct FrameStep {
     /// Only the last word on each scope counts: what was lost and regained is filled anew without parking what is pending.
     private mutating func apply(_ grants: [Changes.GrantChange]) throws {
         let scopes = ScopeChange(database, db, now: now)
-        for (index, grant) in grants.enumerated() {
-            if grants[(index + 1)...].contains(where: { $0.scope == grant.scope }) { continue }
+        var last: [ScopeID: Int] = [:]
+        for (index, grant) in grants.enumerated() { last[grant.scope] = index }
+        for (index, grant) in grants.enumerated() where last[grant.scope] == index {
             if let role = grant.role {
                 try scopes.gain(grant.scope, since: grant.since, role: role)
             } else {

@@ -12,13 +12,20 @@ extension LocalDatabase {
             guard let client = try Meta.client.text(db).flatMap({ UniqueID($0) }) else {
                 throw StoreError(.corrupt, "the database has no client id")
             }
-            let scopes = ScopeTable(db: db)
+            let holdings = try ScopeTable(db: db).holdings()
+            var digests: ScopeDigests?
+            if holdings.count > limits.scopesListedMax {
+                var held = ScopeDigests(suiting: holdings.count, inEach: limits.scopesInPart)
+                for (scope, role) in holdings { held.insert(scope.scope, since: scope.since, role: role) }
+                digests = held
+            }
+            let listed = digests == nil ? holdings : []
             return ConnectionStart(
                 client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
-                cursor: try Meta.cursor.text(db), scopes: try scopes.all(),
+                cursor: try Meta.cursor.text(db), scopes: listed.map(\.scope),
                 ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
                 owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst(),
-                roles: try scopes.roles(), isBehind: try ComparisonTable(db: db).isFilling,
+                roles: listed.map(\.role), digests: digests, isBehind: try ComparisonTable(db: db).isFilling,
                 written: try OutboxCounts(db).number + OutboxTable(db: db).waitingCount())
         }
     }
@@ -48,7 +55,10 @@ extension LocalDatabase {
         told.recordBytesMax = max(1, model.recordBytesMax)
         told.transactionBytesMax = max(1, min(model.transactionBytesMax, messageBytes - 1_024))
         told.mutationsMax = max(1, model.mutationsMax)
+        var hasLost = false
         let events = try change { [told] db in
+            let welcome = try resolve(welcome, db)
+            hasLost = !welcome.purged.isEmpty
             let last = try OutboxCounts(db).number
             guard welcome.settledThrough <= last else {
                 throw StoreError(
@@ -62,9 +72,10 @@ extension LocalDatabase {
             let wentBack = try welcome.tellsOfLoss(db)
             if wentBack, let event = try takeLoss(of: welcome, db, rebase: &rebase) { rebase.note(event) }
             try goBack(welcome, scopes, db, rebase: &rebase)
-            let gained = Set(welcome.added.map(\.scope))
+            let (gained, granted) = (Set(welcome.added.map(\.scope)), Set(welcome.notFitting))
             for scope in welcome.purged where !gained.contains(scope) {
-                try scopes.lose(scope, wentBack: wentBack, rebase: &rebase)
+                try scopes.lose(
+                    scope, wentBack: wentBack, isGranted: granted.contains(scope), rebase: &rebase)
             }
             // Of a grant of the lost history the number says nothing.
             let anew = welcome.cursorState == .rewound ? Set(welcome.purged) : []
@@ -72,7 +83,7 @@ extension LocalDatabase {
                 try scopes.gain(
                     grant.scope, since: grant.since, role: grant.role ?? .member, isAnew: anew.contains(grant.scope))
             }
-            for grant in welcome.roles where try ScopeTable(db: db).held(grant.scope)?.since == grant.since {
+            for grant in welcome.roles where try ScopeTable(db: db).since(grant.scope) == grant.since {
                 if let role = grant.role { try ScopeTable(db: db).setRole(role, grant.scope) }
             }
             if let event = try noteLeftOut(welcome, db) { rebase.note(event) }
@@ -89,9 +100,18 @@ extension LocalDatabase {
         }
         tell(told)
         welcomedAt.store(welcome.now, ordering: .relaxed)
-        cutLog(isNeeded: !welcome.purged.isEmpty)
+        cutLog(isNeeded: hasLost)
         for event in events { note(event) }
     }
+
+    /// What a welcome means for what is held here, where the server was sent digests of that.
+    private func resolve(_ welcome: Welcome, _ db: Database) throws -> Welcome {
+        guard welcome.parts != nil else { return welcome }
+        return welcome.resolved(for: try ScopeTable(db: db).holdings())
+    }
+
+    /// The same for who wants to know before it is applied.
+    package func resolved(_ welcome: Welcome) throws -> Welcome { try writer.read { try resolve(welcome, $0) } }
 
     /// The event is told once, until the number changes.
     private func noteLeftOut(_ welcome: Welcome, _ db: Database) throws -> SyncLogEvent? {

@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import TidemarkModel
 package import TidemarkWire
@@ -12,37 +13,57 @@ extension LocalDatabase {
     /// - Parameter collection: its pages come before all that; as the server calls it.
     package func nextPages(limit: Int, first collection: String? = nil) throws -> [PageRequest] {
         try writer.read { db in
-            let byIDs = try RefetchTable(db: db).requests(
-                limit: limit, first: collection.map(names.local), rows: limits.pageRows, names)
-            let sql = """
-                SELECT p.scope, s.since, p.collection, p.floor, p.remaining
-                FROM tidemark_scope_page AS p
-                JOIN tidemark_scope AS s ON s.scope = p.scope
-                WHERE p.is_complete = 0 AND (p.remaining IS NULL OR p.remaining > 0)
-                    AND (p.collection = ?1 OR p.collection IN (SELECT value FROM json_each(?2)) OR NOT EXISTS (
-                        SELECT 1 FROM tidemark_scope_page AS own
-                        WHERE own.scope = p.scope AND own.is_complete = 0
-                            AND own.collection IN (SELECT value FROM json_each(?2))
-                    ))
-                ORDER BY p.collection = ?1 DESC, p.floor IS NOT NULL, p.floor DESC, s.since = 0 DESC, s.since DESC,
-                    p.scope, p.position
-                LIMIT ?3
-                """
-            let pages = try db.all(sql, [collection.map(names.local), ownRecords, limit]).map { row in
-                let rows = try min(row.optionalInteger(4) ?? .max, Int64(limits.pageRows))
-                return PageRequest(
-                    id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(1),
-                    collection: names.stored(try row.text(2)),
-                    before: try row.optionalInteger(3), limit: Int(rows))
+            let wanted = collection.map(names.local)
+            var pages = try RefetchTable(db: db).requests(limit: limit, first: wanted, rows: limits.pageRows, names)
+            // A round waits for these: the last look of it goes through all that is to come.
+            if let wanted {
+                pages += try nextPages(db, "p.collection = ?1", "floor IS NOT NULL, \(Self.turns)", [wanted, limit])
             }
-            return byIDs + pages
+            let others = "p.collection IS NOT ?1"
+            for state in ["floor IS NULL", "floor IS NOT NULL"] where pages.count < limit {
+                pages += try nextPages(
+                    db, "\(others) AND p.\(state) AND \(isOpen)", Self.turns, [wanted, limit - pages.count])
+            }
+            return pages
         }
     }
 
-    /// Names of the collections whose records open a scope, as a JSON array.
+    /// What began to be filled goes on with the newest records; else by the turns of the scopes.
+    private static let turns = "floor DESC, turn DESC, scope, position"
+
+    /// The scope's own record is here, or the page is to bring it.
+    private var isOpen: String {
+        """
+        (p.collection IN (\(ownRecords)) OR NOT EXISTS (
+            SELECT 1 FROM tidemark_scope_page AS own
+            WHERE own.scope = p.scope AND own.is_complete = 0 AND own.collection IN (\(ownRecords))
+        ))
+        """
+    }
+
+    private func nextPages(
+        _ db: Database, _ condition: String, _ order: String, _ arguments: StatementArguments
+    ) throws -> [PageRequest] {
+        let sql = """
+            SELECT p.scope, p.collection, p.floor, p.remaining, s.since
+            FROM tidemark_scope_page AS p
+            CROSS JOIN tidemark_scope AS s ON s.scope = p.scope
+            WHERE \(ScopeTable.isToCome(in: "p")) AND \(condition)
+            ORDER BY \(order)
+            LIMIT ?2
+            """
+        return try db.all(sql, arguments).map { row in
+            let rows = try min(row.optionalInteger(3) ?? .max, Int64(limits.pageRows))
+            return PageRequest(
+                id: 0, scope: ScopeID(try row.text(0)), since: try row.integer(4),
+                collection: names.stored(try row.text(1)), before: try row.optionalInteger(2), limit: Int(rows))
+        }
+    }
+
+    /// Names of the collections whose records open a scope, for a statement.
     private var ownRecords: String {
-        let names = schema.collections.filter { if case .ownRecord = $0.scope { true } else { false } }.map(\.name)
-        return FieldValue.array(names.map { .string($0) }).json
+        schema.collections.filter { $0.scope == .ownRecord }
+            .map { "'\($0.name.replacingOccurrences(of: "'", with: "''"))'" }.joined(separator: ", ")
     }
 
     /// Applies a page with its progress. The answer to a question of an older grant, or of a collection that is filled
@@ -58,43 +79,28 @@ extension LocalDatabase {
     package func apply(
         _ page: PageAnswer, to request: PageRequest? = nil, noting note: (SyncLogEvent) -> Void = { _ in }
     ) throws -> Bool {
-        let page = names.local(page)
-        if let ids = request?.ids { return try apply(page, toIDs: ids, noting: note) }
-        let events: [SyncLogEvent]? = try change(isConfirmed: false) { db in
-            let scopes = ScopeTable(db: db)
-            let progress = """
-                SELECT \(ScopeTable.isToCome), floor FROM tidemark_scope_page WHERE scope = ? AND collection = ?
-                """
-            guard let held = try scopes.held(page.scope), held.since == page.since,
-                let row = try db.first(progress, [page.scope.text, page.collection]), try row.integer(0) != 0,
-                try request.map({ try $0.before == row.optionalInteger(1) }) ?? true
-            else { return nil }
+        if let ids = request?.ids { return try apply(names.local(page), toIDs: ids, noting: note) }
+        return try apply([(page, request)], noting: note) > 0
+    }
+
+    /// The same for answers that came together, in one transaction.
+    ///
+    /// - Parameter pages: none of them to a question for ids.
+    /// - Returns: how many were not dropped.
+    @discardableResult
+    package func apply(
+        _ pages: [(PageAnswer, to: PageRequest?)], noting note: (SyncLogEvent) -> Void = { _ in }
+    ) throws -> Int {
+        let (events, applied): ([SyncLogEvent], Int) = try change(isConfirmed: false) { db in
             let records = RecordTable(db, self)
-            var rebase = Rebase(records: records)
-            var rows = try RowApplier(records, deletionsKept: limits.deletionsKept)
-            try rows.apply(page.changes, isFilling: true, rebase: &rebase)
-            try rows.finish()
-            try rebase.finish()
-            try db.run(
-                "UPDATE tidemark_scope_page SET remaining = max(0, remaining - ?) WHERE scope = ? AND collection = ?",
-                [page.changes.count, page.scope.text, page.collection])
-            if let next = page.next {
-                try db.run(
-                    """
-                    UPDATE tidemark_scope_page SET floor = min(coalesce(floor, ?), ?)
-                    WHERE scope = ? AND collection = ?
-                    """, [next, next, page.scope.text, page.collection])
-            } else {
-                try db.run(
-                    "UPDATE tidemark_scope_page SET is_complete = 1 WHERE scope = ? AND collection = ?",
-                    [page.scope.text, page.collection])
-            }
-            if try scopes.endIfFilled(page.scope) { try records.sweep(page.scope) }
-            try scopes.noteChange()
+            var step = PageStep(records, rows: try RowApplier(records, deletionsKept: limits.deletionsKept))
+            for (page, request) in pages { try step.take(names.local(page), to: request) }
+            guard step.applied > 0 else { return ([], 0) }
+            try step.finish()
             try Awaiting(db: db).retry(self)
-            return rebase.events
+            return (step.events, step.applied)
         }
-        for event in events ?? [] { note(event) }
-        return events != nil
+        for event in events { note(event) }
+        return applied
     }
 }

@@ -23,20 +23,26 @@ struct ScopeChange {
     ///
     /// - Parameter isAnew: it is another one whatever its number.
     func gain(_ scope: ScopeID, since: SequenceNumber, role: Role, isAnew: Bool = false) throws {
-        if let held = try ScopeTable(db: records.db).held(scope) {
-            if held.since == since, !isAnew { return try ScopeTable(db: records.db).setRole(role, scope) }
+        let held = try ScopeTable(db: records.db).since(scope)
+        if let held {
+            if held == since, !isAnew { return try ScopeTable(db: records.db).setRole(role, scope) }
             try records.forget(scope)
         }
-        try filling.start(scope, since: since, role: role)
+        try filling.start(scope, since: since, role: role, isHeld: held != nil)
         try BlobTable(db: records.db).regain(scope)
     }
 
     /// Deletes all that is held of a scope and parks what is pending in it with `revoked`. What is left of it is the log,
     /// until ``LocalDatabase/cutLog(isNeeded:)``.
     ///
-    /// - Parameter wentBack: the server's database did, and may have lost the grant. Where this device opened the scope, its
-    ///   writes stay to be seen: they bring it back. Where another did, they wait for that.
-    func lose(_ scope: ScopeID, wentBack: Bool = false, rebase: inout Rebase) throws {
+    /// - Parameters:
+    ///   - wentBack: the server's database did, and may have lost the grant. Where this device opened the scope, its
+    ///     writes stay to be seen: they bring it back. Where another did, they wait for that.
+    ///   - isGranted: access goes on, and the scope is one too many for the connection: what is pending in it is sent.
+    func lose(
+        _ scope: ScopeID, wentBack: Bool = false, isGranted: Bool = false, rebase: inout Rebase
+    ) throws {
+        if isGranted { return try empty(scope, rebase: &rebase) }
         let outbox = OutboxTable(db: records.db)
         let entries = try outbox.entries(touching: scope)
         if try wentBack && entries.contains(where: { try opens(scope, $0) }) {

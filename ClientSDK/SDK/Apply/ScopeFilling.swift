@@ -8,21 +8,34 @@ struct ScopeFilling {
     let db: Database
     let cache: CachePolicy
 
+    /// The turn in which a scope is filled, the highest first: shared scopes, since all others refer to them, then the newest
+    /// grant.
+    static func turn(of since: SequenceNumber) -> Int64 { since == 0 ? .max : since }
+
     /// Records a scope with nothing filled yet.
-    func start(_ scope: ScopeID, since: SequenceNumber, role: Role) throws {
-        try ScopeTable(db: db).delete(scope)
+    ///
+    /// - Parameter isHeld: there may be rows of it.
+    func start(_ scope: ScopeID, since: SequenceNumber, role: Role, isHeld: Bool = true) throws {
+        if isHeld { try ScopeTable(db: db).delete(scope) } else { try ScopeTable(db: db).noteChange() }
         try db.run(
             "INSERT INTO tidemark_scope (scope, since, role, is_complete) VALUES (?, ?, ?, 0)",
             [scope.text, since, role.rawValue])
-        let began = try PastCursors(db: db).next()
-        for (position, collection) in collections(of: scope).enumerated() {
+        let (collections, began) = (collections(of: scope), try PastCursors(db: db).next())
+        for (position, collection) in collections.enumerated() {
             try db.run(
                 """
-                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining, began)
-                VALUES (?, ?, ?, NULL, 0, ?, ?)
-                """, [scope.text, position, collection.name, cache.rowsWanted(of: collection), began])
+                INSERT INTO tidemark_scope_page (scope, position, collection, floor, is_complete, remaining, began, turn)
+                VALUES (?, ?, ?, NULL, 0, ?, ?, ?)
+                """,
+                [
+                    scope.text, position, collection.name, cache.rowsWanted(of: collection), began,
+                    Self.turn(of: since),
+                ])
         }
-        try ScopeTable(db: db).endIfFilled(scope)
+        // With anything to come it is not.
+        if !collections.contains(where: { cache.rowsWanted(of: $0) != 0 }) {
+            try ScopeTable(db: db).endIfFilled(scope)
+        }
     }
 
     /// Makes the held scopes incomplete again that may have records of a collection which is new to the app.
@@ -34,12 +47,12 @@ struct ScopeFilling {
             try db.run(
                 """
                 INSERT OR IGNORE INTO tidemark_scope_page (
-                    scope, position, collection, floor, is_complete, remaining, began
-                ) VALUES (?, ?, ?, NULL, 0, ?, ?)
+                    scope, position, collection, floor, is_complete, remaining, began, turn
+                ) VALUES (?, ?, ?, NULL, 0, ?, ?, ?)
                 """,
                 [
                     held.scope.text, position, collection.name, cache.rowsWanted(of: collection),
-                    PastCursors(db: db).next(),
+                    PastCursors(db: db).next(), Self.turn(of: held.since),
                 ])
             try db.run("UPDATE tidemark_scope SET is_complete = 0 WHERE scope = ?", [held.scope.text])
         }

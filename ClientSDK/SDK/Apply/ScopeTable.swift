@@ -9,12 +9,22 @@ struct ScopeTable {
     /// A page that is still to come: not all of the collection is here, and more of it is wanted.
     static let isToCome = "is_complete = 0 AND (remaining IS NULL OR remaining > 0)"
 
+    /// The same where the table has another name.
+    static func isToCome(in name: String) -> String {
+        "\(name).is_complete = 0 AND (\(name).remaining IS NULL OR \(name).remaining > 0)"
+    }
+
     /// Whether what is here of a scope is still being compared, since the copy came back from below the horizon; for a query in
     /// which `tidemark_scope` has a row.
     private static let isCompared = """
         EXISTS (SELECT 1 FROM tidemark_compare AS c WHERE c.scope = tidemark_scope.scope)
             AND EXISTS (SELECT 1 FROM tidemark_meta AS m WHERE m.key = '\(Meta.behind.rawValue)' AND m.value = 1)
         """
+
+    /// The grant under which a scope is held.
+    func since(_ scope: ScopeID) throws -> SequenceNumber? {
+        try db.first("SELECT since FROM tidemark_scope WHERE scope = ?", [scope.text])?.integer(0)
+    }
 
     /// The grant under which a scope is held, and whether pages of it are still to come, or records by their ids, or the word
     /// of the server on what is here.
@@ -48,14 +58,14 @@ struct ScopeTable {
             || db.exists("SELECT 1 FROM tidemark_scope_page WHERE \(Self.isToCome) LIMIT 1")
     }
 
-    func all() throws -> [HeldScope] {
-        try db.all("SELECT scope, since FROM tidemark_scope ORDER BY scope")
-            .map { HeldScope(scope: ScopeID(try $0.text(0)), since: try $0.integer(1)) }
-    }
+    func all() throws -> [HeldScope] { try holdings().map(\.scope) }
 
-    /// The roles in ``all()``, in their order.
-    func roles() throws -> [Role] {
-        try db.all("SELECT role FROM tidemark_scope ORDER BY scope").map { Role(rawValue: try $0.text(0)) ?? .member }
+    /// All of them with their roles.
+    func holdings() throws -> [Welcome.Holding] {
+        try db.all("SELECT scope, since, role FROM tidemark_scope ORDER BY scope").map { row in
+            let scope = HeldScope(scope: ScopeID(try row.text(0)), since: try row.integer(1))
+            return (scope, Role(rawValue: try row.text(2)) ?? .member)
+        }
     }
 
     func setRole(_ role: Role, _ scope: ScopeID) throws {

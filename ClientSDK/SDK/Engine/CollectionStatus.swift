@@ -96,8 +96,12 @@ extension Repository {
 }
 
 extension LocalDatabase {
-    /// Server time up to which the copy was last known to be complete; `nil` before the first time.
-    func lastSync() throws -> Date? {
-        try writer.read { try Meta.synced.integer($0) }.map { Date(milliseconds: $0) }
+    /// Server time up to which the copy was last known to be complete, `nil` before the first time, and how many scopes the
+    /// last connection had no room for.
+    func lastKnown() throws -> (sync: Date?, scopesLeftOut: Int) {
+        try writer.read { db in
+            let left = try Meta.scopesLeftOut.integer(db) ?? 0
+            return (try Meta.synced.integer(db).map { Date(milliseconds: $0) }, Int(clamping: left))
+        }
     }
 }

@@ -24,6 +24,8 @@ package struct EngineConfiguration: Sendable {
     package var startsConnected = true
     /// Told with each connection what the server takes.
     package var welcomed: @Sendable (WireLimits) -> Void = { _ in }
+    /// Told with each connection how many scopes of the user do not fit on it.
+    package var leftOut: @Sendable (Int) -> Void = { _ in }
     /// Told of the end of rounds: the number of the last one that is over.
     package var roundEnded: @Sendable (Int64) -> Void = { _ in }
     /// Told of a record, by its collection's own name, when all that the server knows of its history is here.

@@ -66,8 +66,9 @@ package struct EngineTiming: Hashable, Sendable {
     package var compareEvery: Int64 = 600_000
     /// The same while the copy is not up to date before it is compared.
     package var compareRetry: Int64 = 1_000
-    /// Pages asked for at the same time.
-    package var pagesAtOnce = 2
+    /// Pages asked for at the same time, as far as the server takes as many, and bytes that they are expected to have.
+    package var pagesAtOnce = 256
+    package var pageBytesAtOnce = 256 * 1_024
     /// Records whose history may be wanted without a connection; more are forgotten.
     package var historiesWantedMax = 64
 

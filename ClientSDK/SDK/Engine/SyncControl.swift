@@ -49,8 +49,11 @@ final class SyncControl: Sendable {
     func count(_ database: LocalDatabase) {
         let isFirst = counting.start(database) { [weak self] in self?.take($0) }
         // What an earlier launch knew; a database that cannot be read has nothing to say.
-        guard isFirst, let synced = try? database.lastSync() else { return }
-        update { if $0.lastSync == nil { $0.lastSync = synced } }
+        guard isFirst, let known = try? database.lastKnown() else { return }
+        update { status in
+            if status.lastSync == nil { status.lastSync = known.sync }
+            if status.phase == .stopped { status.scopesLeftOut = known.scopesLeftOut }
+        }
     }
 
     func update(_ change: @Sendable (inout SyncStatus) -> Void) { _ = update(by: nil, change) }

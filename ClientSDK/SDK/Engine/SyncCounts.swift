@@ -27,10 +27,11 @@ struct SyncCounts: Hashable, Sendable {
             counts.failedBlobs = Int(try row.integer(1))
             counts.unsentBlobs = Int(try row.integer(0)) - counts.failedBlobs
         }
-        let sql = "SELECT count(*), coalesce(sum(is_complete OR remaining = 0), 0) FROM tidemark_scope_page"
-        if let row = try db.first(sql) {
-            counts.filled = SyncProgress(done: Int(try row.integer(1)), total: Int(try row.integer(0)))
-        }
+        // The first is a count of pages, and the second one of an index that is empty in the end.
+        let total = try db.first("SELECT count(*) FROM tidemark_scope_page")?.integer(0) ?? 0
+        let toCome = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
+        let left = try db.first(toCome)?.integer(0) ?? 0
+        counts.filled = SyncProgress(done: Int(total - left), total: Int(total))
         return counts
     }
 }

@@ -19,8 +19,10 @@ package enum SyncEffect: Sendable {
     /// Have the disk confirm all that was applied, the outcomes up to this number among it; answers `confirmed` or
     /// `applyFailed`.
     case confirm(settled: Int64)
-    /// Apply a page; answers `applied` or `applyFailed`.
+    /// Apply a page of records with certain ids; answers `applied` or `applyFailed`.
     case applyPage(PageAnswer, to: PageRequest)
+    /// Apply pages in one transaction; answers `applied` or `applyFailed`.
+    case applyPages([(PageAnswer, to: PageRequest?)])
     /// Keep what the server told of a record's history; answers `applied` or `applyFailed`.
     case applyHistory(HistoryAnswer)
     /// Find out where a record's history is to be asked for; answers `historyLoaded`.

@@ -121,6 +121,7 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in
                 try database.welcomed(welcome, noting: configuration.note)
                 configuration.welcomed(welcome.limits)
+                configuration.leftOut(welcome.leftOut)
             }
         case .applyChanges(let frames): return await apply(frames)
         case .confirm(let settled):
@@ -132,6 +133,8 @@ package final class SyncEngine: Sendable {
             return await apply { [database, configuration] in
                 try database.apply(page, to: request, noting: configuration.note)
             }
+        case .applyPages(let pages):
+            return await apply { [database, configuration] in try database.apply(pages, noting: configuration.note) }
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):

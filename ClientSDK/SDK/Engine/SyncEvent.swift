@@ -102,6 +102,8 @@ package struct ConnectionStart: Hashable, Sendable {
     package var ends: [String]
     /// The role that is known in each of `scopes`, in their order.
     package var roles: [Role]
+    /// Digests of what is held, where that is too much to be listed.
+    package var digests: ScopeDigests?
     /// What the copy holds is still being compared, since it came back from below the horizon.
     package var isBehind: Bool
     /// The number of the last transaction that was written, those counted that have none yet.
@@ -109,9 +111,10 @@ package struct ConnectionStart: Hashable, Sendable {
 
     package init(
         client: ClientID, isNewClient: Bool, connection: Int64, cursor: String?, scopes: [HeldScope],
-        ackedThrough: Int64, owner: StoreOwner, ends: [String] = [], roles: [Role] = [], isBehind: Bool = false,
-        written: Int64? = nil
+        ackedThrough: Int64, owner: StoreOwner, ends: [String] = [], roles: [Role] = [],
+        digests: ScopeDigests? = nil, isBehind: Bool = false, written: Int64? = nil
     ) {
+        self.digests = digests
         self.written = written
         self.roles = roles
         self.isBehind = isBehind

@@ -55,6 +55,8 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
         case tooLarge = "too_large"
         /// Some writes got no answer too often, and are kept from being sent for a while.
         case writesWithheld = "writes_withheld"
+        /// The user has more scopes than a connection holds: the oldest are not on this device. All others are in step.
+        case scopesLeftOut = "scopes_left_out"
         /// There is no room on the device.
         case diskFull = "disk_full"
         /// The local database failed.
@@ -109,7 +111,7 @@ public struct SyncFailure: Error, Hashable, Sendable, CustomStringConvertible {
             .otherSchema, .versionUnsupported, .updateRequired, .connectedElsewhere, .clientReplaced, .rateLimited,
             .unavailable,
             .goingAway, .timedOut,
-            .protocolViolation, .tooLarge, .writesWithheld, .diskFull, .databaseFailed, .cannotApply:
+            .protocolViolation, .tooLarge, .writesWithheld, .scopesLeftOut, .diskFull, .databaseFailed, .cannotApply:
             false
         }
     }

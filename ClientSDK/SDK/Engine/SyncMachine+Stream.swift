@@ -2,6 +2,15 @@ import TidemarkModel
 import TidemarkWire
 
 extension SyncMachine {
+    /// Messages of the server that came together.
+    mutating func take(_ messages: [[UInt8]], now: Milliseconds, _ effects: inout [SyncEffect]) {
+        (isTakingMessages, wantsFill) = (true, false)
+        for bytes in messages { received(bytes, now: now, &effects) }
+        isTakingMessages = false
+        if wantsFill { fill(now: now, &effects) }
+        effects = SyncEffect.gathering(effects)
+    }
+
     /// One message of the server.
     mutating func received(_ bytes: [UInt8], now: Milliseconds, _ effects: inout [SyncEffect]) {
         let message: ServerMessage
@@ -17,10 +26,12 @@ extension SyncMachine {
         case (.changes(let changes), .streaming): take(changes, bytes.count, now: now, &effects)
         case (.page(let answer), .streaming):
             guard let request = pages.removeValue(forKey: answer.id) else { break }
+            pageCame(bytes: bytes.count)
             if let ids = request.ids, let next = answer.next, next < 1 || next >= ids.count {
                 return violated("an answer to \(ids.count) ids says that it answers \(next)", now: now, &effects)
             }
-            effects.append(.applyPage(answer, to: request))
+            effects.append(
+                request.ids == nil ? .applyPages([(answer, to: request)]) : .applyPage(answer, to: request))
             progressed(now: now)
             pushReturned(now: now, &effects)
             fill(now: now, &effects)
@@ -120,8 +131,9 @@ extension SyncMachine {
         }
         if !changes.grants.isEmpty {
             presence.hurry()
-            for grant in changes.grants { refusedScopes.remove(grant.scope) }
-            pages = pages.filter { entry in !changes.grants.contains { $0.scope == entry.value.scope } }
+            let scopes = Set(changes.grants.map(\.scope))
+            refusedScopes.subtract(scopes)
+            pages = pages.filter { !scopes.contains($0.value.scope) }
             fill(now: now, &effects)
         }
         if !changes.groups.isEmpty || !changes.grants.isEmpty { pushReturned(now: now, &effects) }
@@ -232,37 +244,5 @@ extension SyncMachine {
         pushes.append(SentPush(last: last.number, bytes: bytes.count))
         effects.append(.send(bytes))
         self.push(now: now, &effects)
-    }
-
-    // MARK: The page lane
-
-    mutating func fill(now: Milliseconds, _ effects: inout [SyncEffect]) {
-        guard isStreaming else { return }
-        collectionRounds.outdate()
-        if pagesPausedUntil > 0 {
-            guard now >= pagesPausedUntil else { return }
-            pagesPausedUntil = 0
-        }
-        guard pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) else { return }
-        isLoadingPages = true
-        collectionRounds.look()
-        let count = timing.pagesAtOnce + pages.count + refusedScopes.count
-        effects.append(.loadPages(count: count, first: collectionRounds.focus))
-    }
-
-    mutating func ask(_ requests: [PageRequest], _ effects: inout [SyncEffect]) {
-        isLoadingPages = false
-        guard isStreaming else { return }
-        collectionRounds.looked(requests.filter { !refusedScopes.contains($0.scope) }.map(\.collection))
-        for request in requests where pages.count < min(timing.pagesAtOnce, limits.pagesInFlightMax) {
-            let isAsked = pages.values.contains { $0.scope == request.scope && $0.collection == request.collection }
-            if isAsked || refusedScopes.contains(request.scope) { continue }
-            var request = request
-            request.id = nextRequest
-            request.limit = min(request.limit, limits.pageRowsMax)
-            nextRequest += 1
-            pages[request.id] = request
-            effects.append(.send(ClientMessage.page(request).encode()))
-        }
     }
 }

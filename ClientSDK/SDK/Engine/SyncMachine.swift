@@ -55,6 +55,9 @@ package struct SyncMachine: Sendable {
     private var toldPause: PushPause?
     var isLoadingPush = false
     var isLoadingPages = false
+    /// Messages are taken that came together, and whether there is to be a look for pages after the last.
+    var isTakingMessages = false
+    var wantsFill = false
     /// The outbox had nothing to send after `sentThrough` when it was last looked at, and nothing was written since.
     var isDrained = false
     /// The server's database went back in this machine's life: what comes from there may let something be sent again.
@@ -68,6 +71,8 @@ package struct SyncMachine: Sendable {
     var nextRequest: Int64 = 1
     var pages: [Int64: PageRequest] = [:]
     var pagesPausedUntil: Milliseconds = 0
+    /// Bytes that a page has of late.
+    var pageBytes = 16 * 1_024
     /// Scopes that the server would not give pages of; asked for again after the next grant or connection.
     var refusedScopes: Set<ScopeID> = []
 
@@ -133,8 +138,7 @@ package struct SyncMachine: Sendable {
         case .lost(let reason): lost(reason, now: now, &effects)
         case .received(let bytes): received(bytes, now: now, &effects)
         case .arrived(let messages):
-            for bytes in messages { received(bytes, now: now, &effects) }
-            effects = SyncEffect.gathering(effects)
+            take(messages, now: now, &effects)
         case .wrote:
             isDrained = false
             push(now: now, &effects)
@@ -258,7 +262,7 @@ package struct SyncMachine: Sendable {
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
             cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
             takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true,
-            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil)
+            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil, held: start.digests)
         comparing.isBehind = start.isBehind
         replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))

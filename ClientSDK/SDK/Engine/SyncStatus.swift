@@ -21,6 +21,9 @@ public struct SyncStatus: Hashable, Sendable {
     public var failedBlobs = 0
     /// How much of what the account may see is here.
     public var filled = SyncProgress(done: 0, total: 0)
+    /// Scopes of the user that are not on this device, since a connection holds no more: those with the oldest grants. While there
+    /// are any, `activity` is an error with the code `scopesLeftOut`, for what is here is not all that there is.
+    public var scopesLeftOut = 0
     /// There is no room on the device: nothing is taken in, and writes throw `StoreError` with `diskFull`. Tried again by
     /// itself.
     public var isDiskFull = false
@@ -38,8 +41,14 @@ public struct SyncStatus: Hashable, Sendable {
     /// server has welcomed: a code to switch over, and words for support.
     public var failure: SyncFailure? {
         if let failure = track.failure { return failure }
-        guard phase == .live, failed > 0 else { return nil }
-        return SyncFailure(.writesWithheld, "\(failed) got no answer; they are sent again with the next connection")
+        guard phase == .live else { return nil }
+        if failed > 0 {
+            return SyncFailure(
+                .writesWithheld, "\(failed) got no answer; they are sent again with the next connection")
+        }
+        guard scopesLeftOut > 0 else { return nil }
+        return SyncFailure(
+            .scopesLeftOut, "\(scopesLeftOut) scopes do not fit on a connection, and are not on this device")
     }
 
     /// The same in five words.

@@ -110,6 +110,9 @@ extension SyncStore {
         configuration.clock = environment.clock
         configuration.isDatabaseInline = true
         configuration.welcomed = { courier.told(blobBytesMax: $0.blobBytesMax) }
+        configuration.leftOut = { count in
+            if syncing.status.scopesLeftOut != count { _ = syncing.update(by: place) { $0.scopesLeftOut = count } }
+        }
         configuration.pushPaused = { pause in _ = syncing.update(by: place) { $0.pushPause = pause } }
         configuration.watched = { [presence] in presence.wanted }
         configuration.heard = { [listeners, presence] message in

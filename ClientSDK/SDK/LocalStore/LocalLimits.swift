@@ -23,6 +23,10 @@ package struct LocalLimits: Sendable {
     package var deletionsKept = 2_000
     /// Milliseconds between two comparisons of the copy with the server.
     package var comparedEvery: Int64 = 86_400_000
+    /// Scopes that are listed when a connection begins, about 50 bytes each; of more only digests are sent.
+    package var scopesListedMax = 100
+    /// Scopes that share a digest: the server lists so many where one of them is another.
+    package var scopesInPart = 64
     /// Rows that a page is asked for.
     package var pageRows = 200
     /// Bytes up to which a file is looked through when it is opened: a few hundredths of a second.

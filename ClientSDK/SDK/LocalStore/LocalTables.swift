@@ -4,7 +4,8 @@ import GRDB
 enum LocalTables {
     /// Raised when these tables change shape, or hold what an SDK of the format before would read wrongly. So with format 9,
     /// which files with maps of rule `keys` had: patches of such keys in the outbox; and with format 10: a record that is new to
-    /// the device has no row in `tidemark_base`; and with format 11: names of indexes and full-text indexes.
+    /// the device has no row in `tidemark_base`; and with format 11: names of indexes and full-text indexes, and the turn in
+    /// which a scope is filled.
     static let format: Int64 = 11
 
     static let sql = """
@@ -102,6 +103,7 @@ enum LocalTables {
             is_complete INTEGER NOT NULL,
             remaining INTEGER,
             began INTEGER NOT NULL DEFAULT 0,
+            turn INTEGER NOT NULL DEFAULT 0,
             PRIMARY KEY (scope, collection)
         ) WITHOUT ROWID;
         CREATE TABLE IF NOT EXISTS tidemark_tombstone (
@@ -146,9 +148,12 @@ enum LocalTables {
         ) WITHOUT ROWID;
         """
 
-    /// Of columns that tables of an older format have only after `upgrade`. The index is empty as long as nothing is
-    /// withheld: one that all links were in took a page of each write.
+    /// Of columns that tables of an older format have only after `upgrade`. The first is empty as long as nothing is
+    /// withheld: one that all links were in took a page of each write. The other one is empty when everything is filled, and has
+    /// the pages that are to come in the order in which they are asked for: nothing looks at all of them for each that comes.
     static let indexes = """
+        CREATE INDEX IF NOT EXISTS tidemark_scope_page_to_come
+        ON tidemark_scope_page (floor DESC, turn DESC, scope, position, collection) WHERE \(ScopeTable.isToCome);
         CREATE INDEX IF NOT EXISTS tidemark_outbox_record_withheld ON tidemark_outbox_record (scope) WHERE withheld = 1;
         """
 
@@ -172,6 +177,16 @@ enum LocalTables {
         // Until format 7 no past cursors were kept: whatever is filled was begun before the first of them.
         if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "began" }) {
             try db.execute(sql: "ALTER TABLE tidemark_scope_page ADD COLUMN began INTEGER NOT NULL DEFAULT 0")
+        }
+        // Until format 10 the order of filling was found out for all scopes at each page.
+        if try !db.columns(in: "tidemark_scope_page").contains(where: { $0.name == "turn" }) {
+            try db.execute(
+                sql: """
+                    ALTER TABLE tidemark_scope_page ADD COLUMN turn INTEGER NOT NULL DEFAULT 0;
+                    UPDATE tidemark_scope_page SET turn = coalesce(
+                        (SELECT since FROM tidemark_scope AS s WHERE s.scope = tidemark_scope_page.scope AND since > 0),
+                        \(ScopeFilling.turn(of: 0)));
+                    """)
         }
         // Until format 6 all links were found by their scopes, and a full-text index learned of each row at once.
         if try !db.columns(in: "tidemark_outbox_record").contains(where: { $0.name == "withheld" }) {

@@ -27,6 +27,7 @@ public struct SyncStatusView: View {
         case .syncing: return "Syncing\(suffix)"
         case .completed: return "Up to date"
         case .updateRequired: return "Update the app\(suffix)"
+        case .error(let reason) where reason.code == .scopesLeftOut: return "Not everything is on this device\(suffix)"
         case .error: return "Trouble with the server\(suffix)"
         case .offline: return "Offline\(suffix)"
         }

@@ -19,11 +19,12 @@ struct BenchCommand: AsyncParsableCommand {
               tide bench fanout --subscribers 100 --rate 1000
               tide bench catchup --records 200000 --clients 4
               tide bench idle --connections 10000
+              tide bench scopes --scopes 10000 --strict
               tide bench live --strict
             """,
         subcommands: [
             BenchWrites.self, BenchFanOut.self, BenchCatchUp.self, BenchIdle.self, BenchSDK.self,
-            BenchLocal.self, BenchLive.self, BenchLiveWriter.self, BenchAll.self,
+            BenchScopes.self, BenchLocal.self, BenchLive.self, BenchLiveWriter.self, BenchAll.self,
         ])
 }
 
@@ -244,6 +245,7 @@ struct BenchAll: AsyncParsableCommand {
         }
         try await SDKRun().run().show(json: target.json)
         try await LocalRun().run().show(json: target.json)
+        try await target.prepared { try await ScopesRun().run(on: $0).show(json: target.json) }
         try await target.prepared { try await LiveRun().run(on: $0).show(json: target.json) }
     }
 }

@@ -83,6 +83,10 @@ package struct LimitSetting: Sendable {
         LimitSetting(
             "CALLS_PER_USER", "calls of one user over HTTP in progress, waiting pulls among them", 1...1_000_000,
             \.wire.callsPerUserMax),
+        // A welcome that lists them all is a message that SDKs take, however long their names are.
+        LimitSetting(
+            "SCOPES", "scopes of one user on a connection; the oldest grants beyond are left out", 1...25_000,
+            \.wire.scopesMax),
         LimitSetting(
             "STRANGERS_PER_ADDRESS", "unauthenticated connections of one address, 0 for any", 0...1_000_000,
             { $0.edge.unauthenticatedPerAddressMax ?? 0 }

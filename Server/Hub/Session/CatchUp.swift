@@ -7,7 +7,7 @@ struct CatchUp: Sendable {
     /// Where the snapshot stands.
     var target: Head
     /// Scopes that the client held before and holds in the snapshot: their changes are sent.
-    var scopes: [ScopeID]
+    var scopes: Set<ScopeID>
     /// The grants of the snapshot, in force once the target is reached.
     var grants: [ScopeID: Grant]
     /// What the last frame tells of grants gained and lost; empty when the welcome told.

@@ -15,7 +15,7 @@ extension Session {
             .readWindow(
                 id,
                 WindowRequest(
-                    workspace: identity.workspace, scopes: catchUp.scopes, after: position.seq,
+                    workspace: identity.workspace, scopes: catchUp.scopes.sorted(), after: position.seq,
                     span: min(catchUp.span, catchUp.target.seq - position.seq))))
     }
 
@@ -42,7 +42,7 @@ extension Session {
             changes.append(.init(scope: scope, since: grant.since, role: grant.role))
         }
         catchUp = CatchUp(
-            target: snapshot.head, scopes: kept, grants: current, changes: changes,
+            target: snapshot.head, scopes: Set(kept), grants: current, changes: changes,
             settled: Settled(
                 through: snapshot.client?.settledThrough ?? 0, outcomes: snapshot.results))
         pump(ring, now: now, into: &effects)

@@ -5,12 +5,8 @@ extension Session {
     /// `compare`: like `page`, access is judged now and when the answer is there, and both share one bound.
     mutating func take(_ request: CompareRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
-        guard mayRead(request.held, request.collection, into: &effects) else { return }
-        pagesInFlight += 1
-        effects.append(
-            .readComparison(
-                id, identity.workspace,
-                Comparison(request, rowsMax: context.limits.pageRowsMax)))
+        let comparison = Comparison(request, rowsMax: context.limits.pageRowsMax)
+        read(request.held, request.collection, .readComparison(id, identity.workspace, comparison), into: &effects)
     }
 
     /// All parts were read; the answer waits until the order has reached the last of their states.

@@ -73,10 +73,9 @@ extension Session {
         var settled: Settled?
         var changes: [Changes.GrantChange] = []
         if let catchUp {
-            let scopes = Set(catchUp.scopes)
             groups = batch.groups.indices.filter { index in
                 let scope = batch.groups[index].scope
-                return scopes.contains(scope) && catchUp.isDue(scope, at: batch.head.seq)
+                return catchUp.scopes.contains(scope) && catchUp.isDue(scope, at: batch.head.seq)
             }
         } else {
             changes = membershipChanges(in: batch)

@@ -24,9 +24,6 @@ extension Session {
         guard hello.versions.contains(WireVersion.current) else {
             return close(.versionUnsupported, "this server speaks version \(WireVersion.current)", into: &effects)
         }
-        guard hello.scopes.count <= context.limits.scopesMax else {
-            return close(.protocolViolation, "hello: more than \(context.limits.scopesMax) scopes", into: &effects)
-        }
         guard let token = hello.token ?? headerToken else {
             return close(.unauthenticated, "the token is missing", into: &effects)
         }
@@ -102,7 +99,9 @@ extension Session {
                         cursor: context.seal.cursor(.start, workspace: identity.workspace.text), kept: [],
                         purged: hello.scopes.map(\.scope), added: [], settledThrough: hello.ackedThrough, now: now,
                         tokenExpires: identity.expires, heartbeat: context.timing.heartbeat, limits: context.limits,
-                        user: identity.principal.user, schema: context.schema)), into: &effects)
+                        user: identity.principal.user, schema: context.schema,
+                        parts: hello.held.map { ListedParts(count: $0.parts.count, listed: Array($0.parts.indices)) })),
+                into: &effects)
         }
         close(.workspaceForbidden, "the workspace is erased", into: &effects)
     }
@@ -127,8 +126,9 @@ extension Session {
             return close(.clientForked, "a client id that is said to be new was used before", into: &effects)
         }
         let standing = Standpoint(
-            cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, roles: hello.roles,
-            knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common, workspace: identity.workspace,
+            cursor: hello.cursor, ends: hello.ends ?? [], held: hello.scopes, digests: hello.held,
+            roles: hello.roles, knowsBehind: hello.knowsBehind, snapshot: snapshot, common: answer.common,
+            workspace: identity.workspace,
             context: context)
         position = standing.position
         window.begin(at: position.seq)
@@ -146,12 +146,12 @@ extension Session {
                     ephemerals: takesEphemerals ? context.limits.ephemeral : nil, user: identity.principal.user,
                     schema: context.schema, durable: snapshot.durable, lost: snapshot.lost, rewind: standing.rewind,
                     answersIDs: hello.ends != nil, answersCompare: hello.ends != nil, roles: standing.changed,
-                    leftOut: standing.leftOut)),
+                    leftOut: standing.leftOut, notFitting: standing.notFitting, parts: standing.parts)),
             into: &effects)
         if let stuck { effects.append(.noteStuck(id, connections: stuck)) }
         toldDurable = snapshot.durable ?? .max
         catchUp = CatchUp(
-            target: snapshot.head, scopes: standing.kept.map(\.scope).sorted(), grants: standing.grants, changes: [],
+            target: snapshot.head, scopes: standing.streamed, grants: standing.grants, changes: [],
             settled: Settled(through: row.settledThrough, outcomes: snapshot.results))
         pump(ring, now: now, into: &effects)
     }

@@ -6,11 +6,9 @@ extension Session {
     /// `history`: like `page`, access is judged now and when the answer is there, and both share one bound.
     mutating func take(_ request: HistoryRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
-        guard mayRead(request.held, request.key.collection, into: &effects) else { return }
-        var request = request
-        request.limit = min(request.limit, context.limits.pageRowsMax)
-        pagesInFlight += 1
-        effects.append(.readHistory(id, identity.workspace, request))
+        var bounded = request
+        bounded.limit = min(request.limit, context.limits.pageRowsMax)
+        read(request.held, request.key.collection, .readHistory(id, identity.workspace, bounded), into: &effects)
     }
 
     /// A piece of history was read; it waits until the order has reached the state that it was read in.

@@ -64,33 +64,41 @@ extension Session {
         if isDraining, pushesInFlight.isEmpty { close(.goingAway, "draining", into: &effects) }
     }
 
-    /// `page`: access is judged now, and again when the page is there.
+    /// `page`: access is judged now, when the read begins, and again when the page is there.
     mutating func take(_ request: PageRequest, into effects: inout [SessionEffect]) {
         guard let identity else { return }
-        guard mayRead(request.held, request.collection, into: &effects) else { return }
-        var request = request
-        request.limit = min(request.limit, context.limits.pageRowsMax)
-        pagesInFlight += 1
-        effects.append(.readPage(id, identity.workspace, request))
+        var bounded = request
+        bounded.limit = min(request.limit, context.limits.pageRowsMax)
+        read(request.held, request.collection, .readPage(id, identity.workspace, bounded), into: &effects)
     }
 
-    /// Whether a read may begin; if not, the client is told.
-    mutating func mayRead(
-        _ request: HeldAnswer.Request, _ collection: String, into effects: inout [SessionEffect]
-    ) -> Bool {
+    /// Begins a read, or lets it wait for those before it; where it may not be, the client is told.
+    mutating func read(
+        _ request: HeldAnswer.Request, _ collection: String, _ effect: SessionEffect,
+        into effects: inout [SessionEffect]
+    ) {
         guard grants[request.scope]?.since == request.since,
             context.admission.schema.isReadable(collection)
-        else {
-            refuse(request, into: &effects)
-            return false
-        }
-        guard pagesInFlight < context.limits.pagesInFlightMax else {
+        else { return refuse(request, into: &effects) }
+        guard reads.count < context.limits.pagesInFlightMax else {
             let message = "\(request.kind): \(context.limits.pagesInFlightMax) are being read"
             let error = ErrorMessage(.overloaded, message, request: request.id, retryAfter: context.timing.retry)
-            send(.error(error), into: &effects)
-            return false
+            return send(.error(error), into: &effects)
         }
-        return true
+        reads.append(.init(request: request, effect: effect))
+        readNext(into: &effects)
+    }
+
+    /// Begins what waits, as far as it may.
+    private mutating func readNext(into effects: inout [SessionEffect]) {
+        while phase == .streaming, let entry = reads.next(most: context.limits.pagesReadMax) {
+            guard grants[entry.request.scope]?.since == entry.request.since else {
+                reads.ended()
+                refuse(entry.request, into: &effects)
+                continue
+            }
+            effects.append(entry.effect)
+        }
     }
 
     /// A page was read; it waits until the order has reached the state that it was read in (I-11).
@@ -108,10 +116,11 @@ extension Session {
     /// The store could not answer a read.
     mutating func readFailed(_ request: Int64, into effects: inout [SessionEffect]) {
         guard phase == .streaming else { return }
-        pagesInFlight -= 1
+        reads.ended()
         let error = ErrorMessage(
             .unavailable, "the store is not available", request: request, retryAfter: context.timing.retry)
         send(.error(error), into: &effects)
+        readNext(into: &effects)
     }
 
     /// Sends the pages that the order has caught up with, as far as the socket has room.
@@ -120,7 +129,7 @@ extension Session {
         let reached = isLive ? max(position.seq, tail ?? 0) : position.seq
         while !outbound.isFull(context.limits), let index = heldAnswers.firstIndex(where: { $0.at <= reached }) {
             let answer = heldAnswers.remove(at: index)
-            pagesInFlight -= 1
+            reads.ended()
             let request = answer.request
             // On the way to a snapshot the grants are still those of before: the page may have been read after their end.
             let isHeldThere = catchUp.map { $0.grants[request.scope]?.since == request.since } ?? true
@@ -130,6 +139,7 @@ extension Session {
             }
             give(Frame(answer.bytes), into: &effects)
         }
+        readNext(into: &effects)
     }
 
     private mutating func refuse(_ request: HeldAnswer.Request, into effects: inout [SessionEffect]) {

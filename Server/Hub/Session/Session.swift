@@ -72,7 +72,7 @@ package struct Session: Sendable {
     var ephemeralBucket: TokenBucket
     /// The numbers that pushes end with which are being settled, in the order of their coming.
     var pushesInFlight: [Int64] = []
-    var pagesInFlight = 0
+    var reads = ReadQueue()
     var heldAnswers: [HeldAnswer] = []
 
     /// Index changes for the hub to take over: scope, and whether the session now has it.

@@ -18,26 +18,35 @@ package struct Standpoint: Hashable, Sendable {
     package let rewind: Welcome.Rewind?
     package let kept: [HeldScope]
     package let purged: [ScopeID]
-    /// Newest grant first.
+    /// Newest grant first; where ``parts`` is set, all grants of the listed parts.
     package let added: [Changes.GrantChange]
+    /// The parts of the client's scopes that are listed, to a client that sent digests of them.
+    package let parts: ListedParts?
     /// Kept scopes in which the user has another role than the client said.
     package let changed: [Changes.GrantChange]
     /// Every grant that it has from here on.
     package let grants: [ScopeID: Grant]
+    /// The scopes whose changes since its position it is sent: those that it keeps. Where parts are listed, all of these as well,
+    /// since only the client knows which of them it had.
+    package let streamed: Set<ScopeID>
     /// How many more the user has.
     package let leftOut: Int
+    /// Those of them that it may hold.
+    package let notFitting: [ScopeID]
 
     /// - Parameters:
     ///   - sent: the cursor as the client sent it; `nil` for an empty copy.
     ///   - ends: its past cursors, as it sent them.
     ///   - held: what the client says that it holds.
+    ///   - digests: the same as digests, instead of `held`.
     ///   - roles: the role that it knows in each of these; `nil` where it does not tell.
     ///   - knowsBehind: the client can compare what it holds where deletions are forgotten.
     ///   - snapshot: with the batch that holds the number of the cursor's proof.
     ///   - common: the newest of `ends` that is of the stored history, where the cursor is not.
     package init(
-        cursor sent: String?, ends: [String] = [], held scopes: [HeldScope], roles: [Role]? = nil,
-        knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil, workspace: WorkspaceID,
+        cursor sent: String?, ends: [String] = [], held scopes: [HeldScope], digests: ScopeDigests? = nil,
+        roles: [Role]? = nil, knowsBehind: Bool = false, snapshot: SessionSnapshot, common: Head? = nil,
+        workspace: WorkspaceID,
         context: SessionContext
     ) {
         let found = context.read(sent, in: workspace)
@@ -71,32 +80,95 @@ package struct Standpoint: Hashable, Sendable {
         let sealed = state == .ok ? sent : nil
         cursor = sealed ?? context.seal.cursor(position, workspace: workspace.text)
         // A grant of the lost history may have the number of another one in this.
-        let grantMax = rewind?.to ?? .max
-        let grants = context.held(snapshot.grants)
-        var kept: [HeldScope] = []
-        var purged: [ScopeID] = []
-        var changed: [Changes.GrantChange] = []
-        var keptScopes: Set<ScopeID> = []
-        for (index, held) in scopes.enumerated() where !keptScopes.contains(held.scope) {
-            let mayKeep = state != .none && state != .resync && held.since <= grantMax
-            if mayKeep, let grant = grants[held.scope], grant.since == held.since {
+        let isKept = state != .none && state != .resync
+        let compared = Compared(
+            context.held(snapshot.grants), keptThrough: isKept ? rewind?.to ?? .max : .min, held: scopes, roles: roles,
+            digests: digests)
+        added = compared.added
+        kept = compared.kept
+        purged = compared.purged
+        changed = compared.changed
+        parts = compared.parts
+        streamed = compared.streamed
+        grants = compared.grants
+        leftOut = context.leftOut(snapshot.grants)
+        notFitting =
+            leftOut == 0 || sent == nil
+            ? [] : compared.notFitting(among: snapshot.grants, max: context.limits.scopesMax)
+    }
+}
+
+/// What a client says that it holds, compared with the user's grants.
+private struct Compared {
+    let grants: [ScopeID: Grant]
+    private(set) var kept: [HeldScope] = []
+    private(set) var purged: [ScopeID] = []
+    private(set) var added: [Changes.GrantChange] = []
+    private(set) var changed: [Changes.GrantChange] = []
+    private(set) var parts: ListedParts?
+    private(set) var streamed: Set<ScopeID> = []
+    private let held: Set<ScopeID>
+
+    /// - Parameter keptThrough: no grant with a number above is kept.
+    init(
+        _ grants: [ScopeID: Grant], keptThrough: SequenceNumber, held scopes: [HeldScope], roles: [Role]?,
+        digests: ScopeDigests?
+    ) {
+        self.grants = grants
+        held = digests == nil ? Set(scopes.map(\.scope)) : []
+        if let digests {
+            compare(digests, keptThrough: keptThrough)
+        } else {
+            compare(scopes, roles, keptThrough: keptThrough)
+        }
+        added.sort { ($0.since, $0.scope) > ($1.since, $1.scope) }
+    }
+
+    private mutating func compare(_ scopes: [HeldScope], _ roles: [Role]?, keptThrough: SequenceNumber) {
+        for (index, held) in scopes.enumerated() where !streamed.contains(held.scope) {
+            if held.since <= keptThrough, let grant = grants[held.scope], grant.since == held.since {
                 kept.append(held)
                 if let roles, roles.indices.contains(index), roles[index] != grant.role {
                     changed.append(.init(scope: grant.scope, since: grant.since, role: grant.role))
                 }
-                keptScopes.insert(held.scope)
+                streamed.insert(held.scope)
             } else {
                 purged.append(held.scope)
             }
         }
-        added = grants.values.filter { !keptScopes.contains($0.scope) }
-            .sorted { ($0.since, $0.scope) > ($1.since, $1.scope) }
-            .map { .init(scope: $0.scope, since: $0.since, role: $0.role) }
-        self.kept = kept
-        self.purged = purged
-        self.changed = changed
-        self.grants = grants
-        leftOut = context.leftOut(snapshot.grants)
+        for grant in grants.values where !streamed.contains(grant.scope) { add(grant) }
+    }
+
+    /// all grants of a part that differs.
+    private mutating func compare(_ digests: ScopeDigests, keptThrough: SequenceNumber) {
+        var own = ScopeDigests(parts: digests.parts.count)
+        var listed: Set<Int> = []
+        for grant in grants.values {
+            own.insert(grant.scope, since: grant.since, role: grant.role)
+            if grant.since <= keptThrough {
+                streamed.insert(grant.scope)
+            } else {
+                listed.insert(own.part(of: grant.scope))
+            }
+        }
+        listed.formUnion(keptThrough == .min ? Array(own.parts.indices) : own.differing(from: digests))
+        parts = ListedParts(count: own.parts.count, listed: listed.sorted())
+        guard !listed.isEmpty else { return }
+        for grant in grants.values where listed.contains(own.part(of: grant.scope)) { add(grant) }
+    }
+
+    private mutating func add(_ grant: Grant) {
+        added.append(.init(scope: grant.scope, since: grant.since, role: grant.role))
+    }
+
+    /// The user's scopes that the client may hold and the connection does not; the newest first.
+    func notFitting(among all: [Grant], max: Int) -> [ScopeID] {
+        let others = all.lazy.map(\.scope).filter { scope in
+            guard grants[scope] == nil else { return false }
+            guard let parts else { return held.contains(scope) }
+            return parts.listed.contains(ScopeDigests.part(of: scope, among: parts.count))
+        }
+        return Array(others.prefix(max))
     }
 }
 

@@ -13,8 +13,10 @@ package struct Hello: Hashable, Sendable {
     package var connection: Int64
     /// Where the client's copy ends; `nil` for an empty database.
     package var cursor: String?
-    /// What it holds.
+    /// What it holds; empty where ``held`` says it.
     package var scopes: [HeldScope]
+    /// Digests of what it holds, from a client that holds many scopes: the welcome then lists only the parts that differ.
+    package var held: ScopeDigests?
     /// Results up to here are durably known to the client.
     package var ackedThrough: Int64
     /// Name and version of the app, for the server's log.
@@ -49,8 +51,9 @@ package struct Hello: Hashable, Sendable {
         token: String? = nil, client: ClientID, isNewClient: Bool, connection: Int64, cursor: String? = nil,
         scopes: [HeldScope] = [], ackedThrough: Int64 = 0, app: String? = nil, takesEphemerals: Bool = false,
         knowsAppTooOld: Bool = false, ends: [String]? = nil, roles: [Role]? = nil, knowsBehind: Bool = false,
-        written: Int64? = nil, stuck: Int64? = nil, trace: TraceParent? = nil
+        written: Int64? = nil, stuck: Int64? = nil, trace: TraceParent? = nil, held: ScopeDigests? = nil
     ) {
+        self.held = held
         self.token = token
         self.client = client
         self.isNewClient = isNewClient
@@ -84,6 +87,7 @@ package struct Hello: Hashable, Sendable {
             case "conn": connection = try MessageReader.count(&reader)
             case "cursor": hello.cursor = try reader.string()
             case "scopes": hello.scopes = try MessageReader.heldScopes(&reader)
+            case "held": hello.held = try ScopeDigests.read(&reader)
             case "acked": hello.ackedThrough = try MessageReader.count(&reader)
             case "app": hello.app = try reader.string()
             case "eph": hello.takesEphemerals = try reader.boolean()
@@ -119,7 +123,8 @@ package struct Hello: Hashable, Sendable {
     }
 
     func encode() -> [UInt8] {
-        var writer = JSONWriter(capacity: 512 + scopes.count * 56 + (ends?.count ?? 0) * 48)
+        var writer = JSONWriter(
+            capacity: 512 + scopes.count * 56 + (held?.parts.count ?? 0) * 20 + (ends?.count ?? 0) * 48)
         writer.literal("{\"t\":\"hello\",\"v\":")
         writer.array(versions) { $0.integer($1) }
         if let token {
@@ -137,6 +142,10 @@ package struct Hello: Hashable, Sendable {
         }
         writer.literal(",\"scopes\":")
         writer.array(scopes) { $1.write(to: &$0) }
+        if let held {
+            writer.literal(",\"held\":")
+            held.write(to: &writer)
+        }
         writer.literal(",\"acked\":")
         writer.integer(ackedThrough)
         if let app {
@@ -173,7 +182,7 @@ package struct Hello: Hashable, Sendable {
 
 extension Role {
     /// One letter for it, since a client tells the roles of all its scopes.
-    fileprivate var letter: Character {
+    var letter: Character {
         switch self {
         case .member: "m"
         case .admin: "a"

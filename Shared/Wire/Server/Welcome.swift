@@ -46,8 +46,10 @@ package struct Welcome: Hashable, Sendable {
     package var kept: [HeldScope]
     /// Scopes to delete locally: no longer granted, or under another grant.
     package var purged: [ScopeID]
-    /// Scopes to fill by pages.
+    /// Scopes to fill by pages; all grants of the listed parts where ``parts`` is set.
     package var added: [Changes.GrantChange]
+    /// The parts that ``added`` lists wholly, to a client that sent digests of what it holds; see ``resolved(for:)``.
+    package var parts: ListedParts?
     /// The client's last settled transaction; it sends on from the next.
     package var settledThrough: Int64
     /// Server time.
@@ -76,6 +78,8 @@ package struct Welcome: Hashable, Sendable {
     /// Scopes that the user has and that do not fit on the connection: the oldest grants. 0 where all do, and from a server
     /// that does not tell.
     package var leftOut = 0
+    /// Those of them that the client may hold: they are to be deleted, and access to them has not ended.
+    package var notFitting: [ScopeID] = []
 
     package init(
         server: String, epoch: Epoch, cursorState: CursorState, cursor: String, kept: [HeldScope], purged: [ScopeID],
@@ -83,7 +87,7 @@ package struct Welcome: Hashable, Sendable {
         heartbeat: Int64, limits: WireLimits, ephemerals: EphemeralLimits? = nil, user: UserID? = nil,
         schema: SchemaLabel? = nil, durable: SequenceNumber? = nil, lost: SequenceNumber? = nil, rewind: Rewind? = nil,
         answersIDs: Bool = false, answersCompare: Bool = false, roles: [Changes.GrantChange] = [],
-        leftOut: Int = 0
+        leftOut: Int = 0, notFitting: [ScopeID] = [], parts: ListedParts? = nil
     ) {
         version = WireVersion.current
         self.server = server
@@ -108,6 +112,8 @@ package struct Welcome: Hashable, Sendable {
         self.durable = durable
         self.lost = lost
         self.leftOut = leftOut
+        self.notFitting = notFitting
+        self.parts = parts
     }
 
     func encode() -> [UInt8] {
@@ -136,6 +142,10 @@ package struct Welcome: Hashable, Sendable {
         writer.array(purged) { $0.string($1.text) }
         writer.literal(",\"new\":")
         writer.array(added) { $1.write(to: &$0) }
+        if let parts {
+            writer.literal(",\"parts\":")
+            parts.write(to: &writer)
+        }
         for (name, value) in [("lmid", settledThrough), ("now", now), ("exp", tokenExpires), ("hb", heartbeat)] {
             writer.byte(UInt8(ascii: ","))
             writer.string(name)
@@ -172,6 +182,10 @@ package struct Welcome: Hashable, Sendable {
             writer.literal(",\"left\":")
             writer.integer(Int64(leftOut))
         }
+        if !notFitting.isEmpty {
+            writer.literal(",\"out\":")
+            writer.array(notFitting) { $0.string($1.text) }
+        }
         writer.byte(UInt8(ascii: "}"))
         return writer.bytes
     }
@@ -197,6 +211,8 @@ package struct Welcome: Hashable, Sendable {
             case "keep": welcome.kept = try MessageReader.heldScopes(&reader)
             case "purge": try reader.array { welcome.purged.append(try MessageReader.name(&$0, ScopeID.self)) }
             case "new": try reader.array { welcome.added.append(try Changes.grant(&$0)) }
+            case "parts": welcome.parts = try ListedParts.read(&reader)
+            case "out": try reader.array { welcome.notFitting.append(try MessageReader.name(&$0, ScopeID.self)) }
             case "lmid": welcome.settledThrough = try MessageReader.count(&reader)
             case "now": welcome.now = try MessageReader.time(&reader)
             case "exp": welcome.tokenExpires = try MessageReader.time(&reader)

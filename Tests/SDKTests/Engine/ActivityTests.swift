@@ -126,6 +126,15 @@ import TidemarkWire
         #expect(status.activity == status.failure.map { .error(reason: $0) })
     }
 
+    @Test mutating func `a copy that lacks scopes is not called complete`() {
+        _ = enter(.live)
+        #expect(on { $0.scopesLeftOut = 12 } == status.failure.map { .error(reason: $0) })
+        #expect(status.failure?.code == .scopesLeftOut && status.failure?.detail.contains("12 scopes") == true)
+        #expect(on { $0.pending = 1 } != .completed)
+        _ = on { $0.pending = 0 }
+        #expect(on { $0.scopesLeftOut = 0 } == .completed)
+    }
+
     @Test func `every code has a stable name of its own`() {
         let names = SyncFailure.Code.allCases.map(\.rawValue)
         #expect(Set(names).count == names.count)

@@ -47,7 +47,14 @@ struct MachineBench {
     private(set) var ticks = 0
     private var tokenEnd: Milliseconds = 0
 
-    init(timing: EngineTiming = EngineTiming()) { machine = SyncMachine(timing: timing, seed: 7) }
+    /// As usual, but for two pages at once.
+    private static var twoPages: EngineTiming {
+        var timing = EngineTiming()
+        timing.pagesAtOnce = 2
+        return timing
+    }
+
+    init(timing: EngineTiming = Self.twoPages) { machine = SyncMachine(timing: timing, seed: 7) }
 
     mutating func on(_ event: SyncEvent) {
         var events = [event]
@@ -64,6 +71,12 @@ struct MachineBench {
                 case .applyPage(_, let request):
                     applied += 1
                     unfilled.removeAll { $0.scope == request.scope && $0.collection == request.collection }
+                    events.append(.applied)
+                case .applyPages(let pages):
+                    applied += pages.count
+                    for (page, _) in pages {
+                        unfilled.removeAll { $0.scope == page.scope && $0.collection == page.collection }
+                    }
                     events.append(.applied)
                 case .confirm(let settled):
                     confirmed += 1

@@ -281,6 +281,7 @@ import TidemarkWire
             try bench.database.writer.write { db in
                 try db.execute(
                     sql: """
+                        DROP INDEX tidemark_scope_page_to_come;
                         ALTER TABLE tidemark_scope_page DROP COLUMN remaining;
                         UPDATE tidemark_meta SET value = 1 WHERE key = 'format';
                         """)

@@ -38,10 +38,10 @@ import TidemarkModel
                 return (0..<count).allSatisfy { desk.pushes([.note($0)], from: Int64($0) + 1) }
             }),
         Bound(
-            name: "pages", usual: 2, lowered: 1, large: 5, raised: 6, set: { $0.pagesInFlightMax = $1 },
+            name: "pages", usual: 2, lowered: 1, large: 257, raised: 300, set: { $0.pagesInFlightMax = $1 },
             passes: { limits, count in
                 var desk = try SessionDesk(limits)
-                return (0..<count).allSatisfy { _ in desk.page(limit: 10) == 10 }
+                return (0..<count).allSatisfy { _ in desk.takesPage() }
             }),
         Bound(
             name: "page", usual: 20, lowered: 10, large: 250, raised: 300, set: { $0.pageRowsMax = $1 },
@@ -50,8 +50,8 @@ import TidemarkModel
                 return desk.page(limit: count) == count
             }),
         Bound(
-            name: "scopes", usual: 2, lowered: 1, large: 2_500, raised: 3_000, set: { $0.scopesMax = $1 },
-            passes: { try SessionDesk($0, scopes: $1).isWelcomed }),
+            name: "scopes", usual: 2, lowered: 1, large: 20_500, raised: 21_000, set: { $0.scopesMax = $1 },
+            passes: { try SessionDesk($0, scopes: $1).holds($1) }),
         Bound(
             name: "rate", usual: 100, lowered: 50, large: 200, raised: 300, set: { $0.transactionsPerSecond = $1 },
             passes: { limits, count in

@@ -28,16 +28,19 @@ struct SessionDesk {
         let client = UniqueID(high: 1, low: 1)
         let held = (0..<scopes).map { HeldScope(scope: ScopeID("s\($0)"), since: 1) }
         _ = say(.hello(Hello(token: "ann", client: client, isNewClient: false, connection: 1, scopes: held)))
+        let grants = held.map { Grant(scope: $0.scope, since: $0.since, role: .member) }
         let row = ClientRow(id: client, user: UserID("ann"))
         var effects: [SessionEffect] = []
         let identity = Identity(principal: Principal(user: UserID("ann")), workspace: WorkspaceID("w"), expires: .max)
         session.verified(.accepted(identity), now: now, into: &effects)
         session.loaded(
-            LoadAnswer(snapshot: SessionSnapshot(head: head, client: row)), now: now, ring: ring, into: &effects)
+            LoadAnswer(snapshot: SessionSnapshot(head: head, client: row, grants: grants)), now: now, ring: ring,
+            into: &effects)
         _ = say(.ack(Ack(frames: 1)))
     }
 
-    var isWelcomed: Bool { session.isStreaming }
+    /// Whether it is welcomed with all of so many scopes of the user's, besides the shared one.
+    func holds(_ scopes: Int) -> Bool { session.isStreaming && session.grants.count == scopes + 1 }
 
     mutating func pass(milliseconds: Int64) { now += milliseconds }
 
@@ -64,6 +67,12 @@ struct SessionDesk {
         let request = PageRequest(id: 1, scope: Self.scope, since: 0, collection: "notes", limit: limit)
         for case .readPage(_, _, let read) in say(.page(request)) { return read.limit }
         return nil
+    }
+
+    /// Whether a page may be asked for, now or when those before it are read.
+    mutating func takesPage() -> Bool {
+        let request = PageRequest(id: 1, scope: Self.scope, since: 0, collection: "notes", limit: 10)
+        return !say(.page(request)).contains { if case .send = $0 { true } else { false } }
     }
 
     /// Whether a batch with a record of so many bytes is sent at once.

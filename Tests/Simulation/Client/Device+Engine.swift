@@ -41,12 +41,14 @@ extension Device {
             connection = nil
         case .send(let bytes), .sendEphemeral(let bytes):
             if let connection { world.network.sendUp(connection, bytes) }
-        case .applyWelcome(let welcome):
+        case .applyWelcome(let told):
+            let welcome = try database.resolved(told)
+            if told.parts != nil { world.digests += 1 }
             log(
                 "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count) lmid \(welcome.settledThrough) lost \(welcome.lost ?? 0) epoch \(welcome.epoch) to \(welcome.rewind?.to ?? 0) at \(position())"
             )
             watch.willApply(welcome, on: self)
-            return try apply(.welcome(welcome)) { try $0.welcomed(welcome) }
+            return try apply(.welcome(welcome)) { try $0.welcomed(told) }
         case .applyChanges(let frames):
             let step = Changes(joining: frames)
             watch.willApply(step, on: self)
@@ -58,6 +60,10 @@ extension Device {
             return .confirmed(settled: settled)
         case .applyPage(let page, let request):
             return try apply(.page(page)) { try $0.apply(page, to: request) }
+        case .applyPages(let pages):
+            let steps = pages.map { ServerMessage.page($0.0) }
+            guard let last = steps.last else { return .applied }
+            return try apply(last, recording: steps) { try $0.apply(pages) }
         case .applyHistory(let answer):
             return try apply(.history(answer)) { [clock] in try $0.apply(answer, now: clock) }
         case .loadHistory(let key): return .historyLoaded(key, try database.historyRequest(key))

@@ -88,6 +88,14 @@ struct SimulationPlan {
         if random.chance(250) { hub.ringAgeMax = random.within(500...5_000) }
         if random.chance(250) { wire.outcomesKeptMax = wire.pushTransactionsMax + random.below(5) }
         if random.chance(300) { local.cache.filling = .newest(random.below(4)) }
+        // Many scopes: digests instead of lists, with few scopes in a part, and many pages asked for at once.
+        var scopes = SplitMix(seed: seed, "scopes")
+        if scopes.chance(600) {
+            local.scopesListedMax = scopes.below(3)
+            local.scopesInPart = 1 + scopes.below(3)
+        }
+        if scopes.chance(350) { wire.pagesReadMax = 1 + scopes.below(2) }
+        if scopes.chance(350) { engine.pagesAtOnce = 1 + scopes.below(3) }
         // A journal that holds a few transactions: numbers that it lacks are offered with nothing in them.
         var journal = SplitMix(seed: seed, "journal")
         if journal.chance(150) { local.journalBytesMax = 300 + Int64(journal.below(3_000)) }

@@ -20,6 +20,8 @@ final class World {
     var compared = 0
     /// Comparisons of whole copies that came to an end: a device makes one a day.
     var daysCompared = 0
+    /// Welcomes of devices that sent digests of their scopes.
+    var digests = 0
     /// Ephemeral messages that reached somebody.
     var heard = 0
     private var queue: EventQueue

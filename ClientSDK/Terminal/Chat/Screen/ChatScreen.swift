@@ -149,6 +149,7 @@ struct ConnectionLine: Hashable, Sendable {
         case .forbidden, .versionUnsupported: "The server refuses"
         case .updateRequired: "This program is too old for the server"
         case .otherAccount, .otherSchema: "Nothing is sent or taken"
+        case .scopesLeftOut: "Older conversations do not fit on this device's connection"
         case .unreachable, .connectionLost, .serverSilent, .unanswered, .clientReplaced, .rateLimited, .unavailable,
             .goingAway, .timedOut, .protocolViolation, .tooLarge,
             .writesWithheld:

@@ -1,0 +1,61 @@
+import Foundation
+import Tidemark
+import TidemarkChat
+import TidemarkCommandLine
+import TidemarkModel
+import TidemarkNIOTransport
+
+/// A device whose user has many conversations: how long it takes to be filled, and to come back.
+struct ScopesRun {
+    private static let user = "bench-device"
+    /// Fewer than a server keeps outcomes of a client that acknowledges none.
+    private static let madeAtOnce = 2_000
+    private static let fillingMax = Duration.seconds(600)
+
+    var scopes = 2_000
+
+    private let clock = ContinuousClock()
+
+    init(scopes: Int = 2_000) { self.scopes = scopes }
+
+    func run(on target: LoadTarget) async throws -> LimitTable {
+        let folder = try TemporaryFolder("tidemark-bench")
+        defer { withExtendedLifetime(folder) {} }
+        for start in stride(from: 0, to: scopes, by: Self.madeAtOnce) {
+            let count = min(Self.madeAtOnce, scopes - start)
+            try await Conversations.make(
+                (0..<count).map { _ in .init(id: LoadTarget.newClient(), members: [Self.user]) }, at: target)
+        }
+        var table = LimitTable("scopes", unit: "figure, ms unless it says else")
+        let store = try await SyncStore.open(
+            account: UserID(Self.user), at: URL(fileURLWithPath: folder.path), schema: try ChatSchema.schema())
+        let filled = try await connect(store, target)
+        let held = try await store.repository(DemoConversation.self).count()
+        guard held == scopes else { throw BenchError("\(held) conversations came, not \(scopes)") }
+        // 1.5 seconds for 2,000, and 8 for 10,000.
+        let limit = max(1_500, 0.8 * Double(scopes))
+        table.add("filled", "a new device with \(scopes) scopes filled", filled, .below(limit, ""))
+        table.add("filled_each", "  the same, each scope", filled / Double(scopes))
+        await store.disconnect()
+        let before = store.metrics
+        let back = try await connect(store, target)
+        let after = store.metrics
+        table.add("back", "connected again with nothing changed", back, .below(100, ""))
+        table.add(
+            "back_kb", "  KiB received", Double(after.bytesReceived - before.bytesReceived) / 1_024, .below(20, ""))
+        table.add("back_sent_kb", "  KiB sent", Double(after.bytesSent - before.bytesSent) / 1_024, .below(20, ""))
+        try await store.close()
+        return table
+    }
+
+    /// Milliseconds from the call to connect to the copy that is up to date.
+    private func connect(_ store: SyncStore, _ target: LoadTarget) async throws -> Double {
+        let token = try target.token(for: Self.user)
+        let began = clock.now
+        try store.connect(to: target.ground.address.url, transport: NIOTransport()) { token }
+        try await withTimeout(Self.fillingMax, "the device was not filled") {
+            for await status in store.status where status.phase == .live { break }
+        }
+        return (clock.now - began) / .milliseconds(1)
+    }
+}

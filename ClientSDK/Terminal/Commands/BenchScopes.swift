@@ -1,0 +1,34 @@
+import ArgumentParser
+import TidemarkCommandLine
+
+/// `tide bench scopes`.
+struct BenchScopes: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scopes",
+        abstract: "How long a device with many scopes takes to be filled, and to come back.",
+        discussion: """
+            Each scope is a conversation with one record. The device is this process, on the real socket; it is filled from \
+            nothing, and then connects again with nothing changed.
+
+            EXAMPLES
+              tide bench scopes
+              tide bench scopes --scopes 10000 --strict
+            """)
+
+    @Option(help: "Conversations of the device's user.")
+    var scopes = 2_000
+    @Flag(help: "End with status 1 when a limit is missed.")
+    var strict = false
+    @OptionGroup var target: BenchTargetOptions
+
+    func validate() throws { try bound(scopes, "--scopes", 1...20_000) }
+
+    func run() async throws {
+        let run = ScopesRun(scopes: scopes)
+        let table = try await target.prepared { try await run.run(on: $0) }
+        table.show(json: target.json)
+        if strict, !table.missed.isEmpty {
+            throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package import TidemarkModel
+
+/// The parts of a client's scopes that a welcome lists wholly, among as many as `hello` had digests.
+package struct ListedParts: Hashable, Sendable {
+    /// The number of parts.
+    package var count: Int
+    /// The indices of those that are listed, rising.
+    package var listed: [Int]
+
+    package init(count: Int, listed: [Int]) {
+        self.count = count
+        self.listed = listed
+    }
+
+    static func read(_ reader: inout JSONReader) throws -> ListedParts {
+        var parts = ListedParts(count: 0, listed: [])
+        try reader.object { reader, key in
+            switch key {
+            case "of": parts.count = Int(clamping: try MessageReader.count(&reader))
+            case "in": try reader.array { parts.listed.append(Int(clamping: try MessageReader.count(&$0))) }
+            default: try reader.skip()
+            }
+        }
+        guard (1...ScopeDigests.partsMax).contains(parts.count), parts.listed.allSatisfy({ $0 < parts.count }) else {
+            throw reader.failure("parts that are not there")
+        }
+        return parts
+    }
+
+    func write(to writer: inout JSONWriter) {
+        writer.literal("{\"of\":")
+        writer.integer(Int64(count))
+        writer.literal(",\"in\":")
+        writer.array(listed) { $0.integer(Int64($1)) }
+        writer.byte(UInt8(ascii: "}"))
+    }
+}
+
+extension Welcome {
+    /// A scope that a client holds, with the role that it knows.
+    package typealias Holding = (scope: HeldScope, role: Role)
+
+    /// The same with `keep`, `purge` and `roles` spelled out, for a client that sent digests of what it holds.
+    ///
+    /// in a part that is listed the client holds what the list has, under the same grant, and nothing else. All other parts
+    /// are as the client has them.
+    ///
+    /// - Parameter holdings: what the digests were made of.
+    package func resolved(for holdings: [Holding]) -> Welcome {
+        guard let parts else { return self }
+        var welcome = self
+        welcome.parts = nil
+        let isKept = cursorState != .none && cursorState != .resync
+        // A grant of the lost history may have the number of another one in this.
+        let sinceMax = rewind?.to ?? .max
+        let listed = Set(parts.listed)
+        var lacking = Dictionary(added.map { ($0.scope, $0) }, uniquingKeysWith: { first, _ in first })
+        for (held, role) in holdings {
+            let isListed = listed.contains(ScopeDigests.part(of: held.scope, among: parts.count))
+            let grant = lacking[held.scope]
+            guard isKept, !isListed || grant?.since == held.since && held.since <= sinceMax else {
+                welcome.purged.append(held.scope)
+                continue
+            }
+            welcome.kept.append(held)
+            lacking[held.scope] = nil
+            if let grant, grant.role != role { welcome.roles.append(grant) }
+        }
+        welcome.added = added.filter { lacking[$0.scope] != nil }
+        return welcome
+    }
+}
