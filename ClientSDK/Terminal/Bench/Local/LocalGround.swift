@@ -61,6 +61,37 @@ struct LocalGround {
         try database.close()
     }
 
+    /// Fills an empty file with conversations that have nothing but their record, by pages as an engine asks for them.
+    func fill(scopes: Int) throws {
+        let database = try open().database
+        let ids = (0..<scopes).map { _ in LoadTarget.newClient() }
+        _ = try database.beginConnection()
+        try database.welcomed(
+            Welcome(
+                server: "bench", epoch: 1, cursorState: .none, cursor: "0", kept: [], purged: [],
+                added: ids.enumerated().map {
+                    .init(scope: ScopeID(record: $1), since: SequenceNumber($0 + 1), role: .member)
+                }, settledThrough: 0, now: wallClock(), tokenExpires: wallClock() + 3_600_000, heartbeat: 25_000,
+                limits: WireLimits()))
+        while case let requests = try database.nextPages(limit: 256), !requests.isEmpty {
+            try database.apply(
+                requests.map { request in
+                    var rows: [Change] = []
+                    if request.collection == "conversations" {
+                        let index = Int(request.since) - 1
+                        var row = conversation(ids[index], index)
+                        (row.seq, row.born) = (request.since, request.since)
+                        rows.append(row)
+                    }
+                    let page = PageAnswer(
+                        id: 1, scope: request.scope, since: request.since, collection: request.collection,
+                        changes: rows, next: nil)
+                    return (page, to: request)
+                })
+        }
+        try database.close()
+    }
+
     /// Nothing older is to come of any collection.
     private func complete(_ scopes: [ScopeID], _ database: LocalDatabase) throws {
         for scope in scopes {

@@ -42,7 +42,22 @@ struct LocalRun {
         try await writer(chat, ground, &table)
         try await observer(chat, ground, &table)
         try await searchLate(chat, ground, &table)
+        try fillScopes(&table)
         return table
+    }
+
+    /// Many small scopes, without what the server and the network take, which `tide bench scopes` tells: 1.5 seconds for 2,000,
+    /// and 8 for 10,000.
+    private func fillScopes(_ table: inout LimitTable) throws {
+        for (scopes, each) in [(2 * conversations, 0.75), (10 * conversations, 0.8)] {
+            let folder = try TemporaryFolder("tidemark-bench")
+            defer { withExtendedLifetime(folder) {} }
+            let ground = try LocalGround(folder: folder)
+            let took = try clock.measure { try ground.fill(scopes: scopes) }
+            table.add(
+                "scopes_\(scopes)", "\(scopes) scopes of one record filled", took / .milliseconds(1),
+                .below(max(100, each * Double(scopes)), ""))
+        }
     }
 
     /// p50 and p99 of both, in milliseconds.
