@@ -60,7 +60,7 @@ import TidemarkModel
     {
         try await withStore { under, other, file in
             try await other.write { _ in }
-            try await other.inDatabase { try $0.execute(sql: "BEGIN; SELECT count(*) FROM sync_record;") }
+            try other.inDatabase { try $0.execute(sql: "BEGIN; SELECT count(*) FROM sync_record;") }
             let phases = Mutex<[Eraser.Phase]>([])
             let error = await #expect(throws: StoreError.self) {
                 _ = try await erase(under, tell: { phase in phases.withLock { $0.append(phase) } })
@@ -68,7 +68,7 @@ import TidemarkModel
             #expect(error?.reason.contains("another program reads the database file") == true, "\(error?.reason ?? "")")
             #expect(phases.withLock { $0.last } == .readers)
             #expect(try bytes(file.path + "-wal") < bytes(file.path) / 2, "no copy of the file is in the log")
-            try await other.inDatabase { try $0.execute(sql: "COMMIT") }
+            try other.inDatabase { try $0.execute(sql: "COMMIT") }
             #expect(try await erase(under).suffix(2) == [.files, .done])
             #expect(try bytes(file.path + "-wal") == 0)
         }
