@@ -43,7 +43,7 @@ extension SyncMachine {
         case .waiting: break
         case .opening, .greeting, .streaming:
             effects.append(.close(.normal))
-            disconnected()
+            disconnected(&effects)
             link = .waiting(until: max(now, notBefore))
             if phase != .connecting { show(.connecting, &effects) }
         }

@@ -207,7 +207,7 @@ package struct SyncMachine: Sendable {
 
     private mutating func stop(_ effects: inout [SyncEffect]) {
         if link != .stopped, link != .refused { effects.append(.close(.normal)) }
-        disconnected()
+        disconnected(&effects)
         link = .stopped
     }
 
@@ -283,7 +283,7 @@ package struct SyncMachine: Sendable {
         if case .streaming(let since) = link {
             if now - since >= timing.healthy { backoff.reset() } else { backoff.lasted(now - since) }
         }
-        disconnected()
+        disconnected(&effects)
         let until = max(now + max(backoff.next(), atLeast), notBefore)
         link = .waiting(until: until)
         show(
@@ -341,18 +341,18 @@ package struct SyncMachine: Sendable {
 
     /// Stays away until it is asked to connect again.
     mutating func refuse(_ reason: SyncFailure, _ effects: inout [SyncEffect]) {
-        disconnected()
+        disconnected(&effects)
         link = .refused
         show(.refused(reason: reason), &effects)
     }
 
-    mutating func disconnected() {
+    mutating func disconnected(_ effects: inout [SyncEffect]) {
         pushes = []
         pages = [:]
         collectionRounds.disconnected()
         ephemeralLimits = nil
         presence.restart()
-        for request in histories.values.sorted(by: { $0.id < $1.id }) { remember(request.key) }
+        for request in histories.values.sorted(by: { $0.id < $1.id }) { remember(request.key, &effects) }
         histories = [:]
         comparing.disconnected()
         refusedScopes = []

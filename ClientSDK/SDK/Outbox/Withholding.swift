@@ -76,7 +76,7 @@ struct Withholding {
         var counts = try OutboxCounts(db)
         for entry in try waiting() {
             let mutations = try entry.transaction().mutations
-            guard try isAsked || !answered.contains(entry.id), try !isBehindWithdrawn(entry.number, mutations) else {
+            guard isAsked || !answered.contains(entry.id), try !isBehindWithdrawn(entry.number, mutations) else {
                 continue
             }
             answered.remove(entry.id)

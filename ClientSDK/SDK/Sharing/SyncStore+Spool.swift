@@ -54,12 +54,10 @@ extension SyncStore {
         if !round.adopted.isEmpty { localWrites.send() }
         if round.hasBlobs { couriers.wrote() }
         for id in round.parked {
+            let stored = try database.writer.read { db in try Parking(db: db).parked(id) }
             journal.note(
                 .parked(
-                    transaction: UUID(id),
-                    rejection: try database.writer.read { db in
-                        try Parking(db: db).parked(id).rejection
-                    }))
+                    transaction: UUID(id), rejection: stored.rejection, LoggedWrites(stored.transaction.mutations)))
         }
         return round
     }
