@@ -6,7 +6,8 @@ extension Metric {
         case .batchTransactions: .counts([1, 2, 5, 10, 20, 50, 100, 200, 500])
         case .transactions, .refusals, .closes, .tokensRefused, .signInsRefused, .connectionsRefused, .openingsFailed,
             .forwardingUnread,
-            .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .epochs, .comparisons, .divergence, .stuck,
+            .securityLinesLeftOut, .logLinesDropped, .catchups, .catchupRows, .epochs, .comparisons, .divergence,
+            .stuck,
             .certificateReads:
             .counter
         case .lanes, .laneDepth, .laneTransactions, .unservedAge, .tailAge, .workspaces, .sockets, .socketsMax,

@@ -56,9 +56,14 @@ import TidemarkStore
         #expect(try desk.settle(3, "cem", 2, members(.remove(["ann", "bob"]))) == nil)
         #expect(try desk.settle(3, "cem", 3, members(.remove(["cem"]))) == .invalid)
         #expect(try desk.settle(3, "cem", 4, Desk.mutation("clubs", 1, .delete)) == nil)
-        #expect(try desk.settle(1, "ann", 3, isService: true, Desk.mutation("clubs", 2, .update([
-            NamedPatch("members", .remove(["ann", "bob", "cem"]))
-        ]))) == nil)
+        #expect(
+            try desk.settle(
+                1, "ann", 3, isService: true,
+                Desk.mutation(
+                    "clubs", 2,
+                    .update([
+                        NamedPatch("members", .remove(["ann", "bob", "cem"]))
+                    ]))) == nil)
     }
 
     // MARK: References
@@ -69,7 +74,8 @@ import TidemarkStore
         #expect(try desk.settle(3, "cem", 1, ticket(11, ["parent": .string(parent)])) == .notFound)
         #expect(try desk.settle(3, "cem", 2, ticket(10), ticket(12, ["parent": .string(parent)])) == nil)
         #expect(try desk.settle(3, "cem", 3, ticket(13, ["parent": .string(parent)], in: 2)) == .notFound)
-        #expect(try desk.settle(3, "cem", 4, isService: true, ticket(13, ["parent": .string(parent)], in: 2)) == .notFound)
+        #expect(
+            try desk.settle(3, "cem", 4, isService: true, ticket(13, ["parent": .string(parent)], in: 2)) == .notFound)
         #expect(try desk.settle(3, "cem", 5, ticket(14, in: 2)) == nil)
         func hang(_ id: UInt64, on parent: UInt64) -> Mutation {
             Desk.mutation("tickets", id, .update([NamedPatch("parent", .set(.string(Desk.id(parent).description)))]))

@@ -1,6 +1,7 @@
 import Testing
 import TidemarkModel
 import TidemarkSequencer
+
 @testable import TidemarkStore
 
 /// What a restore may do, whether the deletion was in the same transaction, in another, or before a restart.
@@ -166,7 +167,8 @@ import TidemarkSequencer
         #expect(try desk.settle(2, "bob", 1, removal) == nil)
         #expect(
             try desk.settle(
-                2, "bob", 2, Desk.mutation("slips", 30, .create(["room": .string(Self.room), "text": "secret"]))) == nil)
+                2, "bob", 2, Desk.mutation("slips", 30, .create(["room": .string(Self.room), "text": "secret"]))) == nil
+        )
         #expect(try desk.settle(2, "bob", 3, Desk.mutation("clubs", 1, .delete)) == nil)
         #expect(try desk.settle(1, "ann", 2, club(["members": ["ann"]])) == .notFound)
         #expect(try desk.settle(4, "eve", 1, club(["members": ["eve"]])) == .notFound)

@@ -73,7 +73,8 @@ struct PostgresPlanTests {
         (
             SequencingSQL.insertRecords,
             [
-                "text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]", "text[]",
+                "text", "text[]", "uuid[]", "text[]", "bigint[]", "bigint[]", "text[]", "bigint[]", "bigint[]",
+                "text[]",
                 "text[]",
             ]
         ),

@@ -57,7 +57,8 @@ import TidemarkTestKit
     }
 
     private static let attempts: [Attempt] = [
-        Attempt(testDescription: "as it was", mutations: replacing(key("notes", 1), note, [:]), expected: [nil, nil, nil]),
+        Attempt(
+            testDescription: "as it was", mutations: replacing(key("notes", 1), note, [:]), expected: [nil, nil, nil]),
         Attempt(
             testDescription: "what is kept", mutations: replacing(key("notes", 1), note, ["kind": "b", "likes": 99]),
             expected: [nil, nil, nil]),

@@ -22,13 +22,17 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
     public init(_ mutations: [Mutation]) { add(mutations) }
 
     mutating func add(_ mutations: [Mutation]) {
-        for mutation in mutations { counts[mutation.key.collection, default: [:]][Operation(mutation), default: 0] += 1 }
+        for mutation in mutations {
+            counts[mutation.key.collection, default: [:]][Operation(mutation), default: 0] += 1
+        }
     }
 
     /// Collections by name, operations as they are declared.
     public var description: String {
         counts.sorted { $0.key < $1.key }.flatMap { collection, counts in
-            Operation.allCases.compactMap { operation in counts[operation].map { "\(collection) \(operation.rawValue) \($0)" } }
+            Operation.allCases.compactMap { operation in
+                counts[operation].map { "\(collection) \(operation.rawValue) \($0)" }
+            }
         }.joined(separator: ", ")
     }
 

@@ -153,7 +153,7 @@ enum SchemaRules {
                 throw error("\"within\": records of \(target) are never in the scope that \(collection.name) share")
             }
         } else if case .shared? = schema.collection(target)?.scope {
-            throw error("\"within\": records of \(target) are in a shared scope, and never in that of \(collection.name)")
+            throw error("\"within\": records of \(target) are in a shared scope, never in that of \(collection.name)")
         }
     }
 

@@ -282,7 +282,8 @@ import TidemarkWire
         #expect(try bench.string("SELECT group_concat(number, ' ') FROM tidemark_rescue") == "111 112")
     }
 
-    @Test func `an edit waits while the lost record is still shown, and goes out once the server has it again`() throws {
+    @Test func `an edit waits while the lost record is still shown, and goes out once the server has it again`() throws
+    {
         try bench.apply(from: "c1", to: "c2", .note(9, seq: 110, born: 3, ["likes": 12, "text": "c"]))
         _ = try sent(after: 3)
         var welcome = Welcome.make(

@@ -89,7 +89,8 @@ import TidemarkWire
     }
 
     @Test func `what a server's place answers is one line of bounded length, without markup`() {
-        let page = "<!doctype html>\n<html><head><style>body { color: red }</style><title>Sign in</title>\u{1b}[2J"
+        let page =
+            "<!doctype html>\n<html><head><style>body { color: red }</style><title>Sign in</title>\u{1b}[2J"
             + "<script>alert(1)</script></head><body>\u{202e}Welcome to <b>the café</b>"
             + String(repeating: " wifi", count: 500)
         let failure = SyncFailure(httpStatus: 200, page)
