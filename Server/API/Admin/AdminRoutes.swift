@@ -3,6 +3,7 @@ package import Hummingbird
 import NIOCore
 package import TidemarkEdge
 import TidemarkHub
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore
