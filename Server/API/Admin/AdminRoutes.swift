@@ -4,6 +4,7 @@ import NIOCore
 package import TidemarkEdge
 import TidemarkHub
 import TidemarkIdentity
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore
