@@ -46,9 +46,12 @@ struct Rights {
         var after: [RecordKey: Life] = [:]
         for record in batch.records {
             let before = lives[record.key].flatMap { $0.born == record.born ? $0 : nil }
-            let fields = record.isDeleted ? before?.fields : try JSONReader.read(record.body) { try $0.fields() }
+            // Of what was deleted the fold knows whether it is true. What was erased at once has never been seen.
+            let body = record.isDeleted ? record.buried : record.body
+            let fields = body.isEmpty ? before?.fields : try JSONReader.read(body) { try $0.fields() }
+            guard let fields else { continue }
             after[record.key] = Life(
-                born: record.born, author: record.author, fields: fields ?? Fields(), isDeleted: record.isDeleted)
+                born: record.born, author: record.author, fields: fields, isDeleted: record.isDeleted)
         }
         for record in batch.records {
             guard let now = after[record.key] else { continue }

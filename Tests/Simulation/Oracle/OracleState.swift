@@ -195,6 +195,12 @@ struct OracleState {
             record.scope == expected.scope && record.born == expected.born, .record, "\(record.key) moved")
         try check(record.seq == expected.seq, .record, "\(record.key) at \(record.seq), not \(expected.seq)")
         let body = expected.isDeleted ? [] : expected.fields.canonicalBytes
+        // What is erased is not kept for a restore.
+        let living = expected.author == .erased ? nil : history[record.key]?.last { !$0.isDeleted }
+        let buried = expected.isDeleted ? living?.fields.canonicalBytes ?? [] : []
+        try check(
+            record.buried == buried, .merge,
+            "\(record.key) at \(record.seq) was deleted as \(String(decoding: record.buried, as: UTF8.self))")
         try check(
             record.isDeleted == expected.isDeleted && record.body == body, .merge,
             "\(record.key) at \(record.seq): \(String(decoding: record.body, as: UTF8.self)), not \(String(decoding: body, as: UTF8.self))"

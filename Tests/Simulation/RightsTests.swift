@@ -1,0 +1,96 @@
+import Testing
+import TidemarkModel
+import TidemarkStore
+
+/// Each of the invariants that know no rule is broken by what it is about, and by nothing beside it.
+@Suite struct RightsTests {
+    private let room = UniqueID(high: 1, low: 1)
+    private let note = UniqueID(high: 1, low: 2)
+    private var scope: ScopeID { ScopeID(record: room) }
+
+    /// What a server would have committed, one record a batch.
+    private struct Order {
+        var rights = Rights()
+        private var last: SequenceNumber = 0
+        private var stored: [RecordKey: StoredRecord] = [:]
+
+        /// - Parameter fields: `nil` deletes the record.
+        mutating func commit(_ key: RecordKey, in scope: ScopeID, _ fields: Fields?, by users: String...) throws {
+            last += 1
+            let before = stored[key]
+            let author = before.flatMap { $0.isDeleted ? nil : $0.author } ?? UserID(users[0])
+            let record = StoredRecord(
+                key: key, scope: scope, seq: last, born: before?.born ?? last, isDeleted: fields == nil,
+                author: key.collection == "conversations" ? before?.author ?? author : author, created: 1, updated: 1,
+                body: fields?.canonicalBytes ?? [], buried: fields == nil ? before?.body ?? [] : [])
+            stored[key] = record
+            let head = Head(seq: last, nonce: 1, time: 1, epoch: 1)
+            try rights.committed(
+                CommittedBatch(low: last, head: head, records: [record]), by: [key: Set(users.map { UserID($0) })])
+        }
+
+        /// The invariant that sending the record to a user breaks.
+        func broken(_ key: RecordKey, to user: String) throws -> Invariant? {
+            guard let record = stored[key] else { return nil }
+            let fields = record.isDeleted ? Fields() : try JSONReader.read(record.body) { try $0.fields() }
+            let row = Change(
+                key: key, scope: record.scope, seq: record.seq, born: record.born, isDeleted: record.isDeleted,
+                author: record.author, created: 1, updated: 1, fields: fields)
+            do throws(Violation) {
+                try rights.judge(row, to: UserID(user))
+                return nil
+            } catch {
+                return error.invariant
+            }
+        }
+    }
+
+    private func order() throws -> (Order, room: RecordKey, note: RecordKey) {
+        var order = Order()
+        let keys = (RecordKey(collection: "conversations", id: room), RecordKey(collection: "notes", id: note))
+        try order.commit(keys.0, in: scope, ["memberIds": ["ann", "bob", "cem"], "adminIds": ["bob"]], by: "ann")
+        try order.commit(keys.1, in: scope, ["kind": "a", "stamp": 1, "sign": "cem"], by: "cem")
+        return (order, keys.0, keys.1)
+    }
+
+    @Test func `an immutable field that is another after a restore breaks I-36`() throws {
+        var (order, _, note) = try order()
+        try order.commit(note, in: scope, nil, by: "cem")
+        try order.commit(note, in: scope, ["kind": "a", "stamp": 1, "sign": "cem"], by: "cem")
+        #expect(try order.broken(note, to: "ann") == nil)
+        try order.commit(note, in: scope, nil, by: "cem")
+        try order.commit(note, in: scope, ["kind": "b", "stamp": 1, "sign": "cem"], by: "cem")
+        #expect(try order.broken(note, to: "ann") == .immutability)
+    }
+
+    @Test func `an admin's field that a member changes breaks I-37, by whatever way`() throws {
+        for (user, expected) in [("cem", Invariant.fieldAccess), ("bob", nil), ("ann", nil)] as [(String, Invariant?)] {
+            var (order, _, note) = try order()
+            try order.commit(note, in: scope, nil, by: "cem")
+            try order.commit(note, in: scope, ["kind": "a", "stamp": 9, "sign": "cem"], by: user)
+            #expect(try order.broken(note, to: "ann") == expected, "\(user) restores")
+            (order, _, note) = try self.order()
+            try order.commit(note, in: scope, ["kind": "a", "stamp": 9, "sign": "cem"], by: user)
+            #expect(try order.broken(note, to: "ann") == expected, "\(user) changes")
+        }
+        var (order, _, note) = try order()
+        try order.commit(note, in: scope, ["kind": "a", "stamp": 1, "sign": "bob"], by: "bob")
+        #expect(try order.broken(note, to: "ann") == .fieldAccess)
+        let graded = RecordKey(collection: "notes", id: UniqueID(high: 1, low: 3))
+        try order.commit(graded, in: scope, ["kind": "a", "grade": 9], by: "cem")
+        #expect(try order.broken(graded, to: "ann") == .fieldAccess)
+    }
+
+    @Test func `a creator who was removed and restores the scope breaks I-38 with each row`() throws {
+        var (order, room, note) = try order()
+        try order.commit(room, in: scope, ["memberIds": ["bob", "cem"], "adminIds": ["bob"]], by: "bob")
+        try order.commit(room, in: scope, nil, by: "bob")
+        var other = order
+        try order.commit(room, in: scope, ["memberIds": ["ann"]], by: "ann")
+        #expect(try order.broken(room, to: "ann") == .letIn)
+        #expect(try order.broken(note, to: "ann") == .letIn)
+        // Whom a member lets in, also by a restore, is no intruder.
+        try other.commit(room, in: scope, ["memberIds": ["bob", "ann"]], by: "bob")
+        #expect(try other.broken(note, to: "ann") == nil)
+    }
+}
