@@ -1,6 +1,6 @@
 package import ArgumentParser
 import Foundation
-import TidemarkAssembly
+package import TidemarkAssembly
 
 /// Takes the secrets that a server which was started with `--dev` has made.
 package struct DevelopmentOptions: ParsableArguments {
@@ -24,8 +24,9 @@ package struct DevelopmentOptions: ParsableArguments {
     /// - Throws: `CommandFailure` that says what to do where there is none.
     package func secret(_ purpose: DevelopmentSecret.Purpose) throws -> DevelopmentSecret {
         do throws(ConfigurationError) {
-            let folder = try devData ?? DatabaseLocation(given: nil, ProcessInfo.processInfo.environment).dataFolder
-            return try DevelopmentSecret(kept: purpose, in: folder)
+            if let devData { return try DevelopmentSecret(kept: purpose, in: devData) }
+            let location = try DatabaseLocation(given: nil, ProcessInfo.processInfo.environment)
+            return try DevelopmentSecret(kept: purpose, in: location.dataFolder)
         } catch {
             throw CommandFailure(error.reason)
         }

@@ -4,7 +4,6 @@ import NIOCore
 package import TidemarkEdge
 import TidemarkHub
 import TidemarkIdentity
-import TidemarkIdentity
 import TidemarkModel
 import TidemarkNode
 import TidemarkStore

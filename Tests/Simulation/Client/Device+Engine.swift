@@ -80,7 +80,7 @@ extension Device {
             return .pagesLoaded(try database.nextPages(limit: count, first: first))
         case .fork(let isCopy): return try fork(isCopy: isCopy)
         case .withhold(let number, _, let isAnswered):
-            try transact { try $0.withhold(number, reason: "no answer", isAnswered: isAnswered) }
+            _ = try transact { try $0.withhold(number, reason: "no answer", isAnswered: isAnswered) }
             return .applied
         case .releaseWithheld:
             try transact { try $0.releaseWithheld() }
