@@ -162,7 +162,7 @@ import TidemarkStore
                     try await Self.restore("\(folder)/backup", into: .postgres(uri: target))
                     let configuration = try PostgresConfiguration(connectionString: target)
                     let look = try await PostgresRestoring.look(
-                        configuration, application: "test", logger: TestSchema.logger)
+                        configuration, logger: TestSchema.logger)
                     #expect(look.target == .inUse(nodes: 0))
                     let store = try PostgresStore(
                         configuration: configuration, node: 1, options: TestSchema.options, logger: TestSchema.logger)
@@ -188,7 +188,7 @@ import TidemarkStore
             // As pg_restore leaves them.
             try await schema.sql("DELETE FROM sync_migration")
             let look = try await PostgresRestoring.look(
-                schema.configuration(), application: "test", logger: TestSchema.logger)
+                schema.configuration(), logger: TestSchema.logger)
             #expect(look.target == .unfinished)
             let store = try PostgresStore(
                 configuration: schema.configuration(), node: 1, options: TestSchema.options, logger: TestSchema.logger)
