@@ -96,8 +96,10 @@ extension Repository {
 }
 
 extension LocalDatabase {
-    /// Server time up to which the copy was last known to be complete, `nil` before the first time, and how many scopes the
-    /// last connection had no room for.
+    /// Server time up to which the copy was last known to be complete; `nil` before the first time.
+    func lastSync() throws -> Date? { try lastKnown().sync }
+
+    /// The same, and how many scopes the last connection had no room for.
     func lastKnown() throws -> (sync: Date?, scopesLeftOut: Int) {
         try writer.read { db in
             let left = try Meta.scopesLeftOut.integer(db) ?? 0
