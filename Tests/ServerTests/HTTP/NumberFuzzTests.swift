@@ -63,8 +63,10 @@ import TidemarkWire
 
     /// The text with each of its numbers, beside those that are part of a word, at each extreme.
     private static func spoilt(_ text: String) -> [String] {
-        let numbers = text.ranges(of: /(?<=[:=,\[])1(?=[,}\]&]|$)|(?<=[:=,\[])[0259](?=[,}\]&]|$)/)
-        return numbers.flatMap { range in extremes.map { text.replacingCharacters(in: range, with: $0) } }
+        text.matches(of: /[:=,\[][01259](?=[,}\]&]|$)/).flatMap { match in
+            let number = text.index(after: match.range.lowerBound)..<match.range.upperBound
+            return extremes.map { text.replacingCharacters(in: number, with: $0) }
+        }
     }
 
     private static func filled(_ text: String, _ client: ClientID) -> String {

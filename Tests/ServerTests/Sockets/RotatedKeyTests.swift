@@ -11,7 +11,8 @@ import TidemarkWire
 ///
 @Suite struct RotatedKeyTests {
     private static let workspace = WorkspaceID("w")
-    private let (first, second) = (SymmetricKey(data: [UInt8](repeating: 7, count: 32)), SymmetricKey(size: .bits256))
+    private let first = SymmetricKey(data: [UInt8](repeating: 7, count: 32))
+    private let second = SymmetricKey(size: .bits256)
     private var old: CursorSeal { CursorSeal(key: first) }
     /// Seals with the new key, and accepts the old one.
     private var rotated: CursorSeal { CursorSeal(key: second, previousKeys: [first]) }
