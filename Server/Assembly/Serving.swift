@@ -127,7 +127,7 @@ private func assembly(
 }
 
 extension ServerConfiguration {
-    /// How to get in at a server for trying things out, a line each.
+    /// The ways into a server for trying things out, a line each.
     var developmentAdvice: [String] {
         let usual = DatabaseLocation.sqlite(path: DatabaseLocation.usualPath).dataFolder
         let isOwn = developmentSecrets[.tokens] != nil

@@ -15,7 +15,7 @@ package struct AdminTokens: Sendable, CustomStringConvertible, CustomReflectable
 
     private static let readOnly = "read-only"
 
-    /// Who has a token.
+    /// The holder of a token.
     package struct Holder: Hashable, Sendable {
         package let name: String
         /// May look at everything, and change nothing.

@@ -8,7 +8,7 @@ import Synchronization
 /// nobody reads, whose description other programs may share, so that it must not be made non-blocking. What finds no room meanwhile is
 /// dropped, counted, and told by a line when the reader goes on. Any thread.
 package final class LogWriter: Sendable {
-    /// What waits to be written: some thousand lines. So much is lost at most when the process is killed while nobody reads; else it is
+    /// The bytes that may wait to be written: some thousand lines. So much is lost at most when the process is killed while nobody reads; else it is
     /// what the thread has in its hands.
     package static let waitingBytesMax = 256 * 1_024
 
@@ -72,7 +72,7 @@ package final class LogWriter: Sendable {
     }
 }
 
-/// What a handler of the logging API writes to.
+/// The stream that a handler of the logging API writes to.
 private struct Lines: TextOutputStream, Sendable {
     let writer: LogWriter
 

@@ -8,7 +8,7 @@ import TidemarkTelemetry
 
 /// Lets operators in, by their tokens.
 package struct AdminGate: Sendable {
-    /// Who has a token, `nil` for nobody.
+    /// The holder of a token, `nil` for nobody.
     private let judge: @Sendable (String) -> AdminTokens.Holder?
 
     package init(_ judge: @escaping @Sendable (String) -> AdminTokens.Holder?) { self.judge = judge }

@@ -14,7 +14,7 @@ package struct Blob: Hashable, Sendable {
     /// The places where the parts begin in which databases keep the bytes, so that reading needs memory for one part.
     package var partStarts: StrideTo<Int> { stride(from: 0, to: bytes.count, by: Self.partBytes) }
 
-    /// Where the part begins that holds a byte of a blob.
+    /// The offset at which the part begins that holds a byte of a blob.
     package static func partStart(of offset: Int) -> Int { offset - offset % partBytes }
 
     /// The part that begins at one of `partStarts`.
