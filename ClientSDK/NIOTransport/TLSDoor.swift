@@ -41,6 +41,7 @@ package struct TLSDoor: Sendable {
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
             .channelInitializer { outer in
                 outer.eventLoop.makeCompletedFuture {
+                    // What cannot be parsed as an address is a name.
                     let isAddress = (try? SocketAddress(ipAddress: host, port: 0)) != nil
                     let handler = try NIOSSLClientHandler(context: tls, serverHostname: isAddress ? nil : host)
                     try outer.pipeline.syncOperations.addHandlers(handler, PassingHandler(to: inner))

@@ -144,7 +144,10 @@ extension Doctor {
             ? .wrong("certificate", what, why: why, do: remedy) : .look("certificate", what, why: why, do: remedy)
     }
 
-    private static func isAddress(_ host: String) -> Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
+    private static func isAddress(_ host: String) -> Bool {
+        // What cannot be parsed as an address is a name.
+        (try? SocketAddress(ipAddress: host, port: 0)) != nil
+    }
 
     private static func mode(of path: String) -> Int? {
         // A file that cannot be looked at is told by whoever has to read it.
