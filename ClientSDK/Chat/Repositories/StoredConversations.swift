@@ -87,6 +87,11 @@ struct StoredConversations: ConversationRepository {
     }
 
     func leave(_ group: UUID) async throws {
+        // The last one out takes the group along: a scope keeps a member.
+        let record = try await store.repository(ConversationRecord.self).read(group)
+        if let record, record.kind != Conversation.Kind.direct.rawValue, record.participantIds == [store.account.text] {
+            return try await delete(group)
+        }
         try await changeMembers(of: group, adding: [], removing: [store.account])
     }
 
