@@ -17,7 +17,7 @@ extension LocalDatabase {
             var pages = try RefetchTable(db: db).requests(limit: limit, first: wanted, rows: limits.pageRows, names)
             // A round waits for these: the last look of it goes through all that is to come.
             if let wanted {
-                pages += try nextPages(db, "p.collection = ?1", "floor IS NOT NULL, \(Self.turns)", [wanted, limit])
+                pages += try nextPages(db, "p.collection = ?1", "p.floor IS NOT NULL, \(Self.turns)", [wanted, limit])
             }
             let others = "p.collection IS NOT ?1"
             for state in ["floor IS NULL", "floor IS NOT NULL"] where pages.count < limit {
@@ -29,7 +29,7 @@ extension LocalDatabase {
     }
 
     /// What began to be filled goes on with the newest records; else by the turns of the scopes.
-    private static let turns = "floor DESC, turn DESC, scope, position"
+    private static let turns = "p.floor DESC, p.turn DESC, p.scope, p.position"
 
     /// The scope's own record is here, or the page is to bring it.
     private var isOpen: String {
