@@ -97,7 +97,7 @@ extension String {
 }
 
 extension TemporaryFolder {
-    fileprivate func file(_ name: String, _ text: String) throws -> String {
+    func file(_ name: String, _ text: String) throws -> String {
         let path = "\(self.path)/\(name)"
         try text.write(toFile: path, atomically: true, encoding: .utf8)
         return path

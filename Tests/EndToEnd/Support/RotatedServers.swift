@@ -1,5 +1,6 @@
 import Foundation
 import NIOPosix
+import TidemarkModel
 import TidemarkNIOTransport
 
 @testable import TidemarkAssembly

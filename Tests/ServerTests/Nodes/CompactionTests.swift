@@ -88,7 +88,8 @@ import TidemarkWire
     }
 
     @Test func `a clock that jumps makes the server forget nothing, and a line tells of it`() async throws {
-        let (store, log, ahead) = (InMemoryStore(), LogCapture(), Mutex<Milliseconds>(0))
+        let (store, log) = (InMemoryStore(), LogCapture())
+        let ahead = Mutex<Milliseconds>(0)
         var surroundings = ServerAssembly.Surroundings()
         let now = surroundings.now
         surroundings.now = { now() + ahead.withLock { $0 } }

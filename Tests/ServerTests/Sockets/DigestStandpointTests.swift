@@ -115,7 +115,7 @@ import TidemarkWire
             return ServerMessage.welcome(welcome(standing)).encode().count
         }
         #expect(bytes() < 1_024)
-        grants[77].role = .member
+        grants[77] = Grant(scope: grants[77].scope, since: grants[77].since, role: .member)
         #expect(bytes() < 8 * 1_024)
     }
 
