@@ -32,7 +32,8 @@ extension API {
         guard blob.digest == address.digest else { throw BlobRefusal.otherDigest }
         try await requirePut(address.scope, identity)
         try requireUnrevoked(identity, device)
-        let receipt = try await blobs.writeGate.pass { () async throws(StoreError) -> BlobReceipt in
+        let receipt = try await blobs.writeGate.pass(for: identity.workspace) {
+            () async throws(StoreError) -> BlobReceipt in
             try await blobs.store.put(
                 blob, in: address.scope, of: identity.workspace, by: identity.principal.user, now: node.now())
         }
@@ -186,7 +187,7 @@ extension BlobService {
     fileprivate func part(
         of address: BlobAddress, from start: Int, in workspace: WorkspaceID
     ) async throws(StoreError) -> [UInt8]? {
-        try await readGate.pass { () async throws(StoreError) -> [UInt8]? in
+        try await readGate.pass(for: workspace) { () async throws(StoreError) -> [UInt8]? in
             try await store.part(of: address.digest, from: start, in: address.scope, of: workspace)
         }
     }

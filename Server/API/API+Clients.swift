@@ -25,8 +25,10 @@ extension API {
 
     /// `GET /v1/clients`: the caller's own, those first that would make room.
     func clients(of identity: Identity) async throws -> Response {
-        let clients = try await node.readGate.pass { () async throws(StoreError) -> [RegisteredClient] in
-            try await node.store.clients(of: identity.principal.user, in: identity.workspace)
+        let (user, workspace) = (identity.principal.user, identity.workspace)
+        let clients = try await node.readGate.pass(for: workspace) {
+            () async throws(StoreError) -> [RegisteredClient] in
+            try await node.store.clients(of: user, in: workspace)
         }
         let answer = ClientsAnswer(
             clients: clients.map {

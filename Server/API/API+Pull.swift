@@ -19,7 +19,7 @@ extension API {
         let deadline = min(node.now() + body.wait, max(node.now(), identity.acceptedUntil))
         if body.wait > 0 { try await node.follow(identity.workspace) }
         while true {
-            let pulled = try await node.readGate.pass { () async throws -> Pulled in
+            let pulled = try await node.readGate.pass(for: identity.workspace) { () async throws -> Pulled in
                 try await read(body, identity)
             }
             try requireUnrevoked(identity, device)

@@ -67,7 +67,7 @@ extension API {
             throw APIError.busy(.tooManyRequests, .rateLimited, message, retryAfter: wait)
         }
         let (user, workspace) = (caller.user.user, caller.user.workspace)
-        let snapshot = try await node.loadGate.pass { () async throws(StoreError) -> SessionSnapshot in
+        let snapshot = try await node.loadGate.pass(for: workspace) { () async throws(StoreError) -> SessionSnapshot in
             try await node.store.session(for: user, client: caller.client, in: workspace)
         }
         guard snapshot.client?.user == user else { throw APIError.clientUnknown }

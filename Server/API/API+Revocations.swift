@@ -70,7 +70,7 @@ extension API {
     /// was mistyped has none either.
     private func hasDevices(_ subject: Revocation.Subject, in workspace: WorkspaceID) async throws -> Bool {
         let user = subject.user
-        return try await node.readGate.pass { () async throws(StoreError) -> Bool in
+        return try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> Bool in
             !(try await node.devices(of: user, in: workspace, after: nil, limit: 1).isEmpty)
         }
     }
@@ -96,7 +96,7 @@ extension API {
             }
             return .user(user)
         }
-        let owner = try await node.readGate.pass { () async throws(StoreError) -> UserID? in
+        let owner = try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> UserID? in
             try await node.owner(of: client, in: workspace)
         }
         // To a user, a device of somebody else is as one that is not there.
@@ -126,7 +126,7 @@ extension API {
             user = own
         }
         let (limit, owner) = (Self.devicesPerPage, user)
-        let devices = try await node.readGate.pass { () async throws(StoreError) -> [ListedDevice] in
+        let devices = try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> [ListedDevice] in
             try await node.devices(of: owner, in: workspace, after: place, limit: limit)
         }
         // What was read for who has been signed out meanwhile is not given out.

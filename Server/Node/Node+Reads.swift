@@ -26,7 +26,8 @@ extension Node {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
                 try await follow(request.workspace)
-                let answer = try await loadGate.pass { () async throws(StoreError) -> LoadAnswer in
+                let answer = try await loadGate.pass(for: request.workspace) {
+                    () async throws(StoreError) -> LoadAnswer in
                     try await self.answer(to: request)
                 }
                 inbox.post(.loaded(id, answer))
@@ -95,7 +96,7 @@ extension Node {
     func readWindow(_ request: WindowRequest, for id: SessionID, replyTo inbox: HubInbox) {
         let isStarted = background.start { [self] in
             do throws(StoreError) {
-                let window = try await readGate.pass { () async throws(StoreError) -> Window in
+                let window = try await readGate.pass(for: request.workspace) { () async throws(StoreError) -> Window in
                     try await store.window(
                         scopes: request.scopes, after: request.after, span: request.span, in: request.workspace)
                 }
@@ -169,7 +170,7 @@ extension Node {
 
     /// Reads from the conflict ledger, when it is the caller's turn to read.
     package func history(_ request: HistoryRequest, in workspace: WorkspaceID) async throws(StoreError) -> LedgerPage {
-        try await readGate.pass { () async throws(StoreError) -> LedgerPage in
+        try await readGate.pass(for: workspace) { () async throws(StoreError) -> LedgerPage in
             try await store.history(
                 of: request.key, scope: request.scope, before: request.before ?? .max, limit: request.limit,
                 in: workspace)
@@ -178,7 +179,7 @@ extension Node {
 
     /// Reads a page, when it is the caller's turn to read.
     package func page(_ request: PageRequest, in workspace: WorkspaceID) async throws(StoreError) -> Page {
-        try await readGate.pass { () async throws(StoreError) -> Page in
+        try await readGate.pass(for: workspace) { () async throws(StoreError) -> Page in
             if let ids = request.ids {
                 return try await store.page(
                     scope: request.scope, collection: request.collection, ids: ids, limit: request.limit, in: workspace)

@@ -1,12 +1,36 @@
 import NIOCore
 import Synchronization
 import TidemarkEdge
+package import TidemarkModel
 
-/// Lets a bounded number of reads go at once; the others wait in order.
+/// Lets a bounded number of reads go at once. The others wait: those of a workspace in their order, and the workspaces take
+/// turns, so that a workspace with thousands of waiting reads delays another one by at most one read for each turn.
 package final class ReadGate: Sendable {
     private struct State {
         var free: Int
-        var waiting = CircularBuffer<CheckedContinuation<Void, Never>>()
+        /// The waiting reads of each workspace; reads of no workspace share the key `nil`.
+        private var waiting: [WorkspaceID?: CircularBuffer<CheckedContinuation<Void, Never>>] = [:]
+        /// The workspaces that have waiting reads, each once; the first has the next turn.
+        private var turns = CircularBuffer<WorkspaceID?>()
+
+        init(free: Int) { self.free = free }
+
+        mutating func append(_ read: CheckedContinuation<Void, Never>, of workspace: WorkspaceID?) {
+            if waiting[workspace] == nil { turns.append(workspace) }
+            waiting[workspace, default: CircularBuffer()].append(read)
+        }
+
+        mutating func popFirst() -> CheckedContinuation<Void, Never>? {
+            guard let workspace = turns.popFirst(), let next = waiting[workspace]?.popFirst() else { return nil }
+            if waiting[workspace]?.isEmpty == true {
+                waiting[workspace] = nil
+            } else {
+                turns.append(workspace)
+            }
+            return next
+        }
+
+        var count: Int { waiting.values.reduce(0) { $0 + $1.count } }
     }
 
     private let state: Mutex<State>
@@ -18,12 +42,17 @@ package final class ReadGate: Sendable {
         self.observe = observe
     }
 
+    /// How many reads wait.
+    var waitingCount: Int { state.withLock(\.count) }
+
     /// Runs `body` when it is its turn. Waiting does not end with a cancellation: those before it are reads, and end.
+    ///
+    /// - Parameter workspace: whose data is read; `nil` for reads over several workspaces.
     package func pass<Value, Failure: Error>(
-        _ body: () async throws(Failure) -> sending Value
+        for workspace: WorkspaceID? = nil, _ body: () async throws(Failure) -> sending Value
     ) async throws(Failure) -> sending Value {
         let asked = ContinuousClock.now
-        await enter()
+        await enter(workspace)
         let begun = ContinuousClock.now
         defer {
             leave()
@@ -32,7 +61,7 @@ package final class ReadGate: Sendable {
         return try await body()
     }
 
-    private func enter() async {
+    private func enter(_ workspace: WorkspaceID?) async {
         let isFree = state.withLock { state in
             guard state.free > 0 else { return false }
             state.free -= 1
@@ -46,17 +75,17 @@ package final class ReadGate: Sendable {
                     state.free -= 1
                     return true
                 }
-                state.waiting.append(continuation)
+                state.append(continuation, of: workspace)
                 return false
             }
             if isFree { continuation.resume() }
         }
     }
 
-    /// Hands the permit to the first who waits.
+    /// Hands the permit to the read that has the next turn.
     private func leave() {
         let next = state.withLock { state in
-            let next = state.waiting.popFirst()
+            let next = state.popFirst()
             if next == nil { state.free += 1 }
             return next
         }

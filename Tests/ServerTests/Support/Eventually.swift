@@ -3,6 +3,8 @@ func eventually(_ what: @autoclosure () -> String, _ isSo: () async throws -> Bo
     let end = ContinuousClock.now + .seconds(30)
     while try await !isSo() {
         guard ContinuousClock.now < end else { throw NeverSo(what: what()) }
+        // What it waits for may need this thread.
+        await Task.yield()
     }
 }
 

@@ -1,0 +1,63 @@
+import Synchronization
+import Testing
+import TidemarkModel
+
+@testable import TidemarkNode
+
+/// The order in which reads go.
+@Suite struct ReadGateTests {
+    /// The reads that went, in their order.
+    private final class Order: Sendable {
+        private let names = Mutex<[String]>([])
+
+        var all: [String] { names.withLock(\.self) }
+
+        func append(_ name: String) { names.withLock { $0.append(name) } }
+    }
+
+    /// Runs `ask` while the only permit of a gate is taken, then gives it back.
+    ///
+    /// - Returns: the reads in the order in which they went.
+    private static func order(
+        _ ask: (ReadGate, inout DiscardingTaskGroup, Order) async throws -> Void
+    ) async throws -> [String] {
+        let (gate, order) = (ReadGate(permits: 1), Order())
+        let (held, release) = AsyncStream.makeStream(of: Void.self)
+        let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+        try await withDiscardingTaskGroup { group in
+            group.addTask {
+                await gate.pass {
+                    begins.finish()
+                    for await _ in held {}
+                }
+            }
+            defer { release.finish() }
+            for await _ in begun {}
+            try await ask(gate, &group, order)
+        }
+        return order.all
+    }
+
+    @Test func `a workspace whose reads of 10,000 scopes wait delays another one by a single read`() async throws {
+        let order = try await Self.order { gate, group, order in
+            for _ in 0..<10_000 {
+                group.addTask { await gate.pass(for: WorkspaceID("a")) { order.append("a") } }
+            }
+            try await eventually("the reads of one wait") { gate.waitingCount == 10_000 }
+            group.addTask { await gate.pass(for: WorkspaceID("b")) { order.append("b") } }
+            try await eventually("the read of the other waits") { gate.waitingCount == 10_001 }
+        }
+        #expect(order.count == 10_001 && order.firstIndex(of: "b") == 1)
+    }
+
+    @Test func `workspaces take turns, and the reads of each go in their order`() async throws {
+        let order = try await Self.order { gate, group, order in
+            for (index, name) in ["a1", "a2", "a3", "b1", "-1", "b2", "c1", "-2"].enumerated() {
+                let workspace = name.first == "-" ? nil : WorkspaceID(String(name.prefix(1)))
+                group.addTask { await gate.pass(for: workspace) { order.append(name) } }
+                try await eventually("\(name) waits") { gate.waitingCount == index + 1 }
+            }
+        }
+        #expect(order == ["a1", "b1", "-1", "c1", "a2", "b2", "-2", "a3"])
+    }
+}
