@@ -2,7 +2,7 @@ import TidemarkModel
 import TidemarkStore
 
 extension StagedState {
-    /// Brings a deleted record back: a creation by its caller in the place of the old record, see
+    /// Brings a deleted record back: a creation by its caller in the place of the old record, see
     /// `Shared/Model/Merge/RESTORING.md`.
     ///
     /// - Parameter written: of `RecordMerge.restoring`.

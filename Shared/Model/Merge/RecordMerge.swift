@@ -136,7 +136,7 @@ package struct Standing: Hashable, Sendable {
         differences.lazy.compactMap { collection.field($0.field) }.first { !satisfies($0.change ?? collection.change) }
     }
 
-    /// The first field that this user may not give a value at the creation.
+    /// The first field that this user may not give a value at the creation.
     package func refused(creating fields: Fields, in collection: CollectionSchema) -> FieldSchema? {
         guard collection.hasCreationRules else { return nil }
         return collection.fields.first { field in
