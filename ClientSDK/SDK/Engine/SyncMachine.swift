@@ -380,8 +380,11 @@ package struct SyncMachine: Sendable {
         switch link {
         case .stopped: current = .stopped
         case .opening, .greeting: current = .connecting
-        // Whether there are pages to ask for is being looked up: until that is known, nothing has changed.
-        case .streaming where isConsistent && pages.isEmpty && isLoadingPages && isShownConnected: return
+        // Whether there are pages to ask for is being looked up: until that is known, nothing has changed, and a copy whose
+        // welcome came together with its first frame is not up to date.
+        case .streaming where isConsistent && pages.isEmpty && isLoadingPages:
+            guard !isShownConnected else { return }
+            current = .catchingUp
         case .streaming:
             let isUpToDate = isConsistent && pages.isEmpty && pagesPausedUntil == 0 && !comparing.isBehind
             current = isUpToDate ? .live : .catchingUp

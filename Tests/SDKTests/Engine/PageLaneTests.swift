@@ -48,6 +48,18 @@ import TidemarkWire
         #expect(bench.phases.last == .live)
     }
 
+    @Test func `a copy is not up to date before it was looked for what it lacks, though all messages come at once`() {
+        var bench = MachineBench(timing: EngineTiming())
+        bench.unfilled = [PageRequest(id: 0, scope: ScopeID("a"), since: 1, collection: "notes", limit: 9)]
+        bench.on(.start)
+        bench.on(.opened(token: "t", start: MachineBench.start))
+        let frame = Changes.make(from: "c0", to: "c1", [], settled: Settled(through: 0, outcomes: []))
+        bench.on(.arrived([ServerMessage.welcome(.make()).encode(), ServerMessage.changes(frame).encode()]))
+        #expect(asked(bench).count == 1 && !bench.phases.contains(.live))
+        bench.on(.arrived([answer(asked(bench)[0])]))
+        #expect(bench.phases.last == .live && bench.unfilled.isEmpty)
+    }
+
     @Test func `of large pages a few are asked for, so that what is opened does not wait behind them`() {
         var bench = bench(200)
         let text = FieldValue.string(String(repeating: "x", count: 200_000))
