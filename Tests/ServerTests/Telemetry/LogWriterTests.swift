@@ -23,18 +23,18 @@ import Testing
 
     @Test func `a line that finds no room is dropped, and its place says how many were`() {
         var queue = LineQueue(bytesMax: 10)
-        #expect(queue.add(Array("12345\n".utf8)), "the first has to be written")
-        #expect(queue.next() == Array("12345\n".utf8))
+        func add(_ line: String) -> Bool { queue.add(Array("\(line)\n".utf8)) }
+        func next() -> String? { queue.next().map { String(decoding: $0, as: UTF8.self) } }
+        #expect(add("12345"), "the first has to be written")
+        #expect(next() == "12345\n")
         // While that is being written, nobody else begins.
-        #expect(!queue.add(Array("a\n".utf8)))
-        #expect(!queue.add(Array("123456789\n".utf8)))
-        #expect(!queue.add(Array("1234567890\n".utf8)))
+        #expect(!add("a"))
+        #expect(!add("123456789"))
+        #expect(!add("1234567890"))
         #expect(queue.dropped == 2 && !queue.isEmpty)
-        #expect(
-            queue.next().map { String(decoding: $0, as: UTF8.self) }
-                == "a\n2 lines of the log were dropped: nobody took them\n")
-        #expect(queue.next() == nil && queue.isEmpty && queue.dropped == 2)
-        #expect(queue.add(Array("b\n".utf8)), "after the end somebody has to begin again")
+        #expect(next() == "a\n2 lines of the log were dropped: nobody took them\n")
+        #expect(next() == nil && queue.isEmpty && queue.dropped == 2)
+        #expect(add("b"), "after the end somebody has to begin again")
     }
 
     @Test func `who logs into a pipe that nobody reads goes on, and the reader is told what is missing`() async throws {
