@@ -19,12 +19,12 @@ import TidemarkModel
     ///
     /// - Returns: the reads in the order in which they went.
     private static func order(
-        _ ask: (ReadGate, inout DiscardingTaskGroup, Order) async throws -> Void
+        _ ask: (ReadGate, inout ThrowingDiscardingTaskGroup<any Error>, Order) async throws -> Void
     ) async throws -> [String] {
         let (gate, order) = (ReadGate(permits: 1), Order())
         let (held, release) = AsyncStream.makeStream(of: Void.self)
         let (begun, begins) = AsyncStream.makeStream(of: Void.self)
-        try await withDiscardingTaskGroup { group in
+        try await withThrowingDiscardingTaskGroup { group in
             group.addTask {
                 await gate.pass {
                     begins.finish()
