@@ -98,7 +98,9 @@ import TidemarkWire
                         isAdmin
                         ? try await server.adminCall(path, body: body)
                         : try await server.post(path, as: "ann", body: body)
-                    #expect(answer.status < 500, "\(path) \(body): \(answer.status) \(answer.text)")
+                    // A number far ahead of what is acknowledged is told to come later.
+                    let isAnswer = answer.status < 500 || answer.text.contains(#""code":"overloaded""#)
+                    #expect(isAnswer, "\(path) \(body): \(answer.status) \(answer.text)")
                     count += 1
                 }
             }
@@ -129,10 +131,14 @@ import TidemarkWire
                         server, as: "bob", 3, isNew: false, counter: counter, scopes: [], hears: true)
                     _ = try await bob.welcome()
                     _ = try await bob.changes()
-                    try await bob.send(message)
-                    try await bob.send(.bye)
-                    // Until the end, whatever it says before.
-                    do { while true { _ = try await bob.next() } } catch is TransportClosed {}
+                    // Until the end, whatever it says before; a server that has closed hears no goodbye.
+                    do {
+                        try await bob.send(message)
+                        try await bob.send(.bye)
+                        while true { _ = try await bob.next() }
+                    } catch is TransportClosed {
+                    } catch let error as NIOTransportError where error.code == .lost {
+                    }
                 }
             }
             #expect(counter > 150)
