@@ -60,7 +60,7 @@ extension Metric {
         case .epochs: "Times that the database was found to have gone back, by how."
         case .comparisons: "Answers to devices that compare their copies."
         case .divergence: "Records that devices said to have had otherwise than the server; must stay 0."
-        case .stuck: "Connections of devices that said they cannot take in what they are sent; must stay 0."
+        case .stuck: "Connections of devices that said they take in nothing more of what they are sent; must stay 0."
         case .diskFree: "Room on the file system of the SQLite file."
         case .keySetAge: "Age of the oldest keys of an issuer with a URL; infinite while some were never fetched."
         case .certificateEnd: "When the certificate in use ends, in seconds since 1970."
