@@ -97,6 +97,8 @@ import TidemarkNIOTransport
         {
             // What runs in a container is marked as not run.
             guard !command.arguments.contains(where: { $0.hasPrefix("/var/lib/") }) else { continue }
+            // A file is migrated when no server has it open.
+            guard command.arguments.first != "migrate" else { continue }
             var arguments = command.arguments.map(ground.words)
             switch arguments.first {
             case "why", "record", "may", "connections", "audit": arguments += ["--admin", ground.admin]

@@ -60,7 +60,9 @@ import Testing
             guard let complaint = Self.complaint(command) else { continue }
             // A mention names a command, and may leave out what it is given.
             // A file that it names is the operator's, and so is a device.
-            if complaint.contains("cannot read the file") || complaint.hasPrefix("The value 'D' is invalid") { continue }
+            if complaint.contains("cannot read the file") || complaint.hasPrefix("The value 'D' is invalid") {
+                continue
+            }
             if command.isMention, complaint.hasPrefix("Missing ") || Self.isName(command) { continue }
             Issue.record("\(command): \(complaint)")
         }
