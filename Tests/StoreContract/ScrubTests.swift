@@ -24,7 +24,10 @@ import TidemarkModel
             try await under.commit { $0.put(.numbered(number), in: number < 5 ? Self.scope : .b, body: "\"\(text)\"") }
         }
         _ = try await store.emptyLog()
-        let other = try DatabaseQueue(path: file.path)
+        var configuration = Configuration()
+        // It goes on reading between two calls.
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: file.path, configuration: configuration)
         try await body(under, other, file)
         try other.close()
         try store.close()
