@@ -44,7 +44,9 @@ import TidemarkStore
     }
 
     /// `nil` for the landed version itself, which knew no generations.
-    static let fileGenerations: [Int?] = [nil] + EmbeddedSchema.generations.map(\.number)
+    /// This version's store opens no file without the table of erasures, which generation 9 has: of earlier ones the landed
+    /// version's file is read.
+    static let fileGenerations: [Int?] = [nil] + EmbeddedSchema.generations.map(\.number).filter { $0 >= 9 }
 
     @Test(arguments: fileGenerations)
     func `a file of each generation since the landed version is backed up as it is`(_ generation: Int?) async throws {

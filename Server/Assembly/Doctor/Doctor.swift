@@ -53,6 +53,8 @@ package struct Doctor: Sendable {
                             why: "A server does not start without.",
                             do: "Give the doctor what the server is given: --secret-file or --issuers."))
                 }
+                // The operator's own token file, for calls to the running server, is not a setting of a server here.
+                if !isDescribed { environment[Setting.adminTokenFile.rawValue] = nil }
                 // Stands for the one that was not given, so that all else can be looked at.
                 environment[Setting.secret.rawValue] = String(repeating: "-", count: TokenSecret.bytesMin)
             }
