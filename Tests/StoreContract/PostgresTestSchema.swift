@@ -116,7 +116,7 @@ struct TestSchema: Sendable {
     /// - Parameter keywords: further keywords of libpq, such as another host.
     func connectionString(_ settings: [String: String] = [:], keywords: [String: String] = [:]) throws -> String {
         let given = try #require(Self.connectionString)
-        let options = settings.merging(["search_path": name]) { $1 }.sorted { $0.key < $1.key }
+        let options = settings.merging(["search_path": name]) { given, _ in given }.sorted { $0.key < $1.key }
             .map { "-c \($0.key)=\($0.value.replacingOccurrences(of: " ", with: "\\ "))" }.joined(separator: " ")
         let all = keywords.merging(["options": options]) { $1 }.sorted { $0.key < $1.key }
         guard given.contains("://") else {
