@@ -36,7 +36,8 @@ struct SessionDesk {
         session.loaded(
             LoadAnswer(snapshot: SessionSnapshot(head: head, client: row, grants: grants)), now: now, ring: ring,
             into: &effects)
-        _ = say(.ack(Ack(frames: 1)))
+        // A long welcome fills the socket: then no frame was sent yet.
+        if scopes == 0 { _ = say(.ack(Ack(frames: 1))) }
     }
 
     /// Whether it is welcomed with all of so many scopes of the user's, besides the shared one.
