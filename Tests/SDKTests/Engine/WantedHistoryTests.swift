@@ -57,7 +57,7 @@ import TidemarkWire
         #expect(bench.endedHistories == [.note(1)])
         bench.on(.historyLoaded(.note(2), nil))
         #expect(bench.endedHistories == [.note(1), .note(2)])
-        for number in 1...200 { bench.on(.history(.note(UInt64(number)))) }
+        for number in 1...WireLimits().pagesInFlightMax + 200 { bench.on(.history(.note(UInt64(number)))) }
         #expect(bench.endedHistories.count > 100)
     }
 
@@ -79,7 +79,7 @@ import TidemarkWire
 
     @Test func `of too many the first are kept`() {
         var bench = MachineBench()
-        for number in 1...200 { bench.on(.history(.note(UInt64(number)))) }
+        for number in 1...WireLimits().pagesInFlightMax + 200 { bench.on(.history(.note(UInt64(number)))) }
         #expect(bench.machine.wantedHistories == (1...64).map { .note($0) })
     }
 

@@ -98,7 +98,7 @@ import TidemarkWire
         }
         seat.say(ask(1, since: 99))
         #expect(codes(seat.heard()) == [.forbidden])
-        for id in Int64(2)...6 { seat.say(ask(id, since: 0)) }
+        for id in 0...Int64(WireLimits().pagesInFlightMax) { seat.say(ask(id + 2, since: 0)) }
         #expect(codes(seat.heard()) == [.overloaded])
     }
 }
