@@ -15,6 +15,7 @@ package struct DevelopmentOptions: ParsableArguments {
 
     package init() {}
 
+    /// Refuses a data folder that no `--dev` goes with.
     package func validate() throws {
         guard dev || devData == nil else { throw ValidationError("--dev-data goes with --dev.") }
     }

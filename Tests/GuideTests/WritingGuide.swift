@@ -33,6 +33,16 @@ private struct Approval: SyncModel {
         try await kit.faults.grant(UserID("ann"), to: ScopeID(record: list))
     }
 
+    private static func follow(_ receipt: WriteReceipt) async throws {
+        for try await step in receipt.steps {
+            switch step {
+            case .queued, .sending, .reoffered: continue
+            case .committed(let seq, _): print("accepted at \(seq)")
+            case .parked(let rejection): print("refused: \(rejection.message)")
+            }
+        }
+    }
+
     @Test func `what the guide writes is written and accepted as it says`() async throws {
         let (kit, client, list) = try await desk()
         let store = client.store
@@ -84,13 +94,7 @@ private struct Approval: SyncModel {
         #expect(many.parts.count == 16)
         try await kit.settle()
 
-        for try await step in receipt.steps {
-            switch step {
-            case .queued, .sending, .reoffered: continue
-            case .committed(let seq, _): print("accepted at \(seq)")
-            case .parked(let rejection): print("refused: \(rejection.message)")
-            }
-        }
+        try await Self.follow(receipt)
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
         let listening = Task {

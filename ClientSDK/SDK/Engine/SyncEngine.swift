@@ -165,16 +165,11 @@ package final class SyncEngine: Sendable {
         case .status(let phase):
             logger.debug("sync phase changed", metadata: ["phase": "\(phase)"])
             configuration.report(phase.moved(by: configuration.now() - uptime.now))
-        case .heard(let message):
-            configuration.heard(message)
-        case .pushPaused(let pause):
-            configuration.pushPaused(pause?.moved(by: configuration.now() - uptime.now))
-        case .historyEnded(let key):
-            configuration.historyEnded(database.names.local(key))
-        case .roundEnded(let round):
-            configuration.roundEnded(round)
-        case .collectionRoundEnded(let collection, let round):
-            configuration.collectionRoundEnded(collection, round)
+        case .heard(let message): configuration.heard(message)
+        case .pushPaused(let pause): configuration.pushPaused(pause?.moved(by: configuration.now() - uptime.now))
+        case .historyEnded(let key): configuration.historyEnded(database.names.local(key))
+        case .roundEnded(let round): configuration.roundEnded(round)
+        case .collectionRoundEnded(let collection, let round): configuration.collectionRoundEnded(collection, round)
         }
         return nil
     }

@@ -12,6 +12,9 @@ struct ModelSample<Model: SyncModel> {
         fileprivate(set) var impossible: StoreError?
         /// A property is asked for that may be absent.
         fileprivate var isOptional = false
+        /// The property that was asked for `nil` last: the standard library does so for an optional text, number or flag, and then
+        /// asks for the value.
+        fileprivate var maybeAbsent: String?
     }
 
     let asked = Asked()
@@ -82,7 +85,10 @@ struct ModelSample<Model: SyncModel> {
 
     /// Notes what rules each record out, unless the property can do without the field's value.
     private func rule(_ error: StoreError, of name: String) {
-        if asked.impossible == nil, !asked.isOptional, Model.defaults[name] == nil { asked.impossible = error }
+        guard asked.impossible == nil, !asked.isOptional, asked.maybeAbsent != name, Model.defaults[name] == nil else {
+            return
+        }
+        asked.impossible = error
     }
 
     /// Further values that a field of the type may hold: texts of all kinds.
@@ -156,7 +162,10 @@ private struct SampleMembers<Model: SyncModel, Key: CodingKey>: KeyedDecodingCon
     var allKeys: [Key] { [] }
 
     func contains(_ key: Key) -> Bool { true }
-    func decodeNil(forKey key: Key) throws -> Bool { false }
+    func decodeNil(forKey key: Key) throws -> Bool {
+        decoder.source.asked.maybeAbsent = key.stringValue
+        return false
+    }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         if let name = decoder.name { return try decoder.source.value(type, of: name, isNested: true) }

@@ -170,17 +170,12 @@ package struct Welcome: Hashable, Sendable {
         }
         if answersIDs { writer.literal(",\"ids\":true") }
         if answersCompare { writer.literal(",\"compare\":true") }
-        if let durable {
-            writer.literal(",\"durable\":")
-            writer.integer(durable)
-        }
-        if let lost {
-            writer.literal(",\"lost\":")
-            writer.integer(lost)
-        }
-        if leftOut > 0 {
-            writer.literal(",\"left\":")
-            writer.integer(Int64(leftOut))
+        let more = [("durable", durable), ("lost", lost), ("left", leftOut > 0 ? Int64(leftOut) : nil)]
+        for case (let name, let value?) in more {
+            writer.byte(UInt8(ascii: ","))
+            writer.string(name)
+            writer.byte(UInt8(ascii: ":"))
+            writer.integer(value)
         }
         if !notFitting.isEmpty {
             writer.literal(",\"out\":")

@@ -73,7 +73,7 @@ import TidemarkWire
         try bench.write(1, .set(.note(1), "text", "mine"))
         var notes: [SyncLogEvent] = []
         try bench.database.apply(
-            .make(from: "c1", to: "c2", [], settled: .refused(1, 1, .conflict)), now: 9_000
+            .make(from: "c1", to: "c2", [], settled: .contested(1, 1, .note(1), ["text"], isRefused: true)), now: 9_000
         ) { notes.append($0) }
         #expect(notes.contains(.conflict(ConflictNote(key: .note(1), fields: ["text"], outcome: .waiting))))
     }

@@ -146,9 +146,12 @@ import TidemarkModel
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    @Test func `a limit below zero is none`() async throws {
+    @Test func `a limit below zero is an error, and none reads nothing`() async throws {
         let store = try store(.note(1, seq: 2), .note(2, seq: 3))
-        #expect(try await store.repository(Note.self).readAll(limit: -1).count == 2)
+        let error = await #expect(throws: StoreError.self) {
+            try await store.repository(Note.self).readAll(limit: -1)
+        }
+        #expect(error?.code == .invalidArgument)
         #expect(try await store.repository(Note.self).readAll(limit: 0).isEmpty)
     }
 

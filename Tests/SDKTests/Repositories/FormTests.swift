@@ -127,7 +127,7 @@ import TidemarkWire
         model.text = "mine"
         try await notes.overwrite(model)
         #expect(
-            try sent() == [
+            try sent().sorted { $0.field < $1.field } == [
                 NamedPatch("likes", .increment(-3)),
                 NamedPatch("text", .set("mine"), seen: try mark("mine", of: "text")),
             ])

@@ -5,7 +5,7 @@ import TidemarkModel
 @testable import TidemarkNode
 
 /// The order in which reads go.
-@Suite struct ReadGateTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadGateTests {
     /// The reads that went, in their order.
     private final class Order: Sendable {
         private let names = Mutex<[String]>([])

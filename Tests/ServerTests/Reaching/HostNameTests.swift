@@ -88,7 +88,7 @@ import TidemarkNIOTransport
         }
         #expect(try names(["TIDEMARK_HOST_NAMES": "Sync.Example"]) == ["sync.example", "127.0.0.1"])
         #expect(try names(["TIDEMARK_LISTEN": "db1:80"]) == ["db1"])
-        for wrong in ["https://sync.example", "sync.example:443", "*", "*.example", "a b", "a,,b", "a/b"] {
+        for wrong in ["https://sync.example", "sync.example:443", "*", "*.example", "a b", "a/b"] {
             #expect(throws: ConfigurationError.self, "\(wrong)") { try names(["TIDEMARK_HOST_NAMES": wrong]) }
         }
     }
