@@ -67,7 +67,7 @@ import TidemarkWire
         let server = ScriptedServer()
         let store = try SyncStore.inMemory(
             account: Bench.user, schema: try TestSchema.schema(), environment: StoreEnvironment.counting())
-        for _ in 0..<3 { server.spoilFrame() }
+        server.spoil(true)
         try store.connect(to: "http://test", transport: server) { "t" }
         while store.currentStatus.failure?.code != .cannotApply, !Task.isCancelled { _ = try await store.syncNow() }
         guard case .error(let reason) = store.currentStatus.activity else {
@@ -75,7 +75,7 @@ import TidemarkWire
             return
         }
         #expect(reason.detail.contains("the frame continues nowhere"))
-        // The next frame is one that it can take.
+        server.spoil(false)
         while store.currentStatus.phase != .live, !Task.isCancelled { _ = try await store.syncNow() }
         await store.disconnect()
     }
