@@ -64,7 +64,7 @@ import TidemarkWire
         ])
         #expect(outcome.rejection == nil)
         #expect(outcome.contested == [ContestedFields(key: Self.key, fields: ["plan"])])
-        #expect(body() == #"{"cost":1,"plan":"theirs","title":"b","votes":2}"#)
+        #expect(body() == #"{"aim":"theirs","cost":1,"title":"b","votes":2}"#)
         #expect(body(other) == #"{"title":"new"}"#)
         #expect(outcome.seq == 3)
     }
@@ -74,14 +74,14 @@ import TidemarkWire
         let outcome = try settle([update(try plan("mine")), update(cost)])
         #expect(outcome.contested == [ContestedFields(key: Self.key, fields: ["plan"])])
         #expect(outcome.rejection == nil && outcome.seq == 2)
-        #expect(body() == #"{"cost":9,"plan":"theirs","title":"a"}"#)
+        #expect(body() == #"{"aim":"theirs","cost":9,"title":"a"}"#)
     }
 
     @Test mutating func `a transaction of nothing but contested fields is refused`() throws {
         let outcome = try settle([update(try plan("mine"))])
-        #expect(outcome.rejection == Rejection(.conflict, "cards.plan: changed since the writer saw it"))
+        #expect(outcome.rejection == Rejection(.conflict, "cards.aim: changed since the writer saw it"))
         #expect(outcome.contested == [ContestedFields(key: Self.key, fields: ["plan"])])
-        #expect(body() == #"{"cost":1,"plan":"theirs","title":"a"}"#)
+        #expect(body() == #"{"aim":"theirs","cost":1,"title":"a"}"#)
     }
 
     @Test mutating func `who writes the value that is there contests nothing`() throws {
@@ -94,7 +94,7 @@ import TidemarkWire
         #expect(wrong.rejection?.code == .invalid && wrong.contested.isEmpty)
         let late = try settle([update(try plan("mine"), NamedPatch("title", .set("b")))], ifSeq: 0)
         #expect(late.rejection?.code == .conflict && late.contested.isEmpty)
-        #expect(body() == #"{"cost":1,"plan":"theirs","title":"a"}"#)
+        #expect(body() == #"{"aim":"theirs","cost":1,"title":"a"}"#)
     }
 
     @Test mutating func `a field is named as its writer knows it, and the outcome is kept as it is`() throws {
