@@ -9,7 +9,7 @@ enum PostgresBaseline {
             // Last, so that they hold no statistics of their own.
             + ["ALTER TABLE sync_client ADD COLUMN seen bigint NOT NULL DEFAULT 0"] + SchemaSQL.tables
             + LineageSQL.tables + PostgresBackupNote.tables + RevocationSQL.tables + OperatingSQL.tables
-            + [PostgresSchema.devices] + AccountSQL.tables + ErasureSQL.tables + [
+            + [PostgresSchema.devices, PostgresSchema.buried] + AccountSQL.tables + ErasureSQL.tables + [
                 "CREATE INDEX \(ErasureSQL.blobIndex.name) ON sync_blob_scope (workspace, digest, scope)",
                 "CREATE INDEX sync_blob_stage ON \(BlobCompactionSQL.stages)",
             ]
@@ -63,7 +63,6 @@ enum PostgresBaseline {
                 octets integer NOT NULL,
                 body json,
                 place bigint NOT NULL,
-                buried json,
                 CHECK (deleted = (body IS NULL))
             ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02)
             """,

@@ -37,7 +37,10 @@ import TidemarkTestKit
     }
 
     @Test func `newer messages are the last of a window, whatever an older one says of its time`() async throws {
-        try await ahead(["a", "b", "c"])
+        for text in ["a", "b", "c"] {
+            try await ahead([text])
+            await kit.advance(by: .seconds(1))
+        }
         _ = try await ann.messages.send("after", to: room)
         try await kit.settle()
         for chat in [ann, bob] {

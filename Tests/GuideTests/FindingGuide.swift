@@ -39,7 +39,16 @@ func look(through cards: Repository<Card>, of board: UUID) async throws {
         print(hit.model.title, hit.snippet.pieces.filter(\.isMatch).map(\.text))
     }
     for try await hits in cards.observeSearch("milk") { print(hits.count) }
+}
 
+func openKeepingMore(_ user: UserID, at folder: URL, _ schema: Schema) async throws -> SyncStore {
+    var cache = CachePolicy()
+    cache.bytesMax = 500 * 1_000_000  // nil: everything stays
+    let store = try await SyncStore.open(account: user, at: folder, schema: schema, cache: cache)
+    return store
+}
+
+func lookFurther(through cards: Repository<Card>, of board: UUID) async throws {
     for try await history in cards.history(of: ScopeID(record: board)) {
         if history.hasOlder, !history.isLoading { try await cards.loadOlder(in: ScopeID(record: board), count: 50) }
     }

@@ -33,16 +33,6 @@ private struct Approval: SyncModel {
         try await kit.faults.grant(UserID("ann"), to: ScopeID(record: list))
     }
 
-    private static func follow(_ receipt: WriteReceipt) async throws {
-        for try await step in receipt.steps {
-            switch step {
-            case .queued, .sending, .reoffered: continue
-            case .committed(let seq, _): print("accepted at \(seq)")
-            case .parked(let rejection): print("refused: \(rejection.message)")
-            }
-        }
-    }
-
     @Test func `what the guide writes is written and accepted as it says`() async throws {
         let (kit, client, list) = try await desk()
         let store = client.store
@@ -93,8 +83,13 @@ private struct Approval: SyncModel {
         }
         #expect(many.parts.count == 16)
         try await kit.settle()
-
-        try await Self.follow(receipt)
+        for try await step in receipt.steps {
+            switch step {
+            case .queued, .sending, .reoffered: continue
+            case .committed(let seq, _): print("accepted at \(seq)")
+            case .parked(let rejection): print("refused: \(rejection.message)")
+            }
+        }
         let again = try await store.receipt(for: receipt.id)
         #expect(again?.id == receipt.id)
         let listening = Task {
@@ -106,12 +101,16 @@ private struct Approval: SyncModel {
         let lost = try await store.rescued().filter { !$0.isBack }
         #expect(lost.isEmpty)
         listening.cancel()
+        try await check(many, kit)
+    }
+
+    /// All of it was accepted.
+    private func check(_ many: WriteReceipt, _ kit: TestKit) async throws {
         #expect(try kit.rows(of: Todo.self).map(\.title).prefix(2) == ["Buy milk", "Rye bread"])
         #expect(try kit.rows(of: Todo.self).count == 1_002)
         for try await step in many.steps where step.isFinal {
             guard case .committed = step else { Issue.record("\(step)"); return }
         }
-
     }
 
     @Test func `what the guide is refused is refused at once or parked, and goes out mended`() async throws {
