@@ -168,7 +168,10 @@ import TidemarkModel
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"b":{"type":"json","merge":"keys"}}}}}"#,
             "a.b: rule keys needs type map"
         ),
-        (#"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"seq":"string"}}}}"#, "a.seq: is the name of a column"),
+        (
+            #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"fields":{"seq":"string"}}}}"#,
+            "a.seq: is the name of a column"
+        ),
         (
             #"{"tidemark":1,"collections":{"a":{"scope":{"shared":"s"},"create":["everybody"],"fields":{}}}}"#,
             "is one of anyone, member, admin, owner, author, server"
