@@ -116,6 +116,7 @@ public final class TestClient: Sendable {
         var environment = StoreEnvironment(
             now: { [unowned self] in kit.timeline.now + process.withLock { $0.skew } },
             random: { [unowned self] in process.withLock { ($0.dice.next(), $0.dice.next()) } })
+        environment.isDriven = true
         environment.clock = kit.clock
         environment.executor = kit.executor
         environment.networkPaths = { [unowned self] in

@@ -59,7 +59,10 @@ import TidemarkTestKit
     @Test func `pages before a message have each of them once`() async throws {
         _ = try await ann.messages.send("1", to: room)
         try await kit.settle()
-        try await ahead(["2", "3"])
+        for text in ["2", "3"] {
+            try await ahead([text])
+            await kit.advance(by: .seconds(1))
+        }
         _ = try await ann.messages.send("4", to: room)
         try await kit.settle()
         var found: [String] = []

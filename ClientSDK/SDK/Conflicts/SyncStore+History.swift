@@ -16,7 +16,7 @@ extension SyncStore {
     public func history(of id: UUID, in collection: String) async throws -> [HistoryEntry] {
         _ = try database.table(collection)
         let key = RecordKey(collection: collection, id: UniqueID(id))
-        await syncing.history(of: key)
+        if environment.isDriven { syncing.askHistory(of: key) } else { await syncing.history(of: key) }
         try Task.checkCancellation()
         return try await database.read { db in try HistoryTable(db: db).entries(of: key) }
             .map { HistoryEntry($0, account: account) }
