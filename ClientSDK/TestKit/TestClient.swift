@@ -116,7 +116,8 @@ public final class TestClient: Sendable {
         var environment = StoreEnvironment(
             now: { [unowned self] in kit.timeline.now + process.withLock { $0.skew } },
             random: { [unowned self] in process.withLock { ($0.dice.next(), $0.dice.next()) } })
-        environment.isDriven = true
+        // Answers come while the test advances its time, which it does after the call.
+        environment.answerWait = .zero
         environment.clock = kit.clock
         environment.executor = kit.executor
         environment.networkPaths = { [unowned self] in

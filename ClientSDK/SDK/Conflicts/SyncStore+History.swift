@@ -10,13 +10,14 @@ extension SyncStore {
     ///         print(entry.field, entry.old, entry.new, entry.author, entry.time)
     ///     }
     ///
-    /// The server, which keeps them for `--ledger-days`, is asked and waited for; without a connection it is asked with the next one,
-    /// and its answer comes through `observeHistory(of:in:)`. A connection that is lost meanwhile ends the wait.
+    /// The server, which keeps them for `--ledger-days`, is asked and waited for, 10 s at most; without a connection it is asked
+    /// with the next one, and an answer that comes later comes through `observeHistory(of:in:)`. A connection that is lost
+    /// meanwhile ends the wait.
     /// - Throws: `StoreError` when the schema has no such collection, or the file holds what no SDK wrote.
     public func history(of id: UUID, in collection: String) async throws -> [HistoryEntry] {
         _ = try database.table(collection)
         let key = RecordKey(collection: collection, id: UniqueID(id))
-        if environment.isDriven { syncing.askHistory(of: key) } else { await syncing.history(of: key) }
+        await syncing.history(of: key, within: environment.answerWait, by: environment.clock)
         try Task.checkCancellation()
         return try await database.read { db in try HistoryTable(db: db).entries(of: key) }
             .map { HistoryEntry($0, account: account) }

@@ -131,12 +131,23 @@ final class SyncControl: Sendable {
         engine?.history(of: key)
     }
 
-    /// The same, and waits for the end of the server's answer; returns at once without a connection, and with its end.
-    func history(of key: RecordKey) async {
-        // An engine that is not connected asks with its next connection, which nobody waits for.
-        let isWaited = await wait(for: .history(key), where: \.phase.isConnected) { engine, _ in engine.history(of: key)
+    /// The same, and waits for the end of the server's answer; returns at once without a connection, with the connection's
+    /// end, and when the time is over.
+    func history(of key: RecordKey, within bound: Duration, by clock: any Clock<Duration>) async {
+        guard bound > .zero else { return askHistory(of: key) }
+        await withTaskGroup { group in
+            group.addTask {
+                // An engine that is not connected asks with its next connection, which nobody waits for.
+                let isWaited = await self.wait(for: .history(key), where: \.phase.isConnected) { engine, _ in
+                    engine.history(of: key)
+                }
+                if !isWaited { self.askHistory(of: key) }
+            }
+            // Ends early when the answer is there.
+            group.addTask { do { try await clock.sleep(for: bound) } catch {} }
+            await group.next()
+            group.cancelAll()
         }
-        if !isWaited { askHistory(of: key) }
     }
 
     func endHistory(of key: RecordKey) { end { $1.subject == .history(key) } }

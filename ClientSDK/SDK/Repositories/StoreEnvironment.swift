@@ -16,8 +16,8 @@ public struct StoreEnvironment: Sendable {
     /// Runs the engine, its database work included, and what else a connection needs; `nil` for a queue of the engine's own,
     /// and the system's threads for the rest.
     package var executor: (any TaskExecutor)?
-    /// A test drives the connection step by step: no call waits for an answer of the server.
-    package var isDriven = false
+    /// How long a call waits for an answer of the server before it gives what the device knows.
+    package var answerWait: Duration = .seconds(10)
 
     public init(
         now: @escaping @Sendable () -> Milliseconds, random: @escaping @Sendable () -> (UInt64, UInt64),
