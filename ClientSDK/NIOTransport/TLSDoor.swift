@@ -4,7 +4,7 @@ import NIOSSL
 
 /// A port of this machine behind which a server is that speaks TLS, for who speaks none: bytes pass both ways as they are.
 package struct TLSDoor: Sendable {
-    /// Of 127.0.0.1.
+    /// The certificate of 127.0.0.1.
     package let port: Int
     private let listener: any Channel
 
@@ -69,7 +69,7 @@ private final class PassingHandler: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) { other.flush() }
 
-    /// What this side does not take, the other one does not read.
+    /// Passes on the pressure: bytes that this side does not take are not read on the other.
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         other.setOption(.autoRead, value: context.channel.isWritable).whenFailure { _ in }
         context.fireChannelWritabilityChanged()

@@ -61,7 +61,7 @@ public final class TestClient: Sendable {
         if isNoticed { tellPath(isReachable: true) }
     }
 
-    /// What the system says of the network, whatever there is of it.
+    /// Tells the store the system's word on the network, whatever there is of it.
     func tellPath(isReachable: Bool) {
         let path = NetworkPath(isReachable: isReachable)
         for listener in paths.withLock({ $0 }) { listener.yield(path) }

@@ -78,7 +78,7 @@ struct EmbeddedMigrator {
         return state
     }
 
-    /// Of a file of a version without generations, whose number is that of its last step.
+    /// The generation of a file of a version without generations, whose number is that of its last step.
     ///
     /// - Throws: `unavailable` for a file that has no tables of ours, or those of a version that is not known.
     func stateBeforeGenerations(_ db: Database) throws -> GenerationState {

@@ -18,7 +18,7 @@ package final class Epochs: Sendable {
 
     init(_ parts: Node.Parts) { self.parts = parts }
 
-    /// Those that this process has begun, or found untouched, by why.
+    /// The epochs that this process has begun, or found untouched, by reason.
     package var begun: [EpochReason: Int] { state.withLock { $0.counts } }
 
     /// Counts an epoch that a restore began, or an operator, while no server was there: the one which follows the order first

@@ -51,7 +51,7 @@ package struct NodeLimits: Hashable, Sendable {
     package var sightingsAtOnce = 500
     /// When what is old is forgotten, and how fast.
     package var compaction = CompactionLimits()
-    /// How long the other servers have to say what they know of devices; for an operator who asks.
+    /// The time that the other servers have to say what they know of devices, while an operator waits.
     package var answerMax: Duration = .seconds(2)
     /// How long a call without a good token for operators waits for its refusal.
     package var adminRefusalPause: Duration = .seconds(1)

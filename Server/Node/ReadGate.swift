@@ -42,7 +42,7 @@ package final class ReadGate: Sendable {
         self.observe = observe
     }
 
-    /// How many reads wait.
+    /// The number of reads that wait.
     var waitingCount: Int { state.withLock(\.count) }
 
     /// Runs `body` when it is its turn. Waiting does not end with a cancellation: those before it are reads, and end.

@@ -253,7 +253,7 @@ extension SchemaComparison {
         }
     }
 
-    /// Who may give the field a value at the creation, where that is said apart from who may change it.
+    /// The rule for giving the field a value at the creation, where the schema states it apart from `change`.
     private mutating func compareCreation(_ old: FieldSchema, _ new: FieldSchema, _ what: String) {
         guard old.create != new.create else { return }
         switch (old.creators, new.creators) {

@@ -7,7 +7,7 @@ package struct ArchiveRows {
     /// Bytes of one line. A part of a blob takes half a megabyte, the body of a batch some megabytes.
     package static let lineBytesMax = 256 << 20
 
-    /// What is taken of an archive of that generation, in the order in which an audit wants it.
+    /// The tables that are taken of an archive of that generation, in the order in which an audit wants them.
     package static func tables(of generation: Int) -> [String] {
         ["sync_workspace", "sync_batch", "sync_record", "sync_client", "sync_member"]
             + (generation < PostgresSchema.ledgerSince ? [] : ["sync_ledger"])

@@ -20,7 +20,7 @@ package struct PostgresExamination: Sendable {
     package var lastBackup: Milliseconds?
     /// Connections of everybody.
     package var connections: Int
-    /// Where tables are, or would be made, and what the role may do there.
+    /// The schema in which tables are, or would be made, and what the role may do there.
     package var ground = Ground()
 
     /// The generation that this version brings tables to.

@@ -7,7 +7,7 @@ extension PostgresExamination {
         package var schema: String? = "public"
         package var database = ""
         package var role = ""
-        /// Of the schema, and of the database.
+        /// The owners of the schema and of the database.
         package var schemaOwner = ""
         package var databaseOwner = ""
         /// The role may make tables in the schema.
@@ -16,7 +16,7 @@ extension PostgresExamination {
         package var tables: [String] = []
         package var unreadable: [String] = []
         package var unwritable: [String] = []
-        /// Who owns tables of ours, where the role is none of them and has not their rights.
+        /// The owners of our tables, where the role is none of them and lacks their rights.
         package var foreignOwner: String?
         /// Tables in the schema that are not ours.
         package var otherTables: [String] = []

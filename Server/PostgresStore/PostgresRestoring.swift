@@ -127,7 +127,7 @@ package enum PostgresRestoring {
         }
     }
 
-    /// Where the backup is of a version without generations: notes its steps, and lets no node in.
+    /// Notes the steps of a backup of a version without generations, and lets no node in.
     private static func adopt(_ version: Int, _ connection: PostgresConnection) async throws {
         let hasFence = try await connection.run([.simple("SELECT to_regclass('sync_fence') IS NOT NULL")]).first
         guard try hasFence?.bool(0, 0) == false else { return }

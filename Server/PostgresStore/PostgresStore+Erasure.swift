@@ -209,7 +209,7 @@ extension PostgresStore: Erasing {
     /// PostgreSQL's files are its own: what stays in them for how long says ERASURE.md.
     package func scrub() async throws(StoreError) {}
 
-    /// As ``scrub()``.
+    /// The same as ``scrub()``.
     package func emptyLog() async throws(StoreError) {}
 }
 

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What a record must be, whoever writes it.
+/// Constraints on a record, whoever writes it.
 extension StagedState {
     /// Refuses the record of a scope that its creator would not see. Services open scopes for others.
     func checkOpener(_ step: Step, _ fields: Fields, _ principal: Principal) throws(Rejection) {

@@ -14,7 +14,7 @@ package struct ClockWitness: Hashable, Sendable {
         self.clock = clock
     }
 
-    /// How far a wall clock may be ahead of the evidence, in milliseconds: a day.
+    /// The lead that a wall clock may have over the evidence, in milliseconds: a day.
     package static let leadMax: Milliseconds = 86_400_000
 
     /// The wall clock's time, or the latest time that the evidence allows.

@@ -5,7 +5,7 @@ package import TidemarkModel
 /// Each call is one short step and may be made by any number of nodes at once; what it says has happened. All times come in
 /// as arguments.
 package protocol Compacting: Sendable {
-    /// What the database knows of the time. One look at all workspaces.
+    /// The database's own evidence of the time. One look at all workspaces.
     func clockWitness() async throws(StoreError) -> ClockWitness
 
     /// Workspaces whose last turn began before `time`, the longest waiting first.

@@ -46,7 +46,7 @@ package final class LogWriter: Sendable {
 
     private func writeAll() {
         while let lines = queue.withLock({ $0.next() }) {
-            if !written(lines) { queue.withLock { $0.lost(lines.count(where: { $0 == UInt8(ascii: "\n") })) } }
+            if !written(lines) { queue.withLock { $0.lose() } }
         }
     }
 

@@ -159,7 +159,7 @@ private struct GatheredLog {
         return flush(to: file)
     }
 
-    /// What the disk refuses stays.
+    /// Writes out the gathered bytes; those that the disk refuses stay.
     private mutating func flush(to file: File) -> Int32 {
         guard count > 0 else { return SQLITE_OK }
         let written = original.pointee.xWrite(file, bytes, Int32(count), offset)

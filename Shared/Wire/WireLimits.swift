@@ -34,7 +34,7 @@ package struct WireLimits: Hashable, Sendable {
     package var callsPerUserMax = 64
     /// Pages that one connection may have asked for and not received.
     package var pagesInFlightMax = 256
-    /// Those of them that are read at once, and kept until they are sent.
+    /// The number of pages that are read at once, and kept until they are sent.
     package var pagesReadMax = 4
     /// Bytes of one blob; `nil` where the server keeps none, or is older than blobs.
     package var blobBytesMax: Int?

@@ -4,7 +4,7 @@ import TidemarkSequencer
 
 @testable import TidemarkStore
 
-/// What a restore may do, whether the deletion was in the same transaction, in another, or before a restart.
+/// The rights of a restore, whether the deletion was in the same transaction, in another, or before a restart.
 @Suite struct RestoringTests {
     enum Span: CaseIterable { case oneTransaction, oneBatch, twoBatches }
 
@@ -224,7 +224,7 @@ extension MemoryTables {
         return read(reads, in: Desk.workspace).clients[client]?.row.settledThrough ?? 0
     }
 
-    /// As a server of before has left it.
+    /// The record as an earlier server has left it.
     fileprivate mutating func forgetBuried(in workspace: WorkspaceID) {
         for var record in records(in: workspace) where record.isDeleted {
             record.buried = []

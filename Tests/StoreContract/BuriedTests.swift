@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkEmbeddedStore
 
-/// What was deleted is kept for a restore to be judged by, is sent to nobody, and goes with what is erased.
+/// Deleted bodies are kept for a restore to be judged by, are sent to nobody, and go with what is erased.
 @Suite(.timeLimit(.minutes(5))) struct BuriedTests {
     private static let room = ScopeID(record: .numbered(1))
     private static let note = RecordKey(collection: "notes", id: .numbered(10))

@@ -64,7 +64,7 @@ struct PostgresExaminationTests {
         #expect(levels { $0.clockAhead = -60_000 } == [.wrong])
     }
 
-    /// What is found of the database as it is, for whoever connects.
+    /// The findings about the database as it is, for whoever connects.
     private static func ground(
         _ schema: TestSchema, _ settings: [String: String] = [:]
     ) async throws -> (examination: PostgresExamination, findings: [DoctorFinding]) {

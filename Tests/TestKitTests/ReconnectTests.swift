@@ -4,7 +4,7 @@ import TidemarkTestKit
 
 /// The time from a network that is back to two copies in step, in virtual time.
 @Suite(.timeLimit(.minutes(5))) struct ReconnectTests {
-    /// What one way of a message takes.
+    /// The time that a message takes one way.
     private static let latency = Duration.milliseconds(40)
 
     /// Both are away for so long, and each writes ten notes; the time until both are in step once they are back.

@@ -28,7 +28,7 @@ import TidemarkTestKit
     struct Attempt: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let mutations: [Mutation]
-        /// What becomes of it by a member, by an admin and by the owner.
+        /// The outcome for a member, an admin and the owner.
         let expected: [RejectionCode?]
     }
 

@@ -238,7 +238,7 @@ enum GoldenFrames {
         ),
     ]
 
-    /// What a server says of a transaction of which fields are contested: the rest took effect, or there is none.
+    /// The settlement of a transaction of which fields are contested: the rest took effect, or there is none.
     static let contestedServer: [(ServerMessage, String)] = [
         (
             .changes(
@@ -327,7 +327,7 @@ enum GoldenFrames {
         )
     ]
 
-    /// What a client that holds many scopes says, and what it is answered.
+    /// The hello of a client that holds many scopes, and the answer.
     static let digestClient: [(ClientMessage, String)] = [
         (.hello(Hello(client: first, isNewClient: false, connection: 3, held: digests)), "hello+held")
     ]
@@ -360,7 +360,7 @@ enum GoldenFrames {
             + durableServer + behindServer + leftServer + contestedServer + digestServer + ignoredServer
     }
 
-    /// What servers allowed when the first of these were frozen.
+    /// The limits of servers when the first of these were frozen.
     static var firstLimits: WireLimits {
         var limits = WireLimits()
         (limits.pagesInFlightMax, limits.scopesMax) = (4, 2_000)

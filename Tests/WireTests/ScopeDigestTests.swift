@@ -3,7 +3,7 @@ import Testing
 import TidemarkModel
 import TidemarkWire
 
-/// What a client says in place of a list of its scopes.
+/// The digests that a client sends in place of a list of its scopes.
 @Suite struct ScopeDigestTests {
     private let room = ScopeID("room")
 

@@ -1,11 +1,11 @@
 import Foundation
 import Tidemark
 
-/// Where messages stand whose sender's clock is more than a day ahead: by the server's time of their creation, so that nobody
+/// The order of messages whose sender's clock is more than a day ahead: by the server's time of their creation, so that nobody
 /// can keep the end of a conversation to themselves. All others stand by `sentAt`; one that comes late belongs where it was
 /// written.
 ///
-/// What is ahead is one range at the end of the index on `sentAt`, and is looked at by itself. It counts as soon as a day is
+/// Messages ahead are one range at the end of the index on `sentAt`, and are looked at by themselves. It counts as soon as a day is
 /// left until its time, as every other message.
 struct MessageClock: Sendable {
     /// A clock may be ahead so much.

@@ -59,7 +59,7 @@ struct MessagePage: Sendable {
         WHERE scope = ? AND sentAt > ? ORDER BY server_id IS NULL DESC, server_id DESC, local_id DESC LIMIT ?
         """
 
-    /// Those whose clock is too far ahead, by the order of their creation; few, or none.
+    /// Messages whose clock is too far ahead, by the order of their creation; few, or none.
     private func ahead(_ clock: MessageClock, _ snapshot: StoreSnapshot) throws -> [MessageRecord] {
         // A page before a moment needs all of them: nobody knows how many are later.
         let most = end == nil ? Int64(limit) : -1

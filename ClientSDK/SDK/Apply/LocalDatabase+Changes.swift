@@ -75,7 +75,7 @@ private struct FrameStep {
     private var rebase: Rebase
     /// Scopes as the frames at hand found them.
     private var scopes: [ScopeID: (since: SequenceNumber, isFilling: Bool)?] = [:]
-    /// What was decided, for the log.
+    /// The decision, for the log.
     private(set) var events: [SyncLogEvent] = []
 
     init(_ database: LocalDatabase, _ db: Database, now: Milliseconds) {

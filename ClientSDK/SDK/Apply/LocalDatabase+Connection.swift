@@ -104,7 +104,7 @@ extension LocalDatabase {
         for event in events { note(event) }
     }
 
-    /// What a welcome means for what is held here, where the server was sent digests of that.
+    /// The welcome as this device has to read it, where the server was sent digests of the scopes held here.
     private func resolve(_ welcome: Welcome, _ db: Database) throws -> Welcome {
         guard welcome.parts != nil else { return welcome }
         return welcome.resolved(for: try ScopeTable(db: db).holdings())

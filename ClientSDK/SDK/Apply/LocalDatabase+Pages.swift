@@ -28,7 +28,7 @@ extension LocalDatabase {
         }
     }
 
-    /// What began to be filled goes on with the newest records; else by the turns of the scopes.
+    /// The order of pages: a collection that began to be filled goes on with the newest records; else by the turns of the scopes.
     private static let turns = "p.floor DESC, p.turn DESC, p.scope, p.position"
 
     /// The scope's own record is here, or the page is to bring it.

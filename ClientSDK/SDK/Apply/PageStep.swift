@@ -9,13 +9,13 @@ struct PageStep {
     private var rebase: Rebase
     /// Scopes with pages among them.
     private var scopes: Set<ScopeID> = []
-    /// How far each page that was not dropped fills its collection.
+    /// The point to which each page that was not dropped fills its collection.
     private var progress: [StatementArguments] = []
 
     var applied: Int { progress.count }
 
     private var db: Database { records.db }
-    /// What was decided, for the log.
+    /// The decision, for the log.
     var events: [SyncLogEvent] { rebase.events }
 
     init(_ records: RecordTable, rows: RowApplier) {

@@ -16,7 +16,7 @@ struct Rebase {
 
     /// The server's words that others replaced while writes stood over them.
     private var met: [RecordKey: LocalRecord] = [:]
-    /// What was decided, for the log.
+    /// The decision, for the log.
     private(set) var events: [SyncLogEvent] = []
 
     init(records: RecordTable) { self.records = records }

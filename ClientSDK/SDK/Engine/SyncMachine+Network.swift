@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkWire
 
-/// What the system says of the network.
+/// The system's word on the network.
 extension SyncMachine {
     mutating func network(_ change: NetworkChange, now: Milliseconds, _ effects: inout [SyncEffect]) {
         switch change {

@@ -42,7 +42,7 @@ package struct SyncMachine: Sendable {
     /// The pushes that are not settled.
     var pushes: [SentPush] = []
     var pushPausedUntil: Milliseconds = 0
-    /// How often in a row the first transaction that is not settled was sent and came to nothing, and how many of these were
+    /// The number of times in a row that the first unsettled transaction was sent and came to nothing, and how many of these were
     /// answers of the server.
     var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
     private var replaced = Replacements()

@@ -1,10 +1,10 @@
 public import TidemarkModel
 
-/// What transactions did, by kind of record and operation, and how often: never which records, and no values.
+/// A summary of transactions, by kind of record and operation, with counts: never which records, and no values.
 ///
 ///     "messages create 2, receipts update 1"
 public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
-    /// What is done to a record.
+    /// An operation on a record.
     public enum Operation: String, Hashable, Sendable, CaseIterable {
         case create
         case update
@@ -12,13 +12,13 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
         case undelete
     }
 
-    /// How often, by collection and operation.
+    /// Counts by collection and operation.
     public private(set) var counts: [String: [Operation: Int]] = [:]
 
     /// None.
     public init() {}
 
-    /// Those of mutations.
+    /// Counts the operations of mutations.
     public init(_ mutations: [Mutation]) { add(mutations) }
 
     mutating func add(_ mutations: [Mutation]) {
@@ -36,7 +36,7 @@ public struct LoggedWrites: Hashable, Sendable, CustomStringConvertible {
         }.joined(separator: ", ")
     }
 
-    /// As `SyncLogEvent.details` has it; nothing where there are none.
+    /// The form that `SyncLogEvent.details` has; nothing where there are none.
     var details: [String: String] { counts.isEmpty ? [:] : ["writes": description] }
 }
 

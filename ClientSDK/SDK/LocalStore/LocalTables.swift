@@ -148,7 +148,7 @@ enum LocalTables {
         ) WITHOUT ROWID;
         """
 
-    /// Of columns that tables of an older format have only after `upgrade`. The first is empty as long as nothing is
+    /// Indexes of columns that tables of an older format have only after `upgrade`. The first is empty as long as nothing is
     /// withheld: one that all links were in took a page of each write. The other one is empty when everything is filled, and has
     /// the pages that are to come in the order in which they are asked for: nothing looks at all of them for each that comes.
     static let indexes = """

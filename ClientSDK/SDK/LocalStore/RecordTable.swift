@@ -5,7 +5,7 @@ import TidemarkModel
 struct RecordTable {
     let db: Database
     let tables: [String: CollectionTable]
-    /// Whose writes are pending; `nil` where nothing is folded.
+    /// The user whose writes are pending; `nil` where nothing is folded.
     let account: UserID?
 
     init(_ db: Database, _ database: LocalDatabase) {

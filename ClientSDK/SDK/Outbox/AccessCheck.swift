@@ -55,8 +55,8 @@ struct AccessCheck {
         Claim(role: collection.scope == .ownRecord ? .owner : nil, isAuthor: true)
     }
 
-    /// What was deleted is known only while the deletion is pending. Who was a member of a deleted scope, and as what, is
-    /// known then as well: it is still held.
+    /// Checks a restore. The deleted fields are known only while the deletion is pending, and so are the members of a deleted
+    /// scope, with their roles: the scope is still held.
     private func checkRestore(
         from before: LocalRecord, to after: LocalRecord, _ collection: CollectionSchema
     ) throws {
@@ -99,7 +99,7 @@ struct AccessCheck {
         }
     }
 
-    /// How the user stands to a record, where the record itself does not say it.
+    /// The user's standing towards a record, where the record itself does not say it.
     private struct Claim {
         /// `nil` where it is that of the scope.
         var role: Role?

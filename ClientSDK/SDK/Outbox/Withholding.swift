@@ -92,7 +92,7 @@ struct Withholding {
         return keys.sorted()
     }
 
-    /// Those that were answered with failures.
+    /// The transactions that were answered with failures.
     func answered() throws -> Set<TransactionID> {
         let lines = try Meta.answeredFailures.text(db)?.split(separator: "\n") ?? []
         return Set(lines.compactMap { UniqueID(String($0)) })

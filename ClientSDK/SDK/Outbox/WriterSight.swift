@@ -1,6 +1,6 @@
 import TidemarkModel
 
-/// What the writer of a change had seen, which may be older than what the device shows by now: a form that was open while
+/// The state that the writer of a change had seen, which may be older than what the device shows by now: a form that was open while
 /// others wrote. The marks of the change say so to the server (CONFLICTS.md).
 struct WriterSight: Sendable {
     /// The fields as the model that was read has them.

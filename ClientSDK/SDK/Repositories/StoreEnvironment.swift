@@ -16,7 +16,7 @@ public struct StoreEnvironment: Sendable {
     /// Runs the engine, its database work included, and what else a connection needs; `nil` for a queue of the engine's own,
     /// and the system's threads for the rest.
     package var executor: (any TaskExecutor)?
-    /// How long a call waits for an answer of the server before it gives what the device knows.
+    /// The longest time that a call waits for an answer of the server before it gives what the device knows.
     package var answerWait: Duration = .seconds(10)
 
     public init(

@@ -4,7 +4,7 @@ import TidemarkModel
 
 /// What an extension's steps mean under the schema that the app has now; its names may have changed since they were written.
 struct SpoolTranslation {
-    /// As the rule of each field wants it, with what the extension had seen; or why there is no such patch.
+    /// The patch that the rule of each field asks for, with what the extension had seen; or why there is no such patch.
     let mutations: Result<[(mutation: Mutation, sight: WriterSight?)], StoreError>
     /// The same where a rule objects: what is kept among the parked writes.
     let asWritten: [Mutation]
@@ -54,7 +54,7 @@ extension SpoolStep {
             from: Self.stored(from, collection), to: Self.stored(to, collection))
     }
 
-    /// What the extension's model was read from. The extension alone knows the defaults of its model: a field that has no
+    /// The fields that the extension's model was read from. The extension alone knows the defaults of its model: a field that has no
     /// value here may be one that it showed.
     fileprivate func sight(in collection: CollectionSchema) -> WriterSight? {
         guard case .change(_, let from, _) = self else { return nil }

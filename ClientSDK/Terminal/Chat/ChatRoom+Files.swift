@@ -133,7 +133,7 @@ extension ChatRoom {
 }
 
 extension Substring {
-    /// As many whole characters from the beginning as have so many bytes.
+    /// The longest beginning of whole characters that has at most so many bytes.
     fileprivate func prefix(bytes most: Int) -> String {
         var (kept, bytes) = ("", 0)
         for character in self {

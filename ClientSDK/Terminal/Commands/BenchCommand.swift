@@ -62,7 +62,7 @@ struct BenchTargetOptions: ParsableArguments {
         }
     }
 
-    /// Where the server is that speaks TLS.
+    /// The address of the server that speaks TLS.
     var secureServer: ServerAddress? {
         // What does not read is told as what does not read as plain HTTP either.
         guard let server, let address = try? ServerAddress(server), address.usesTLS, address.path.isEmpty

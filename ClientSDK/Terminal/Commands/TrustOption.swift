@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// Whom to trust where a server speaks TLS.
+/// The option that says which certificates to trust.
 struct TrustOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(

@@ -184,7 +184,7 @@ extension DeviceSights {
 }
 
 extension Fields {
-    /// How many servers were asked, this one besides, and how many of them did not answer.
+    /// Adds the number of servers that were asked, this one besides, and of those that did not answer.
     mutating func put(_ sights: DeviceSights) {
         put("servers", Int64(sights.others + 1))
         put("silent", Int64(sights.silent))

@@ -24,7 +24,7 @@ package struct AdminGate: Sendable {
         return holder.name
     }
 
-    /// Who calls.
+    /// The caller.
     ///
     /// - Throws: for a call that a page of another origin makes, and one without a token that counts. Who has no good token
     ///   waits before he is told so, and leaves a line and a count.

@@ -95,7 +95,7 @@ extension API {
         }
     }
 
-    /// Where it is written down what operators do.
+    /// The record of what operators do.
     ///
     /// - Throws: where that is nowhere. Nothing is changed then.
     private var acts: any ActLog {

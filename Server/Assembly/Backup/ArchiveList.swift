@@ -1,7 +1,7 @@
 import Foundation
 import TidemarkOperations
 
-/// What of an archive is restored: everything but the schema, which is there, and what says that all is there, which comes last.
+/// The parts of an archive that are restored: everything but the schema, which is there, and what says that all is there, which comes last.
 struct ArchiveList {
     let lines: [String]
 

@@ -1,7 +1,7 @@
 import TidemarkPostgresStore
 
 extension Doctor {
-    /// Whose a database is, what else is in its schema, and what the role may do there.
+    /// Checks whose a database is, what else is in its schema, and what the role may do there.
     ///
     /// - Parameter isKnown: its tables say which generation they are of.
     static func judge(_ ground: PostgresExamination.Ground, isKnown: Bool) -> [DoctorFinding] {
@@ -85,7 +85,7 @@ extension Doctor {
         return found
     }
 
-    /// What the first start will meet.
+    /// Checks what the first start will meet.
     private static func first(_ ground: PostgresExamination.Ground, _ schema: String) -> DoctorFinding {
         guard ground.mayCreate else {
             let (role, owner) = (ground.role, ground.databaseOwner)
@@ -112,7 +112,7 @@ extension Doctor {
 }
 
 extension String {
-    /// As a name stands in a statement that somebody copies.
+    /// The name quoted for a statement that somebody copies.
     var quotedName: String {
         allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber || $0 == "_") } && first?.isNumber == false
             ? self : "\"" + replacing("\"", with: "\"\"") + "\""

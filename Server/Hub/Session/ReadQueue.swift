@@ -15,7 +15,7 @@ struct ReadQueue: Sendable {
     /// Reads that have begun and whose answers are not sent.
     private var begun = 0
 
-    /// How many are asked for and not answered.
+    /// The number of reads that are asked for and not answered.
     var count: Int { begun + waiting.count - first }
 
     mutating func append(_ entry: Entry) { waiting.append(entry) }

@@ -31,7 +31,7 @@ package struct Standpoint: Hashable, Sendable {
     package let streamed: Set<ScopeID>
     /// How many more the user has.
     package let leftOut: Int
-    /// Those of them that it may hold.
+    /// The scopes among these that the client may hold.
     package let notFitting: [ScopeID]
 
     /// - Parameters:
@@ -98,7 +98,7 @@ package struct Standpoint: Hashable, Sendable {
     }
 }
 
-/// What a client says that it holds, compared with the user's grants.
+/// The comparison of a client's scopes with the user's grants.
 private struct Compared {
     let grants: [ScopeID: Grant]
     private(set) var kept: [HeldScope] = []

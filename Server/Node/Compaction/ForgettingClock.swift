@@ -10,7 +10,7 @@ package struct ForgettingClock: Sendable {
     /// A server that is up for half an hour a day keeps up, and one that is up for longer makes up what it missed.
     package static let speed: Int64 = 48
 
-    /// What one look at all clocks says.
+    /// The outcome of one look at all clocks.
     package struct Look: Hashable, Sendable {
         /// The time by which to forget.
         package var time: Milliseconds
@@ -26,9 +26,9 @@ package struct ForgettingClock: Sendable {
 
     /// The latest time that it has shown.
     private var reached: Milliseconds?
-    /// Of the process, at the last look.
+    /// The process's uptime at the last look.
     private var uptime: Duration = .zero
-    /// When it was last reported that it is not trusted; `nil` while it is.
+    /// The uptime at which distrust was last reported; `nil` while the wall clock is trusted.
     private var reported: Duration?
 
     package init() {}

@@ -1,7 +1,7 @@
 package import TidemarkModel
 package import TidemarkStore
 
-/// What servers know of a device besides the database: its connection, what was noted of it, and how its last ones ended.
+/// A device as servers know it, besides the database: its connection, what was noted of it, and how its last ones ended.
 package struct DeviceSight: Hashable, Sendable {
     /// A connection that is open.
     package struct Connection: Hashable, Sendable {
@@ -31,7 +31,7 @@ package struct DeviceSight: Hashable, Sendable {
         /// The close code; `nil` where the connection was lost without one.
         package var code: UInt16?
         package var reason: String
-        /// As of ``Connection/stuck``.
+        /// The same as ``Connection/stuck``.
         package var stuck: Int64?
 
         package init(time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {
@@ -43,7 +43,7 @@ package struct DeviceSight: Hashable, Sendable {
     }
 
     package var connection: Connection?
-    /// What was noted of it lately; the database may not have it yet.
+    /// The latest note of it; the database may not have it yet.
     package var latest: SeenClient?
     /// The last ones, the newest first.
     package var endings: [Ending] = []
@@ -80,12 +80,12 @@ package struct DeviceSight: Hashable, Sendable {
     }
 }
 
-/// What all servers know of some devices of a workspace.
+/// Some devices of a workspace as all servers know them.
 package struct DeviceSights: Hashable, Sendable {
     package var devices: [ClientID: DeviceSight] = [:]
     /// Other servers that serve the workspace.
     package var others = 0
-    /// How many of them did not say what they know.
+    /// The number of servers that did not say what they know.
     package var silent = 0
 
     package init() {}

@@ -1,7 +1,7 @@
 import TidemarkModel
 import TidemarkStore
 
-/// What one server asks the others of devices, and what they answer, as it travels between nodes:
+/// A server's question about devices to the others, or an answer to it, as it travels between nodes:
 /// `{"w":"…","ask_of":["device"],"by":"node","no":7}` and
 /// `{"w":"…","know":[{"c":"device",…}],"to":"node","no":7,"from":"node"}`.
 ///
@@ -16,7 +16,7 @@ struct DeviceWord {
     var content: Content
     /// The node that asks.
     var asker: UInt64
-    /// Of the question, among those of its node.
+    /// The question's number, among those of its node.
     var number: Int64
 
     /// Devices in one question: what is known of so many fits into one word.
@@ -100,7 +100,7 @@ struct DeviceWord {
 
     // MARK: A device
 
-    /// Where not everything fits, what ended long ago goes first.
+    /// Fits the devices into the bound; connections that ended long ago go first.
     private static func fitting(_ known: [ClientID: DeviceSight]) -> [[UInt8]] {
         for endings in stride(from: DeviceSight.endingsMax, through: 0, by: -1) {
             let all = known.sorted { $0.key < $1.key }.map { bytes(of: $0.key, $0.value, endings: endings) }

@@ -56,7 +56,7 @@ final class DeviceQuestions: Sendable {
 /// Which devices are connected where: this process knows its own, and asks the other nodes that follow the workspace. Nothing is
 /// written for it: a node that dies without a word does not answer, and is no more among those that follow a minute later.
 extension Node {
-    /// What all nodes know of some devices, each once in the list.
+    /// Asks all nodes what they know of some devices, each once in the list.
     package func sights(
         of devices: [ClientID], in workspace: WorkspaceID
     ) async throws(StoreError) -> DeviceSights {
@@ -111,7 +111,7 @@ extension Node {
         }
     }
 
-    /// What this process knows of devices; those that it knows nothing of are left out.
+    /// The devices as this process knows them; unknown ones are left out.
     package func ownSights(of devices: [ClientID], in workspace: WorkspaceID) async -> [ClientID: DeviceSight] {
         var found: [ClientID: DeviceSight] = [:]
         var asked: [ObjectIdentifier: (inbox: HubInbox, clients: [(id: ClientID, session: SessionID)])] = [:]

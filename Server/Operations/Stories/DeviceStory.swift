@@ -125,7 +125,7 @@ package struct DeviceStory: Hashable, Sendable {
         )
     }
 
-    /// Of a device that is connected to no server that answered.
+    /// The story of a device that is connected to no server that answered.
     private static func away(_ device: Device, _ facts: Facts) -> (Answer, String) {
         let since = Instant(device.lastSeen)
         let doubt = WhyFacts.silence(facts.silent, of: facts.others).map { " (\($0))" } ?? ""

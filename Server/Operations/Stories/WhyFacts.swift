@@ -26,7 +26,7 @@ package struct WhyFacts: Sendable {
         package var time: Milliseconds
         package var code: UInt16?
         package var reason: String
-        /// As of ``Connection/stuck``.
+        /// The same as ``Connection/stuck``.
         package var stuck: Int64?
 
         package init(client: ClientID, time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {

@@ -291,7 +291,7 @@ extension WhyStory.DeviceLine {
 }
 
 extension WhyFacts {
-    /// What is not known of connections; `nil` where all servers answered.
+    /// The gap in what is known of connections; `nil` where all servers answered.
     var silence: String? { Self.silence(silent, of: others) }
 
     static func silence(_ silent: Int, of others: Int) -> String? {

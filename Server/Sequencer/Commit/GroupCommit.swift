@@ -39,14 +39,14 @@ package final class GroupCommit: Service {
     struct Lanes {
         var open: [WorkspaceID: Lane] = [:]
         var isClosed = false
-        /// How often all lanes were looked at.
+        /// The number of times that all lanes were looked at.
         private(set) var sweeps = 0
-        /// As many have to be open before they are looked at again.
+        /// The number of open lanes at which they are looked at again.
         private var sweepsAt = 0
 
         /// Closes half of the lanes that have nothing to do where there are too many: what they remember is read again.
         ///
-        /// Where all have something to do, half as many more are opened before the next look. So a lane that is opened costs
+        /// Sets the next look: when all lanes have something to do, half as many more are opened before it. So a lane that is opened costs
         /// a look at three others, however many there are.
         mutating func makeRoom(lanesMax: Int) {
             guard open.count >= max(lanesMax, sweepsAt) else { return }

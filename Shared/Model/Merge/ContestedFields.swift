@@ -1,10 +1,10 @@
 /// Fields of one record, all of rule `manual`, that a transaction left as they are: others had changed them since the writer
 /// saw them. The rest of the transaction takes effect.
 ///
-/// As JSON: `[collection, id, [field, …]]`.
+/// JSON: `[collection, id, [field, …]]`.
 package struct ContestedFields: Hashable, Sendable {
     package var key: RecordKey
-    /// As the patches named them.
+    /// The fields by the names that the patches used.
     package var fields: [String]
 
     package init(key: RecordKey, fields: [String]) {

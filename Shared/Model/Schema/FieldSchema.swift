@@ -7,9 +7,9 @@ public struct FieldSchema: Hashable, Sendable {
     /// Largest size: bytes of UTF-8 for text, elements for a set, bytes of JSON for map and JSON.
     public var sizeMax: Int
     public var merge: MergeRule = .lww
-    /// Who may change the field; `nil` leaves it to the collection.
+    /// The rule for changing the field; `nil` leaves it to the collection.
     public var change: Set<Accessor>?
-    /// Who may give the field a value at the record's creation; `nil` leaves it to ``change``, and without that to the
+    /// The rule for giving the field a value at the record's creation; `nil` leaves it to ``change``, and without that to the
     /// collection.
     public var create: Set<Accessor>?
     /// The client's table gets an index on it.
@@ -148,7 +148,7 @@ public enum MergeRule: String, Sendable, Hashable, CaseIterable {
 }
 
 extension FieldSchema {
-    /// Who may give the field a value at the creation; `nil` is whoever may create the record.
+    /// The rule for giving the field a value at the creation; `nil` is whoever may create the record.
     package var creators: Set<Accessor>? { create ?? change }
 
     /// Whether a record with this value is read like one without a value: models say it of every property that they have.

@@ -13,7 +13,7 @@ package struct Hello: Hashable, Sendable {
     package var connection: Int64
     /// Where the client's copy ends; `nil` for an empty database.
     package var cursor: String?
-    /// What it holds; empty where ``held`` says it.
+    /// The scopes that the client holds; empty where ``held`` says it.
     package var scopes: [HeldScope]
     /// Digests of what it holds, from a client that holds many scopes: the welcome then lists only the parts that differ.
     package var held: ScopeDigests?

@@ -78,7 +78,7 @@ package struct Welcome: Hashable, Sendable {
     /// Scopes that the user has and that do not fit on the connection: the oldest grants. 0 where all do, and from a server
     /// that does not tell.
     package var leftOut = 0
-    /// Those of them that the client may hold: they are to be deleted, and access to them has not ended.
+    /// The scopes among these that the client may hold: they are to be deleted, and access to them has not ended.
     package var notFitting: [ScopeID] = []
 
     package init(

@@ -21,7 +21,7 @@ import TidemarkNIOTransport
 
         var database: String { "sqlite:\(folder.path)/t.sqlite" }
 
-        /// What a document's words stand for here.
+        /// The values of a document's words here.
         func words(_ argument: String) -> String {
             let names = [
                 "W": "acme", "R": record, "D": device, "FOLDER": "\(folder.path)/1125",

@@ -44,7 +44,7 @@ import TidemarkNIOTransport
             self.token = token
         }
 
-        /// What was in the way, but for a server that was not there for a moment.
+        /// The obstacles met, but for a server that was not there for a moment.
         var obstacles: Set<SyncFailure.Code> {
             failures.withLock { Set($0) }.subtracting([.unreachable, .connectionLost, .goingAway, .unavailable])
         }

@@ -21,7 +21,7 @@ import Testing
         return found
     }
 
-    /// What a parser has against a command; `nil` for nothing.
+    /// A parser's objection to a command; `nil` for none.
     private static func complaint(_ command: DocumentedCommands.Command) -> String? {
         func against<Program: ParsableCommand>(_ program: Program.Type) -> String? {
             do {

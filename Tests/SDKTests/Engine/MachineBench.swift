@@ -33,7 +33,7 @@ struct MachineBench {
     private(set) var pauses: [PushPause?] = []
     private(set) var refreshes = 0
     private(set) var withheld: [Int64] = []
-    /// Those of them that were answered with a failure each time.
+    /// The transactions that were answered with a failure each time.
     private(set) var answered: [Int64] = []
     private(set) var releases = 0
     private(set) var wake: Milliseconds?
@@ -47,7 +47,7 @@ struct MachineBench {
     private(set) var ticks = 0
     private var tokenEnd: Milliseconds = 0
 
-    /// As usual, but for two pages at once.
+    /// The usual configuration, but for two pages at once.
     private static var twoPages: EngineTiming {
         var timing = EngineTiming()
         timing.pagesAtOnce = 2

@@ -6,7 +6,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What the system says of the network, and what an engine does with it.
+/// The system's word on the network, and an engine's answer to it.
 @Suite(.timeLimit(.minutes(5))) struct NetworkPathTests {
     private static func path(_ isReachable: Bool, _ interfaces: String...) -> NetworkPath {
         NetworkPath(isReachable: isReachable, interfaces: interfaces)

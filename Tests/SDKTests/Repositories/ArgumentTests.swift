@@ -7,7 +7,7 @@ import TidemarkWire
 
 @testable import Tidemark
 
-/// What a caller gets wrong is said at once, in one type of error.
+/// A caller's mistakes are said at once, in one type of error.
 @Suite(.timeLimit(.minutes(5))) struct ArgumentTests {
     private func code(_ step: () async throws -> Void) async -> StoreError.Code? {
         do {

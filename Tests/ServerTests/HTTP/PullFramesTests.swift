@@ -22,7 +22,7 @@ import TidemarkWire
         standing(context.seal.cursor(head(seq), workspace: workspace.text), context)
     }
 
-    /// Of a client that goes on from a cursor.
+    /// The pull of a client that goes on from a cursor.
     private func standing(_ cursor: String, _ context: SessionContext) -> Standpoint {
         let place = context.read(cursor, in: workspace)?.proof
         return Standpoint(

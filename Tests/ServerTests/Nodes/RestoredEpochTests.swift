@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// What a server tells of a database that was restored before it started.
+/// A server's word on a database that was restored before it started.
 @Suite(.timeLimit(.minutes(5))) struct RestoredEpochTests {
     private static let series = #"tidemark_epochs_total{reason="restore"}"#
 

@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkNode
 
-/// What servers ask each other of devices, as it travels.
+/// The questions of servers about devices, as they travel.
 @Suite struct DeviceWordTests {
     private static let workspace = WorkspaceID("w")
 

@@ -7,7 +7,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// What an operator is told of devices by one of several servers.
+/// An operator's answers about devices, by one of several servers.
 @Suite(.timeLimit(.minutes(5))) struct StoriesOfTwoNodesTests {
     private static func why(_ server: TestServer, _ record: UInt64) async throws -> Fields {
         try await server.admin("why?workspace=w&user=bob&record=\(Sample.id(record))")

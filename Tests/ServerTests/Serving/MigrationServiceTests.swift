@@ -4,7 +4,7 @@ import TidemarkStore
 
 @testable import TidemarkAssembly
 
-/// What is said of tables that are brought up to date beside other work.
+/// Messages about tables that are brought up to date beside other work.
 @Suite(.timeLimit(.minutes(1))) struct MigrationServiceTests {
     @Test func `whoever is done before the tables are says nothing of them`() async throws {
         let log = LogCapture()

@@ -29,7 +29,7 @@ import TidemarkWire
             notFitting: standing.notFitting, parts: standing.parts)
     }
 
-    /// What a welcome comes to, whatever the order.
+    /// The outcome of a welcome, whatever the order.
     private struct Outcome: Hashable {
         let kept: Set<HeldScope>
         let purged: Set<ScopeID>

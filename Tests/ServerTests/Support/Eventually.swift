@@ -8,7 +8,7 @@ func eventually(_ what: @autoclosure () -> String, _ isSo: () async throws -> Bo
     }
 }
 
-/// What a test waited for in vain.
+/// The condition that a test waited for in vain.
 struct NeverSo: Error, CustomStringConvertible {
     let what: String
 

@@ -134,7 +134,7 @@ import TidemarkWire
     }
 }
 
-/// How far a test's clock is ahead, in milliseconds.
+/// The lead of a test's clock, in milliseconds.
 private final class MovedClock: Sendable {
     private let state = Mutex<Int64>(0)
 

@@ -55,7 +55,7 @@ struct MemberNames: Sendable {
 
     private static let charactersMax = 128
 
-    /// What a reader does not tell apart: case, width, accents of compatibility, spaces, and what does not print.
+    /// The name without anything that a reader does not tell apart: case, width, accents of compatibility, spaces, and what does not print.
     private static func folded(_ name: String) -> String {
         let kept = name.decomposedStringWithCompatibilityMapping.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
