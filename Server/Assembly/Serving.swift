@@ -40,16 +40,16 @@ private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws
     logger.logLevel = wanted.logLevel
     let configuration = wanted.fitting(into: OpenFiles.raise(), logger: logger)
     try configuration.requireSchemaOrDatabase()
-    // The commands find it once the server serves.
-    for secret in configuration.developmentSecrets.values { try secret.keep() }
     // Before anything is opened or brought up to date: a wrong file is told at once.
     try await configuration.acceptedIssuers().warnOfSharedUsers(logger)
     let opened = try await OpenedStore.open(configuration, logger: logger)
     let inForce: SchemaInForce
     do {
+        // The folder is this server's from here on; the commands find it once the server serves.
+        for secret in configuration.developmentSecrets.values { try secret.keep() }
         inForce = try await opened.schema(for: configuration, now: ServerAssembly.Surroundings().now(), logger: logger)
     } catch {
-        // What is wrong with the schema is the one thing to tell.
+        // The first error is the one thing to tell.
         try? opened.close()
         throw error
     }

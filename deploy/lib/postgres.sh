@@ -69,7 +69,7 @@ unix_socket_permissions = 0700
 fsync = on
 synchronous_commit = on
 shared_buffers = 128MB
-max_connections = 100
+max_connections = 300
 max_wal_size = 512MB
 SETTINGS
     as_postgres "$binaries/pg_ctl" start --wait --timeout=60 --silent \
