@@ -39,6 +39,14 @@ import TidemarkModel
         var missed: [String] { state.withLock { state in state.order.filter { state.places[$0] == 0 } } }
         var replaced: Int { state.withLock { $0.replaced } }
 
+        /// The same with a digest that differs, where the message has one: the device asks for lists only then.
+        private static func withOtherDigest(_ message: [UInt8]) -> [UInt8] {
+            guard let end = message.firstRange(of: Array("\"]".utf8))?.lowerBound else { return message }
+            var changed = message
+            changed[end - 1] = changed[end - 1] == UInt8(ascii: "0") ? UInt8(ascii: "1") : UInt8(ascii: "0")
+            return changed
+        }
+
         func rewrite(_ message: [UInt8], _ direction: Loopback.Direction) -> [UInt8] {
             guard direction == self.direction, message.starts(with: Array(#"{"t":"\#(kind)""#.utf8)) else {
                 return message
@@ -59,7 +67,7 @@ import TidemarkModel
                     state.replaced += 1
                     return changed
                 }
-                return message
+                return kind == "compared" ? Self.withOtherDigest(message) : message
             }
         }
     }
