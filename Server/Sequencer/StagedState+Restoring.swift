@@ -14,15 +14,15 @@ extension StagedState {
         guard let record = record(step.key), record.scope == scope else { throw missing(step.key) }
         let deleted = try buriedFields(of: record, in: collection)
         var standing = standing(principal, collection, scope, author: record.author)
+        let members = MemberList(fields: deleted, author: record.author, collection: collection)
         if collection.scope == .ownRecord, record.isDeleted {
             // The deletion ended all memberships: what counts is who was a member then, and as what.
-            let members = MemberList(fields: deleted, author: record.author, collection: collection)
             standing.role = members.role(of: principal.user)
         }
         guard standing.role != nil || principal.isService else { throw missing(step.key) }
         guard record.isDeleted else { throw Rejection(.conflict, "\(collection.name): the record is not deleted") }
         try Self.check(ifSeq, record)
-        try judge(step, standing)
+        try judge(step, standing, wasAlone: members.isAlone(principal.user))
         guard deleted != nil || collection.isOpen(to: standing) else {
             throw Rejection(
                 .forbidden, "\(collection.name): what was deleted is not known any more: create another record")
@@ -42,8 +42,8 @@ extension StagedState {
     }
 
     /// A restore takes the right to delete, else a member would bring back what a moderator took away, and the right to create.
-    private func judge(_ step: Step, _ standing: Standing) throws(Rejection) {
-        guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "bring back") }
+    private func judge(_ step: Step, _ standing: Standing, wasAlone: Bool) throws(Rejection) {
+        guard standing.satisfies(step.collection.delete) || wasAlone else { throw Self.refused(step, "bring back") }
         var creator = standing
         creator.isAuthor = true
         if step.collection.scope == .ownRecord { creator.role = .owner }

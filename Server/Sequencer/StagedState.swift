@@ -231,8 +231,11 @@ extension StagedState {
         case .delete:
             let record = try living(step.key, ifSeq, principal)
             let standing = standing(principal, step.collection, record.scope, author: record.author)
-            guard standing.satisfies(step.collection.delete) else { throw Self.refused(step, "delete") }
             let before = step.collection.memberField == nil ? nil : try fields(of: step.key, in: step.collection)
+            let members = MemberList(fields: before, author: record.author, collection: step.collection)
+            guard standing.satisfies(step.collection.delete) || members.isAlone(principal.user) else {
+                throw Self.refused(step, "delete")
+            }
             var dead = record
             dead.buried = currentBody(of: step.key)
             try write(step, dead, isDeleted: true, after: Fields(), body: [])

@@ -67,4 +67,16 @@ import TidemarkTestKit
         }
         #expect(try await ann.store.outbox.failed().isEmpty)
     }
+
+    @Test func `an outage of any length is no failure, and ends by itself`() async throws {
+        kit.faults.dropAck(after: .send, of: annDevice, times: 12)
+        try await ann.messages.send("hello", to: room)
+        try await kit.settle()
+        // What met only silence is held back from a connection that is good by now, for a while.
+        await kit.advance(by: .seconds(120))
+        try await kit.settle()
+        #expect(try await shown(bob).map(\.text) == ["hello"])
+        #expect(try await ann.store.outbox.failed().isEmpty)
+        #expect(try await shown(ann).map(\.status) != [.failed])
+    }
 }

@@ -53,6 +53,19 @@ import TidemarkTestKit
         await #expect(throws: ChatError.notFound) { try await ann.conversations.rename(UUID(), to: "x") }
     }
 
+    @Test func `the last one out ends the group, whoever made it`() async throws {
+        let (kit, ann, bob) = try await kit()
+        let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id
+        try await kit.settle()
+        try await ann.conversations.leave(group)
+        try await kit.settle()
+        try await bob.conversations.leave(group)
+        try await kit.settle()
+        #expect(try await bob.conversations.read(group) == nil)
+        #expect(try await bob.store.outbox.parked().isEmpty)
+        try kit.expectConverged()
+    }
+
     @Test func `a refused message that is given up is gone for good, and a search follows what is said`() async throws {
         let (kit, ann, bob) = try await kit()
         let group = try await ann.conversations.createGroup(name: "g", imageURL: nil, members: [UserID("bob")]).id

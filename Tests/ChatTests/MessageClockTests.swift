@@ -82,6 +82,34 @@ import TidemarkTestKit
         #expect(try await newest(ann, 9) == ["long ago", "now", "soon"])
     }
 
+    @Test func `the list of conversations goes by the server's time, and shows the message that was written last`()
+        async throws
+    {
+        try await ahead(["a year ahead"])
+        await kit.advance(by: .seconds(1))
+        let other = try await ann.conversations.createDirect(with: UserID("cem")).id
+        _ = try await ann.messages.send("elsewhere", to: other)
+        try await kit.settle()
+        for chat in [ann, bob] {
+            let last = try await chat.conversations.read(room)?.lastMessage
+            #expect(last?.text == "a year ahead")
+        }
+        // All of them, and the newest alone.
+        for limit in [9, 1] {
+            var list: [Conversation] = []
+            for try await conversations in ann.conversations.observe(newest: limit) {
+                list = conversations
+                break
+            }
+            #expect(list.map(\.id) == Array([other, room].prefix(limit)))
+        }
+        _ = try await ann.messages.send("after", to: room)
+        try await kit.settle()
+        for chat in [ann, bob] {
+            #expect(try await chat.conversations.read(room)?.lastMessage?.text == "after")
+        }
+    }
+
     @Test func `the terminal shows the server's time, and says what the clock said`() async throws {
         try await ahead(["hello"])
         let zone = try #require(TimeZone(identifier: "UTC"))

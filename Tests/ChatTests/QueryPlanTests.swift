@@ -6,9 +6,9 @@ import Tidemark
 @Suite struct QueryPlanTests {
     /// The queries that run after every write: none of them may read all messages.
     private static let queries: [(name: String, sql: String, arguments: [FieldValue])] = [
-        ("all conversations", ConversationList.sql(.all), ["ann", 1_000]),
-        ("newest conversations", ConversationList.sql(.newest), ["ann", 1_000, 50]),
-        ("one conversation", ConversationList.sql(.one), ["ann", 1_000, "x"]),
+        ("all conversations", ConversationList.sql(.all), ["ann", 1_000, 1]),
+        ("newest conversations", ConversationList.sql(.newest), ["ann", 1_000, 1, 50]),
+        ("one conversation", ConversationList.sql(.one), ["ann", 1_000, 1, "x"]),
         ("undelivered", Chat.undeliveredSQL, ["ann"]),
         ("newest time", "SELECT max(sentAt) AS newest FROM messages WHERE scope = ?", ["x"]),
         (

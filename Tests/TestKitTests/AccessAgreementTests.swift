@@ -56,6 +56,41 @@ import TidemarkTestKit
         ]
     }
 
+    @Test func `who is alone in a scope ends it and brings it back, on the device and at the server`() async throws {
+        let kit = try TestKit(schema: try Schema(json: Array(Self.schema.utf8)))
+        let (ann, cem) = (try await kit.client("ann"), try await kit.client("cem"))
+        let people: Fields = ["people": ["ann", "cem"], "chiefs": ["ann"]]
+        let deletion = Mutation(key: room, action: .delete)
+        let restore = Mutation(key: room, action: .undelete(["people": ["cem"]]))
+        func write(_ mutations: Mutation...) async throws {
+            try await cem.store.write { batch in for mutation in mutations { batch.apply(mutation) } }
+            try await kit.settle()
+        }
+        try await ann.store.write { [room] in $0.apply(Mutation(key: room, action: .create(people))) }
+        try await kit.settle()
+        await #expect(throws: StoreError.self) { try await write(deletion) }
+        let leaving = Mutation(key: room, action: .update([NamedPatch("people", .remove(["ann"]))]))
+        try await ann.store.write { $0.apply(leaving) }
+        try await kit.settle()
+        // To leave is refused still; in one write, in two, and with the server's word between them it ends and comes back.
+        await #expect(throws: StoreError.self) {
+            try await write(Mutation(key: room, action: .update([NamedPatch("people", .remove(["cem"]))])))
+        }
+        try await write(deletion, restore)
+        #expect(try await isThere(cem))
+        try await write(deletion)
+        #expect(try await !isThere(cem))
+        try await write(restore)
+        #expect(try await isThere(cem))
+        try await write(deletion)
+        #expect(try await !isThere(cem))
+        #expect(try await cem.store.outbox.parked().isEmpty)
+    }
+
+    private func isThere(_ client: TestClient) async throws -> Bool {
+        try await client.store.read { try $0.rows("SELECT 1 FROM rooms").count } == 1
+    }
+
     @Test(arguments: [("cem", 3), ("bob", 2), ("ann", 5)] as [(String, UInt64)])
     func `a device and the server agree on what a role forbids`(_ user: String, _ own: UInt64) async throws {
         let kit = try TestKit(schema: try Schema(json: Array(Self.schema.utf8)))

@@ -4,7 +4,8 @@ import Foundation
 enum Repository {
     /// Folders and files that are made, not written. A name that ends with `*` stands for all that begin with it.
     private static let skippedNames = [
-        ".build*", ".git", ".swiftpm", "Package.resolved", "tidemark-data", "secrets", ".DS_Store", "LICENSE",
+        ".build*", ".git", ".swiftpm", "Package.resolved", "tidemark-data", "nightly", "secrets", ".DS_Store",
+        "LICENSE",
     ]
 
     /// The folder that holds `Package.swift`: this file lies at `Tests/Tidy/Repository.swift`.

@@ -28,6 +28,20 @@ import Testing
         }
     }
 
+    @Test func `what takes too long for each change is run by one command, which a workflow calls each night`() throws {
+        func text(_ path: String) throws -> String {
+            try #require(Repository.files.first { $0.path == path }).lines.joined(separator: "\n")
+        }
+        let nightly = try text("deploy/nightly.sh")
+        for slow in [
+            "deploy/coverage.sh", "Tests/Benchmarks/link.sh", "deploy/release.sh", "deploy/container-check.sh",
+            "bench local --strict",
+        ] { #expect(nightly.contains(slow), "\(slow)") }
+        #expect(try text("deploy/release.sh").contains("deploy/release-check.sh"))
+        let workflow = try text(".github/workflows/nightly.yml")
+        #expect(workflow.contains("run: deploy/nightly.sh") && workflow.contains("upload-artifact"))
+    }
+
     @Test func `the manifest leaves out each page that stands beside code, of which a build would warn`() throws {
         let manifest = try #require(Repository.files.first { $0.path == "Package.swift" }).lines.joined(separator: "\n")
         let folders = manifest.matches(of: /path: "((?:Shared|Server|ClientSDK)\/[^"]+)"/).map { "\($0.1)/" }

@@ -84,7 +84,7 @@ public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
     case delivered
     case read
     /// Refused for good, or sent several times in vain; stands at its place, and can be retried and given up. What met only
-    /// a passing outage is also tried again with the next connection.
+    /// a passing outage is also tried again by itself.
     case failed
 }
 

@@ -19,10 +19,13 @@ struct ConversationList: Sendable {
         self.limits = limits
     }
 
-    func read(_ snapshot: StoreSnapshot) throws -> [Conversation] {
+    /// - Parameter now: the device's time.
+    func read(_ snapshot: StoreSnapshot, now: Milliseconds) throws -> [Conversation] {
         let (choice, chosen) = try choice(snapshot)
+        let latest = now + MessageClock.aheadMax
         let rows = try snapshot.rows(
-            Self.sql(choice), [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1)] + chosen,
+            Self.sql(choice),
+            [.string(snapshot.account.text), .integer(Int64(limits.unreadMax) + 1), .integer(latest)] + chosen,
             as: Row.self)
         let records =
             choice == .all
@@ -56,14 +59,14 @@ struct ConversationList: Sendable {
         /// The limit is no smaller than what is here, so all of it is read in one pass. To sort it and to look for the member
         /// first, as for the newest, would take a quarter more time.
         case all = ""
-        /// `?3` is how many.
+        /// `?4` is how many.
         case newest = """
             WHERE EXISTS (SELECT 1 FROM json_each(c.participantIds) AS j WHERE j.value = ?1)
-            ORDER BY coalesce(l.sentAt, c.created_time) DESC, c.local_id
-            LIMIT ?3
+            ORDER BY place DESC, c.local_id
+            LIMIT ?4
             """
-        /// `?3` is its id.
-        case one = "WHERE c.local_id = ?3"
+        /// `?4` is its id.
+        case one = "WHERE c.local_id = ?4"
     }
 
     /// A conversation's last message and what is counted of it.
@@ -93,19 +96,65 @@ struct ConversationList: Sendable {
         return Unread(count: min(row.unread, limits.unreadMax), isExact: row.isComplete && !isBounded)
     }
 
-    /// `?1` the user, `?2` where counting ends, then what the choice asks for.
+    /// The latest time that is believed of a message of the conversation `c`, as in `MessageClock`.
+    private static let believed = """
+        (
+            SELECT max(?3, m.created_time + \(MessageClock.aheadMax))
+            FROM messages AS m
+            WHERE m.scope = c.local_id
+            ORDER BY m.server_id DESC
+            LIMIT 1
+        )
+        """
+
+    /// The last message of the conversation `c` where some clocks are not believed: the newest by its sender's clock, or of
+    /// those whose clock is ahead the newest by the server's time of its creation.
+    private static let lastOfTwo = """
+        SELECT x.message
+        FROM (
+            SELECT *
+            FROM (
+                SELECT o.rowid AS message, o.sentAt AS place, o.local_id AS id
+                FROM messages AS o
+                WHERE o.scope = c.local_id AND o.sentAt <= \(believed)
+                ORDER BY o.sentAt DESC, o.local_id DESC
+                LIMIT 1
+            )
+            UNION ALL
+            SELECT *
+            FROM (
+                SELECT o.rowid, min(o.created_time, \(believed)), o.local_id
+                FROM messages AS o
+                WHERE o.scope = c.local_id AND o.sentAt > \(believed)
+                ORDER BY 2 DESC, 3 DESC
+                LIMIT 1
+            )
+        ) AS x
+        ORDER BY x.place DESC, x.id DESC
+        LIMIT 1
+        """
+
+    /// `?1` the user, `?2` where counting ends, `?3` the latest time that is believed by the device's clock, then what the choice
+    /// asks for.
     ///
     /// First the conversations to show, by their last messages, then what is counted of these. Both come from the indexes
     /// on `(scope, sentAt)` and `(scope, server_id)`, which every database of this schema has. Ids of messages are compared
-    /// only where the two newest are of the same moment, which the index tells without reading them.
+    /// only where the two newest are of the same moment, which the index tells without reading them. What the server says of
+    /// times is looked at only where the newest is a day ahead of the device.
     static func sql(_ choice: Choice) -> String {
         """
         WITH shown AS (
             SELECT c.local_id AS id, c.created_time, l.local_id AS messageID, l.author AS sender, l.senderName, l.text,
-                l.sentAt
+                l.sentAt, CASE
+                    WHEN l.sentAt IS NULL THEN c.created_time
+                    WHEN l.sentAt > ?3 AND l.sentAt > \(believed) THEN min(l.created_time, \(believed))
+                    ELSE l.sentAt
+                END AS place
             FROM conversations AS c
             LEFT JOIN messages AS l ON l.rowid = (
-                SELECT CASE WHEN n.sentAt IS (
+                SELECT CASE WHEN n.sentAt > ?3 AND n.sentAt > \(believed) THEN (
+                    \(lastOfTwo)
+                ) WHEN n.sentAt IS (
                     SELECT o.sentAt FROM messages AS o WHERE o.scope = c.local_id ORDER BY o.sentAt DESC LIMIT 1 OFFSET 1
                 ) THEN (
                     SELECT o.rowid FROM messages AS o
@@ -143,7 +192,7 @@ struct ConversationList: Sendable {
                 )
             ) AS unread
         FROM marked
-        ORDER BY coalesce(sentAt, created_time) DESC, id
+        ORDER BY place DESC, id
         """
     }
 }

@@ -15,17 +15,17 @@ struct StoredConversations: ConversationRepository {
 
     func observe(newest limit: Int) -> LiveValues<[Conversation]> {
         let list = ConversationList(limit: limit, limits)
-        return store.observe { try list.read($0) }
+        return store.observe { [now = store.environment.now] in try list.read($0, now: now()) }
     }
 
     func observe(id: UUID) -> LiveValues<Conversation?> {
         let list = ConversationList(only: id, limits)
-        return store.observe { try list.read($0).first }
+        return store.observe { [now = store.environment.now] in try list.read($0, now: now()).first }
     }
 
     func read(_ id: UUID) async throws -> Conversation? {
         let list = ConversationList(only: id, limits)
-        return try await store.read { try list.read($0).first }
+        return try await store.read { [now = store.environment.now()] in try list.read($0, now: now).first }
     }
 
     // MARK: Opening

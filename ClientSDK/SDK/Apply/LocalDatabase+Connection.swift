@@ -19,13 +19,12 @@ extension LocalDatabase {
                 for (scope, role) in holdings { held.insert(scope.scope, since: scope.since, role: role) }
                 digests = held
             }
-            let listed = digests == nil ? holdings : []
             return ConnectionStart(
                 client: client, isNewClient: try Meta.registered.integer(db) != 1, connection: connection,
-                cursor: try Meta.cursor.text(db), scopes: listed.map(\.scope),
+                cursor: try Meta.cursor.text(db), scopes: holdings.map(\.scope),
                 ackedThrough: try Meta.ackedThrough.integer(db) ?? 0,
                 owner: StoreOwner(account: account, schema: schema.name), ends: try PastCursors(db: db).newestFirst(),
-                roles: listed.map(\.role), digests: digests, isBehind: try ComparisonTable(db: db).isFilling,
+                roles: holdings.map(\.role), digests: digests, isBehind: try ComparisonTable(db: db).isFilling,
                 written: try OutboxCounts(db).number + OutboxTable(db: db).waitingCount())
         }
     }

@@ -69,7 +69,7 @@ extension LocalDatabase {
     ///
     /// - Returns: false where there is little to give.
     @discardableResult
-    func giveBack() throws -> Bool {
+    package func giveBack() throws -> Bool {
         guard path != nil, let bytesMax = limits.cache.bytesMax else { return false }
         let (total, free) = try writer.read { db in (try FileSize(db: db).total(), try FileSize(db: db).free()) }
         guard total > bytesMax, free >= total / 3 else { return false }

@@ -10,6 +10,10 @@ package struct EngineTiming: Hashable, Sendable {
     package var updateRetry: Int64 = 4 * 3_600_000
     /// How often in a row a transaction may reach the server without an answer before it is withheld.
     package var attemptsMax = 5
+    /// The longest until what met only silence is sent again on a connection that stays, and how far apart two withholdings have
+    /// nothing to do with each other.
+    package var releaseMax: Int64 = 3_600_000
+    package var releaseApart: Int64 = 600_000
     /// Connections in a row that may end because the copy refused what came, before the client says that it is stuck.
     package var refusalsMax: Int64 = 3
     /// Refusals in a row that name fewer settled transactions than the server told of before. A push or two that were on

@@ -102,7 +102,7 @@ package struct ConnectionStart: Hashable, Sendable {
     package var ends: [String]
     /// The role that is known in each of `scopes`, in their order.
     package var roles: [Role]
-    /// Digests of what is held, where that is too much to be listed.
+    /// Digests of what is held, where that is too much to be listed to a server that knows them.
     package var digests: ScopeDigests?
     /// What the copy holds is still being compared, since it came back from below the horizon.
     package var isBehind: Bool

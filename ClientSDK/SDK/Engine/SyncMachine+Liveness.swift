@@ -35,7 +35,7 @@ extension SyncMachine {
 
     private mutating func giveUp(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         effects.append(.close(.normal))
-        strike(failure.detail, isAnswer: false, &effects)
+        strike(failure.detail, isAnswer: false, now: now, &effects)
         retry(failure, now: now, &effects)
     }
 }

@@ -65,6 +65,7 @@ extension SyncMachine {
             effects.append(.close(.normal))
             return refuse(mismatch, &effects)
         }
+        if listScopes(instead: welcome, now: now, &effects) { return }
         link = .streaming(since: now)
         limits = welcome.limits
         ephemeralLimits = welcome.ephemerals
@@ -94,6 +95,7 @@ extension SyncMachine {
         progressedAt = now
         lookedAt = now
         effects += [.applyWelcome(welcome), .releaseWithheld]
+        releases.connected(now: now, timing)
         push(now: now, &effects)
         fill(now: now, &effects)
         askWanted(&effects)
@@ -173,7 +175,7 @@ extension SyncMachine {
         }
         switch error.code {
         case .unavailable, .forbidden, .tooLarge:
-            strike(error.message, isAnswer: error.code != .unavailable, &effects)
+            strike(error.message, isAnswer: error.code != .unavailable, now: now, &effects)
         // Of the server's load and the client's haste, not of this transaction.
         case .gap, .rateLimited, .overloaded, .draining: break
         }

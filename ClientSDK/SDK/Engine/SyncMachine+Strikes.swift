@@ -8,14 +8,23 @@ extension SyncMachine {
     ///
     /// - Parameter isAnswer: the server answered, and what it said is about this transaction; else it was silent, or cannot
     ///   serve anybody: a passing outage.
-    mutating func strike(_ reason: String, isAnswer: Bool, _ effects: inout [SyncEffect]) {
+    mutating func strike(_ reason: String, isAnswer: Bool, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard !pushes.isEmpty else { return }
         let head = settledThrough + 1
         let before = strikes.number == head ? strikes : (number: head, count: 0, answers: 0)
         strikes = (head, before.count + 1, before.answers + (isAnswer ? 1 : 0))
         guard strikes.count >= timing.attemptsMax else { return }
-        effects.append(.withhold(head, reason: reason, isAnswered: strikes.answers == strikes.count))
+        let isAnswered = strikes.answers == strikes.count
+        effects.append(.withhold(head, reason: reason, isAnswered: isAnswered))
+        if !isAnswered { releases.withheld(now: now, timing) }
         strikes = (0, 0, 0)
+    }
+
+    /// Sends again what met only silence, when it is time: a connection that stays is no reason to keep it back.
+    mutating func release(now: Milliseconds, _ effects: inout [SyncEffect]) {
+        guard releases.isTime(now: now, timing) else { return }
+        isDrained = false
+        effects.append(.releaseWithheld)
     }
 
     /// True while the next transaction to settle is one that was sent without an answer before.
@@ -36,4 +45,33 @@ extension CloseCode {
 
     /// True when the server says that it was the doing of what was sent last.
     var isAnswerOfFailure: Bool { self == .protocolViolation || self == .tooBig }
+}
+
+/// When what was withheld for silence alone is sent again on a connection that stays: after half a minute, and twice as long each
+/// time that it was in vain, since what is sent may be the very reason for the silence.
+struct Releases: Sendable {
+    /// Withholdings in a row.
+    private var count = 0
+    private var last: Milliseconds = 0
+    /// `nil` while nothing was withheld.
+    private(set) var due: Milliseconds?
+
+    mutating func withheld(now: Milliseconds, _ timing: EngineTiming) {
+        let isInVain = count > 0 && now - last <= 2 * pause(timing) + timing.releaseApart
+        (count, last) = (isInVain ? count + 1 : 1, now)
+        due = now + pause(timing)
+    }
+
+    /// A new connection sends it again by itself.
+    mutating func connected(now: Milliseconds, _ timing: EngineTiming) { if due != nil { due = now + pause(timing) } }
+
+    mutating func isTime(now: Milliseconds, _ timing: EngineTiming) -> Bool {
+        guard let due, now >= due else { return false }
+        self.due = now + pause(timing)
+        return true
+    }
+
+    private func pause(_ timing: EngineTiming) -> Int64 {
+        min(timing.backoffMax << Int64(min(max(0, count - 1), 16)), timing.releaseMax)
+    }
 }

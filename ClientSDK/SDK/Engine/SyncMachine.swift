@@ -45,7 +45,12 @@ package struct SyncMachine: Sendable {
     /// The number of times in a row that the first unsettled transaction was sent and came to nothing, and how many of these were
     /// answers of the server.
     var strikes: (number: Int64, count: Int, answers: Int) = (0, 0, 0)
+    var releases = Releases()
     private var replaced = Replacements()
+    /// This connection began with digests in the place of a list of scopes.
+    private var sentDigests = false
+    /// The server was sent digests and did not say a word on them: it is an older one, which takes lists alone.
+    private var listsScopes = false
     /// Connections in a row that ended because the copy refused what came.
     private var refusals: Int64 = 0
     /// Refusals since something was settled that name a number below what was settled.
@@ -181,6 +186,8 @@ package struct SyncMachine: Sendable {
         report(&effects)
         unanswered += effects.count(where: \.isAnsweredWrite)
         if unanswered == 0 {
+            // What came last is in the copy: before that, a frame that it refuses looks like one that ends a catch-up.
+            if phase == .live { refusals = 0 }
             endRound(now: now, &effects)
             endCollectionRounds(now: now, &effects)
         }
@@ -232,6 +239,7 @@ package struct SyncMachine: Sendable {
                 tokenDue = nil
                 effects.append(.refreshToken)
             }
+            release(now: now, &effects)
             lookAgain(now: now, &effects)
         }
     }
@@ -258,14 +266,28 @@ package struct SyncMachine: Sendable {
         ackedThrough = start.ackedThrough
         toldThrough = start.ackedThrough
         owner = start.owner
+        let digests = listsScopes ? nil : start.digests
+        sentDigests = digests != nil
         let hello = Hello(
             token: token, client: start.client, isNewClient: start.isNewClient, connection: start.connection,
-            cursor: start.cursor, scopes: start.scopes, ackedThrough: start.ackedThrough, app: app,
-            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: start.roles, knowsBehind: true,
-            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil, held: start.digests)
+            cursor: start.cursor, scopes: sentDigests ? [] : start.scopes, ackedThrough: start.ackedThrough, app: app,
+            takesEphemerals: true, knowsAppTooOld: true, ends: start.ends, roles: sentDigests ? [] : start.roles,
+            knowsBehind: true,
+            written: start.written, stuck: refusals >= timing.refusalsMax ? refusals : nil, held: digests)
         comparing.isBehind = start.isBehind
         replaced.opened(start.connection)
         effects.append(.send(ClientMessage.hello(hello).encode()))
+    }
+
+    /// An older server takes who lists no scopes for somebody who has none, and says nothing of those that are over: it is
+    /// asked again with the list. A server that knows digests always answers with parts.
+    mutating func listScopes(instead welcome: Welcome, now: Milliseconds, _ effects: inout [SyncEffect]) -> Bool {
+        guard sentDigests, welcome.parts == nil else { return false }
+        (sentDigests, listsScopes) = (false, true)
+        effects.append(.close(.normal))
+        disconnected(&effects)
+        open(now: now, &effects)
+        return true
     }
 
     /// The failure of a write to the copy. When it comes again and again, nothing new reaches the device.
@@ -294,7 +316,6 @@ package struct SyncMachine: Sendable {
     /// Notes a phase that no event's end finds by itself, and tells the app.
     mutating func show(_ phase: SyncPhase, _ effects: inout [SyncEffect]) {
         self.phase = phase
-        if phase == .live { refusals = 0 }
         effects.append(.status(phase))
     }
 
@@ -304,7 +325,7 @@ package struct SyncMachine: Sendable {
         guard isConnecting || isStreaming else { return }
         let close = CloseCode(rawValue: code)
         let failure = SyncFailure(closed: close, reason)
-        if let close, close.isAnswerless { strike(reason, isAnswer: close.isAnswerOfFailure, &effects) }
+        if let close, close.isAnswerless { strike(reason, isAnswer: close.isAnswerOfFailure, now: now, &effects) }
         switch close {
         case .workspaceForbidden, .versionUnsupported:
             refuse(failure, &effects)
@@ -328,7 +349,7 @@ package struct SyncMachine: Sendable {
     /// The connection ended without a code: what was sent last may have been the reason.
     private mutating func lost(_ failure: SyncFailure, now: Milliseconds, _ effects: inout [SyncEffect]) {
         guard isConnecting || isStreaming else { return }
-        strike(failure.detail, isAnswer: false, &effects)
+        strike(failure.detail, isAnswer: false, now: now, &effects)
         retry(failure, now: now, &effects)
     }
 
@@ -407,6 +428,7 @@ package struct SyncMachine: Sendable {
         case .streaming:
             deadlines += [ackDue, isRefreshing ? nil : tokenDue].compactMap { $0 }
             if pushPausedUntil > 0 { deadlines.append(pushPausedUntil) }
+            if let due = releases.due { deadlines.append(due) }
             if isLive, ephemeralLimits != nil, let due = presence.due { deadlines.append(due) }
             if pagesPausedUntil > 0 { deadlines.append(pagesPausedUntil) }
             deadlines.append(watch.due)

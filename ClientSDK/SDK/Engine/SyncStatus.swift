@@ -11,7 +11,7 @@ public struct SyncStatus: Hashable, Sendable {
     /// Transactions that are written here and not settled.
     public var pending = 0
     /// Transactions that got no answer too often, and those behind them in the same scopes: kept, shown, and tried again
-    /// with the next connection or launch, or by `Outbox.retryFailed()`.
+    /// with the next connection or launch, after half a minute or more on a connection that stays, or by `Outbox.retryFailed()`.
     public var failed = 0
     /// Transactions that the server refused for good; see `Outbox.parked()`.
     public var parked = 0
@@ -44,7 +44,7 @@ public struct SyncStatus: Hashable, Sendable {
         guard phase == .live else { return nil }
         if failed > 0 {
             return SyncFailure(
-                .writesWithheld, "\(failed) got no answer; they are sent again with the next connection")
+                .writesWithheld, "\(failed) got no answer; they are sent again in a while")
         }
         guard scopesLeftOut > 0 else { return nil }
         return SyncFailure(

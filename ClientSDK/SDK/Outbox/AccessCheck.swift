@@ -41,7 +41,10 @@ struct AccessCheck {
                 let accessors = collection.field(named.field)?.change ?? collection.change
                 try require(accessors, "\(name).\(named.field): may be changed", before)
             }
-        case .delete: try require(collection.delete, "\(name): may be deleted", before)
+        case .delete:
+            let members = MemberList(fields: before.fields, author: before.author, collection: collection)
+            guard !members.isAlone(database.account) else { break }
+            try require(collection.delete, "\(name): may be deleted", before)
         }
     }
 
@@ -61,11 +64,11 @@ struct AccessCheck {
         from before: LocalRecord, to after: LocalRecord, _ collection: CollectionSchema
     ) throws {
         var claim = Claim(role: nil, isAuthor: before.author == database.account)
-        if collection.scope == .ownRecord, let deleted = before.buried {
-            let members = MemberList(fields: deleted, author: before.author, collection: collection)
-            claim.role = members.role(of: database.account)
+        let members = MemberList(fields: before.buried, author: before.author, collection: collection)
+        if collection.scope == .ownRecord, before.buried != nil { claim.role = members.role(of: database.account) }
+        if !members.isAlone(database.account) {
+            try require(collection.delete, "\(collection.name): may be brought back", after, claim)
         }
-        try require(collection.delete, "\(collection.name): may be brought back", after, claim)
         try requireCreation(of: after, collection)
         try checkMembers(after, collection)
         guard let deleted = before.buried else { return }

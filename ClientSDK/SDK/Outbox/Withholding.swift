@@ -4,7 +4,8 @@ import TidemarkModel
 /// Transactions that got no answer too often, and what stands behind them in the same scopes, inside one SQLite
 /// transaction. They are shown, and hold up nothing else.
 ///
-/// Silence may be a passing outage: whatever met only silence is sent again with the next connection, for ever. A transaction
+/// Silence may be a passing outage: whatever met only silence is sent again with the next connection, or on one that stays
+/// after half a minute or more, for ever. A transaction
 /// whose every attempt was **answered** with a failure stays until the user or the app retries it, or gives it up; what
 /// stands behind it waits as long.
 ///

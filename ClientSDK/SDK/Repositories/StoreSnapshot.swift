@@ -142,8 +142,8 @@ public struct PendingWrite: Hashable, Sendable {
     public var attempts: Int
     /// It is on its way: the server may have it.
     public var isSending: Bool
-    /// It got no answer too often, or stands behind one that did: it is sent again with the next connection, or after
-    /// `Outbox.retryFailed()`.
+    /// It got no answer too often, or stands behind one that did: it is sent again with the next connection, after a
+    /// while on one that stays, or after `Outbox.retryFailed()`.
     public var isWithheld: Bool
     /// When it was last given out for sending, by the device's clock.
     public var lastAttempt: Date?

@@ -244,7 +244,10 @@ struct BenchAll: AsyncParsableCommand {
             try await target.measure { try await IdleRun().run(on: $0) }
         }
         try await SDKRun().run().show(json: target.json)
-        try await LocalRun().run().show(json: target.json)
+        var local = try await LocalRun().run()
+        var inStep = InStepRun()
+        try await target.prepared { try await inStep.run(on: $0, &local) }
+        local.show(json: target.json)
         try await target.prepared { try await ScopesRun().run(on: $0).show(json: target.json) }
         try await target.prepared { try await LiveRun().run(on: $0).show(json: target.json) }
     }

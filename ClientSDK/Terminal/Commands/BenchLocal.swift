@@ -5,7 +5,11 @@ import TidemarkCommandLine
 struct BenchLocal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "local",
-        abstract: "The client's file beside SQLite's C API on the same file, with the limits it has to keep.")
+        abstract: "The client's file beside SQLite's C API on the same file, with the limits it has to keep.",
+        discussion: """
+            At the end two devices on real sockets, to a server on this machine: how soon what one writes is answered, and \
+            both have the same.
+            """)
 
     @Option(help: "Messages of the long conversation.")
     var messages = 100_000
@@ -17,8 +21,7 @@ struct BenchLocal: AsyncParsableCommand {
     var strict = false
     @Option(help: "Miss a limit only at so many times of it: for builds that are not optimised, and busy machines.")
     var slack = 1.0
-    @Flag(help: "End with one line that holds the figures as a JSON object.")
-    var json = false
+    @OptionGroup var target: BenchTargetOptions
 
     func validate() throws {
         try bound(messages, "--messages", 1...10_000_000)
@@ -31,8 +34,10 @@ struct BenchLocal: AsyncParsableCommand {
 
     func run() async throws {
         var table = try await LocalRun(messages: messages, conversations: conversations, rounds: rounds).run()
+        var inStep = InStepRun(rounds: rounds)
+        try await target.prepared { try await inStep.run(on: $0, &table) }
         table.slack = slack
-        table.show(json: json)
+        table.show(json: target.json)
         if strict, !table.missed.isEmpty {
             throw CommandFailure("missed: \(table.missed.joined(separator: "; "))")
         }

@@ -79,11 +79,8 @@ extension API {
             throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
         }
         let account = Account(login: act.login.text, user: user, hash: "", created: node.now())
-        switch try await desk.store.add(account, in: act.workspace) {
-        case .added: return try await carryOut(act, on: account, desk)
-        case .loginTaken: throw APIError(.conflict, "login_taken", "somebody has that name")
-        case .userTaken: throw APIError(.conflict, "conflict", "there is an account for that user")
-        }
+        try await put(account, in: act.workspace, desk)
+        return try await carryOut(act, on: account, desk)
     }
 
     /// - Returns: whom it was done to, and a token for another password where there is to be one.
@@ -118,7 +115,8 @@ extension API {
             .conflict, .unavailable, "the account changes meanwhile", retryAfter: node.context.timing.retry)
     }
 
-    /// `POST /admin/v1/accounts/import`: adds those whose name and user are free.
+    /// `POST /admin/v1/accounts/import`: adds those whose name and user are free. Each of them is a line of the audit, which
+    /// names the user in its own column; what is there already is left as it is, which is no act.
     private func importAccounts(_ bytes: [UInt8], by name: String, _ desk: AccountService) async throws -> Fields {
         let call: AccountImport
         do {
@@ -129,19 +127,31 @@ extension API {
         guard desk.rules.workspaces.contains(call.workspace) else {
             throw APIError(.forbidden, "forbidden", "the workspace has no accounts: see --accounts-workspaces")
         }
-        let line = OperatorAct(
-            .account, by: name, at: node.now(), in: call.workspace, argument: "import \(call.accounts.count)",
-            reason: call.reason)
-        return try await keeping(line) {
-            var (added, taken): (Int64, [String]) = (0, [])
-            for account in call.accounts {
-                if try await desk.store.add(account, in: call.workspace) == .added {
-                    added += 1
-                } else {
-                    taken.append(account.login)
-                }
+        var line = OperatorAct(
+            .account, by: name, at: node.now(), in: call.workspace, argument: "import", reason: call.reason)
+        var (added, taken): (Int64, [String]) = (0, [])
+        for account in call.accounts {
+            guard try await desk.store.account(account.login, in: call.workspace) == nil else {
+                taken.append(account.login)
+                continue
             }
-            return ["added": .integer(added), "taken": .array(taken.map { .string($0) })]
+            line.user = account.user
+            do {
+                try await keeping(line) { try await put(account, in: call.workspace, desk) }
+                added += 1
+            } catch let error as APIError where error.status == .conflict {
+                taken.append(account.login)
+            }
+        }
+        return ["added": .integer(added), "taken": .array(taken.map { .string($0) })]
+    }
+
+    /// - Throws: `conflict` where the name or the user is taken.
+    private func put(_ account: Account, in workspace: WorkspaceID, _ desk: AccountService) async throws {
+        switch try await desk.store.add(account, in: workspace) {
+        case .added: break
+        case .loginTaken: throw APIError(.conflict, "login_taken", "somebody has that name")
+        case .userTaken: throw APIError(.conflict, "conflict", "there is an account for that user")
         }
     }
 }

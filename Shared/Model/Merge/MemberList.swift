@@ -25,6 +25,10 @@ package struct MemberList: Sendable {
         !members.contains { if case .string(let text) = $0 { UserID(checking: text) != nil } else { false } }
     }
 
+    /// Whether the list names this user and nobody else: whoever is alone in a scope may delete its record, whatever the schema
+    /// says of deleting, since a scope keeps a member.
+    package func isAlone(_ user: UserID) -> Bool { members.count == 1 && role(of: user) != nil }
+
     /// The role that the record gives; `nil` to who is no member.
     package func role(of user: UserID) -> Role? {
         let name = FieldValue.string(user.text)

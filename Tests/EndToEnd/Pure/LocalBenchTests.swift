@@ -37,7 +37,11 @@ import Testing
             ["bench", "local", "--messages", "60", "--conversations", "3", "--rounds", "2", "--json"], of: "tide",
             atMost: .seconds(240))
         #expect(outcome.status == 0, "\(outcome.text)")
-        for key in ["open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99"] {
+        for key in [
+            "open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99", "update",
+            "delete",
+            "cache_mb", "answered_p99", "arrived_p99", "hundred", "pending", "in_step",
+        ] {
             #expect(outcome.text.contains("\"\(key)\":"), "\(key)")
         }
     }

@@ -47,6 +47,9 @@ final class ScriptedServer: Transport {
     /// The next frame is one that nobody can apply.
     func spoilFrame() { state.withLock { $0.spoilt += 1 } }
 
+    /// From now on nobody, or everybody again, can apply what comes.
+    func spoil(_ isSpoilt: Bool) { state.withLock { $0.spoilt = isSpoilt ? .max : 0 } }
+
     /// Mute: takes connections and says nothing.
     func set(mute: Bool) { state.withLock { $0.isMute = mute } }
 
@@ -142,7 +145,7 @@ extension ScriptedServer.State {
             TransactionOutcome(number: Int64(index) + 1, transaction: id, seq: 1, time: 1, rejection: nil)
         }
         let from = spoilt > 0 ? "nowhere" : "c\(frames - 1)"
-        spoilt = max(0, spoilt - 1)
+        if spoilt < .max { spoilt = max(0, spoilt - 1) }
         return ServerMessage.changes(
             .make(
                 from: from, to: "c\(frames)", [],

@@ -22,6 +22,31 @@ import TidemarkWire
         #expect(bench.answered.isEmpty, "silence may be an outage: the next connection sends it again")
     }
 
+    @Test func `what met only silence is sent again on a connection that stays, after waits that grow`() {
+        var bench = MachineBench()
+        bench.outbox = [1]
+        bench.on(.start)
+        for wait in [30_000, 60_000, 120_000] as [Milliseconds] {
+            for _ in 1...5 {
+                bench.connect()
+                bench.on(.closed(code: 1006, reason: "reset"))
+                bench.pass(30_000)
+            }
+            bench.outbox = []
+            bench.connect()
+            bench.settle(0)
+            let releases = bench.releases
+            bench.pass(wait - 1_000)
+            #expect(bench.releases == releases)
+            bench.pass(2_000)
+            #expect(bench.releases == releases + 1)
+            bench.outbox = [1]
+            bench.on(.closed(code: 1006, reason: "reset"))
+            bench.pass(30_000)
+        }
+        #expect(bench.withheld == [1, 1, 1])
+    }
+
     @Test(arguments: [4400, 1009]) func `five answers of failure are the write's own, and told apart`(code: UInt16) {
         var bench = MachineBench()
         bench.outbox = [1, 2]

@@ -62,4 +62,29 @@ import TidemarkWire
         bench.connect()
         #expect(hellos(bench).last?.stuck == 3)
     }
+
+    @Test func `a store whose copy refuses each frame says so`() async throws {
+        let server = ScriptedServer()
+        let store = try SyncStore.inMemory(
+            account: Bench.user, schema: try TestSchema.schema(), environment: StoreEnvironment.counting())
+        server.spoil(true)
+        try store.connect(to: "http://test", transport: server) { "t" }
+        var rounds = 0
+        while store.currentStatus.failure?.code != .cannotApply, rounds < 100 {
+            rounds += 1
+            _ = try await store.syncNow()
+        }
+        guard case .error(let reason) = store.currentStatus.activity else {
+            Issue.record("\(store.currentStatus.activity)")
+            return
+        }
+        #expect(reason.detail.contains("the frame continues nowhere"))
+        server.spoil(false)
+        while store.currentStatus.phase != .live, rounds < 100 {
+            rounds += 1
+            _ = try await store.syncNow()
+        }
+        #expect(store.currentStatus.phase == .live)
+        await store.disconnect()
+    }
 }

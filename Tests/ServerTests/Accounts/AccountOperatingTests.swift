@@ -110,9 +110,11 @@ import TidemarkWire
             #expect(try await logIn(server, "fire@example.com", "user1password").status == 200)
             #expect(try await logIn(server, "off@example.com", "user1password").status == 403)
             #expect(try await logIn(server, "none@example.com", "user1password").status == 401)
+            // One line for each that was added, which names whom; none for what was there.
             let acts = try await server.admin("audit").list("acts")
-            #expect(
-                acts.map { $0.text("argument") } == ["import 3", "import 3"] && acts.first?.text("why") == "moving")
+            #expect(acts.map { $0.text("argument") } == ["import", "import", "import"])
+            #expect(acts.last?.text("user") == "firebase-7" && acts.allSatisfy { $0.text("user")?.isEmpty == false })
+            #expect(acts.allSatisfy { $0.text("why") == "moving" && $0.text("outcome") == "done" })
         }
     }
 

@@ -359,6 +359,13 @@ import TidemarkWire
                 for: UserID("ann"), client: nil, in: WorkspaceID("w")
             ).head.seq
             #expect(head == 2, "nothing was written")
+            // Whoever is alone in a conversation may end it, although it is the owner's to delete.
+            #expect(try await may("bob", "delete", "conversations", 30).text("code") == "forbidden")
+            let key = RecordKey(collection: "conversations", id: Sample.id(30))
+            let leaving = Mutation(key: key, action: .update([NamedPatch("participantIds", .remove(["ann"]))]))
+            try await ann.push(from: 3, Transaction(id: Sample.id(930), mutations: [leaving], clientTime: 0))
+            _ = try await ann.settled(through: 3)
+            #expect(try await may("bob", "delete", "conversations", 30)["may"] == true)
         }
     }
 }

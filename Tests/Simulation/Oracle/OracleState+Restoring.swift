@@ -50,7 +50,10 @@ extension OracleState {
         if let ifSeq, existing.seq > ifSeq { throw Rejection(.conflict, "changed since") }
         let isHigh = role == .admin || role == .owner
         switch key.collection {
-        case "conversations": if !isHigh { throw Rejection(.forbidden, "admins delete and restore") }
+        case "conversations":
+            if !isHigh, old.fields["memberIds"] != .array([.string(user.text)]) {
+                throw Rejection(.forbidden, "admins delete and restore")
+            }
         case "messages", "directory":
             if existing.author != user { throw Rejection(.forbidden, "authors delete and restore") }
         default: break

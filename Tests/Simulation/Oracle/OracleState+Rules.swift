@@ -39,7 +39,10 @@ extension OracleState {
             return (contested, false)
         case .delete:
             let (record, role) = try living(existing, by: user, ifSeq, collection)
-            try allow(collection.delete, role, record.author == user)
+            // By heart: whoever is alone in a conversation may end it.
+            if record.fields["memberIds"] != .array([.string(user.text)]) {
+                try allow(collection.delete, role, record.author == user)
+            }
             put(mutation.key, scope: record.scope, fields: nil, author: record.author, collection)
         }
         return ([], false)

@@ -29,7 +29,10 @@ struct LocalGround {
     }
 
     /// Fills an empty file.
-    func fill(messages: Int, conversations: Int) throws {
+    ///
+    /// - Parameter padding: bytes by which each message of the long conversation is longer than people write them.
+    func fill(messages: Int, conversations: Int, padding: Int = 0) throws {
+        let padding = String(repeating: "x", count: padding)
         let database = try open().database
         let short = (0..<conversations - 1).map { _ in LoadTarget.newClient() }
         let scopes = ([long] + short).map { ScopeID(record: $0) }
@@ -43,7 +46,7 @@ struct LocalGround {
         for id in short {
             for index in 0..<Self.shortLength { rows.append(message(in: id, index)) }
         }
-        for index in 0..<messages { rows.append(message(in: long, index)) }
+        for index in 0..<messages { rows.append(message(in: long, index, padding)) }
         for start in stride(from: 0, to: rows.count, by: SDKRun.rowsPerFrame) {
             let end = min(start + SDKRun.rowsPerFrame, rows.count)
             var groups: [ScopeID: [Change]] = [:]
@@ -111,14 +114,15 @@ struct LocalGround {
             ])
     }
 
-    private func message(in conversation: LocalID, _ index: Int) -> Change {
+    private func message(in conversation: LocalID, _ index: Int, _ padding: String = "") -> Change {
         let word = index % 30_000 == 29_999 ? Self.rareWord : "usual"
         return change(
             "messages", LoadTarget.newClient(), in: conversation,
             [
                 "conversationId": .string(conversation.description), "senderName": "somebody",
                 "sentAt": .integer(1_700_000_000_000 + Int64(index)),
-                "text": .string("message \(index) with \(word) words, about as long as people write them in a chat"),
+                "text": .string(
+                    "message \(index) with \(word) words, about as long as people write them in a chat\(padding)"),
             ])
     }
 
