@@ -8,13 +8,13 @@ public import Tidemark
 ///     for await listing in shop.orders.list(status: .ready) { show(listing.records, listing.isLoading) }
 public struct RepairShop: Sendable {
     public let id: UUID
-    /// Repairs.
+    /// What clients want done.
     public let orders: any OrderRepository
     /// Matters to be followed up.
     public let tickets: any TicketRepository
     /// Customers.
     public let clients: any ShopRepository<Client>
-    /// What they brought in.
+    /// What they brought in, each a part of an order.
     public let devices: any ShopRepository<Device>
 
     /// What the records are read as, for `SyncStore.open`.
@@ -25,8 +25,8 @@ public struct RepairShop: Sendable {
     public init(_ id: UUID, in store: SyncStore) {
         self.id = id
         orders = StoredOrders(records: StoredRecords(store, shop: id))
-        tickets = StoredTickets(records: StoredRecords(store, shop: id))
-        clients = StoredRecords<Client>(store, shop: id)
+        tickets = StoredTickets(records: StoredRecords(store, shop: id, reckon: Ticket.reckoned))
+        clients = StoredRecords<Client>(store, shop: id, reckon: Client.reckoned)
         devices = StoredRecords<Device>(store, shop: id)
     }
 

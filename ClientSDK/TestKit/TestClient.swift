@@ -19,16 +19,20 @@ public final class TestClient: Sendable {
     public let account: UserID
     let number: Int
     private let folder: URL?
+    private let cache: CachePolicy
     private unowned let kit: TestKit
     private let process: Mutex<Process>
     private let disk = FullDisk()
-    /// Stores that listen to what the system says of the network.
-    private let paths = Mutex<[AsyncStream<NetworkPath>.Continuation]>([])
+    /// Stores that listen to what the system says of the network, and what that is.
+    private let paths = Mutex<(listeners: [AsyncStream<NetworkPath>.Continuation], kind: NetworkKind?)>(([], nil))
 
-    init(_ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema) {
+    init(
+        _ account: UserID, number: Int, folder: URL?, kit: TestKit, dice: Dice, schema: Schema, cache: CachePolicy
+    ) {
         self.account = account
         self.number = number
         self.folder = folder
+        self.cache = cache
         self.kit = kit
         process = Mutex(Process(dice: dice, schema: schema))
     }
@@ -61,10 +65,17 @@ public final class TestClient: Sendable {
         if isNoticed { tellPath(isReachable: true) }
     }
 
+    /// Moves the device to another kind of network, and the system tells the store: for what depends on it, such as
+    /// `BlobPolicy.networks`. Connections stay.
+    public func move(to kind: NetworkKind) {
+        paths.withLock { $0.kind = kind }
+        tellPath(isReachable: isOnline)
+    }
+
     /// Tells the store the system's word on the network, whatever there is of it.
     func tellPath(isReachable: Bool) {
-        let path = NetworkPath(isReachable: isReachable)
-        for listener in paths.withLock({ $0 }) { listener.yield(path) }
+        let (listeners, kind) = paths.withLock { $0 }
+        for listener in listeners { listener.yield(NetworkPath(isReachable: isReachable, kind: kind)) }
     }
 
     /// Ends the process, as `kill -9` does: what is in the database stays, and nothing else.
@@ -102,13 +113,17 @@ public final class TestClient: Sendable {
         let environment = environment()
         let schema = process.withLock { $0.schema }
         if let folder {
-            return try await SyncStore.open(account: account, at: folder, schema: schema, environment: environment)
+            return try await SyncStore.open(
+                account: account, at: folder, schema: schema, cache: cache, environment: environment)
         }
         guard let last = process.withLock({ $0.store }) else {
-            return try .inMemory(account: account, schema: schema, environment: environment)
+            return try .inMemory(account: account, schema: schema, cache: cache, environment: environment)
         }
+        var limits = LocalLimits()
+        limits.cache = cache
         let database = try LocalDatabase(
-            last.database.writer, account: account, schema: schema, newClient: environment.newID())
+            last.database.writer, account: account, schema: schema, newClient: environment.newID(),
+            limits: limits)
         return SyncStore(database: database, environment: environment)
     }
 
@@ -122,8 +137,11 @@ public final class TestClient: Sendable {
         environment.executor = kit.executor
         environment.networkPaths = { [unowned self] in
             let (stream, continuation) = AsyncStream.makeStream(of: NetworkPath.self)
-            continuation.yield(NetworkPath(isReachable: isOnline))
-            paths.withLock { $0.append(continuation) }
+            let kind = paths.withLock { paths in
+                paths.listeners.append(continuation)
+                return paths.kind
+            }
+            continuation.yield(NetworkPath(isReachable: isOnline, kind: kind))
             return stream
         }
         return environment

@@ -46,12 +46,15 @@ public final class TestKit: Sendable {
     /// - Parameters:
     ///   - folder: where its database is to be; `nil` for memory.
     ///   - schema: that of the version of the app which it runs; `nil` for the server's.
+    ///   - cache: how much is kept on the device, and over which networks blobs go.
     public func client(
-        _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil
+        _ account: String, at folder: URL? = nil, isOnline: Bool = true, schema: Schema? = nil,
+        cache: CachePolicy = CachePolicy()
     ) async throws -> TestClient {
         let number = members.withLock { $0.count }
         let client = TestClient(
-            UserID(account), number: number, folder: folder, kit: self, dice: split(), schema: schema ?? self.schema)
+            UserID(account), number: number, folder: folder, kit: self, dice: split(), schema: schema ?? self.schema,
+            cache: cache)
         loopback.open(port: number, for: client.account, isOnline: isOnline) { [weak client] in client?.endProcess() }
         members.withLock { $0.append(client) }
         try await client.launch()

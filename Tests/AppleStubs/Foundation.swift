@@ -86,6 +86,7 @@ open class URLSessionConfiguration: NSObject, @unchecked Sendable {
         URLSessionConfiguration()
     }
     open var sessionSendsLaunchEvents: Bool = false
+    open var allowsCellularAccess: Bool = true
 }
 
 open class URLSession: NSObject, @unchecked Sendable {

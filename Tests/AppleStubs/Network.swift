@@ -9,9 +9,19 @@ public struct NWPath: Sendable {
 
     public let status: Status
     public let availableInterfaces: [NWInterface]
+
+    public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { false }
 }
 
 public struct NWInterface: Sendable {
+    public enum InterfaceType: Sendable {
+        case other
+        case wifi
+        case cellular
+        case wiredEthernet
+        case loopback
+    }
+
     public let name: String
 }
 

@@ -92,6 +92,13 @@ extension Scene {
     ) -> some Scene { self }
 }
 
+@MainActor @preconcurrency @propertyWrapper
+public struct UIApplicationDelegateAdaptor<DelegateType: NSObject & UIApplicationDelegate>: DynamicProperty {
+    public init(_ delegateType: DelegateType.Type = DelegateType.self) {}
+
+    public var wrappedValue: DelegateType { preconditionFailure() }
+}
+
 public enum ScenePhase: Comparable, Sendable {
     case background
     case inactive

@@ -15,13 +15,14 @@ import TidemarkChat
             try await ann.chat.messages.send("two", to: room)
             let offline = try await ann.chat.messages.newestPage(of: room, limit: 10)
             #expect(offline.map(\.text) == ["one", "two"])
-            #expect(offline.allSatisfy { $0.status == .sending && $0.sending?.attempts == 0 })
+            #expect(offline.allSatisfy { $0.status == .sending && $0.isQueued })
 
             try ann.connect(server)
             let sent = try await ann.messages(room) { $0.allSatisfy { $0.status == .sent } }
             #expect(sent.map(\.id) == offline.map(\.id))
             #expect(sent.map(\.sentAt) == offline.map(\.sentAt))
             #expect(sent.allSatisfy { $0.serverTime != nil && $0.sending == nil && $0.syncState == .synced })
+            #expect(sent.allSatisfy { !$0.isQueued })
 
             try bob.connect(server)
             let upkeep = Task { try await bob.chat.run() }
@@ -93,6 +94,7 @@ import TidemarkChat
         #expect(page.map(\.id) == sent.map(\.id))
         #expect(page.map(\.status) == [.failed, .failed])
         #expect(page.allSatisfy { $0.failure == nil && $0.sending?.isWithheld == true && $0.syncState == .failed })
+        #expect(page.allSatisfy { !$0.isQueued })
         #expect(page.first?.failureReason == "the server closed the connection")
         #expect(page.last?.failureReason == "something written before it got no answer")
         let id = try #require(sent.first?.id)

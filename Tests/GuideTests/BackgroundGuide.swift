@@ -30,16 +30,35 @@ import TidemarkTestKit
         let store = try await kit.client("ann").store
         try await kit.settle()
         let scheduler = OneTask()
-        let refresh = BackgroundRefresh("com.example.sync", of: store, by: scheduler)
+        let refresh = BackgroundRefresh("com.example.sync", by: scheduler)
         try refresh.register()
         try await store.repository(TaskList.self).create(TaskList(members: ["ann"]))
         let ended = try await kit.whileRunning {
             // Cancelled at the end of its scope, as by an app that ends.
-            async let _: Void = refresh.run()
+            async let _: Void = refresh.run(store)
             return await scheduler.ended()
         }
         #expect(ended)
         #expect(try kit.rows(of: TaskList.self).count == 1)
+    }
+
+    @Test func `a push notification gets a round, while the app stays paused`() async throws {
+        let kit = try TestKit(schema: try GuideSchema.schema())
+        let (store, other) = (try await kit.client("ann").store, try await kit.client("ann").store)
+        try await kit.settle()
+        store.pause()
+        let list = TaskList(members: ["ann"])
+        try await other.repository(TaskList.self).create(list)
+        try await kit.settle()
+        #expect(try await store.repository(TaskList.self).read(list.id) == nil)
+        let hasNews = try await kit.whileRunning {
+            let before = store.currentStatus.received
+            let after = await store.runOnce(deadline: .seconds(25))
+            let hasNews = after.received > before
+            return hasNews
+        }
+        #expect(hasNews && store.isPaused)
+        #expect(try await store.repository(TaskList.self).read(list.id) != nil)
     }
 
     @Test func `sync now is a round, and the diagnostics say what is left`() async throws {

@@ -69,6 +69,7 @@ import TidemarkTestKit
         #expect(cache.blobs.heldBytesMax == 256 << 20 && cache.blobs.bytesMax == 16 << 20)
         cache.blobs.heldBytesMax = 64 << 20  // 256 MiB when nothing is said
         cache.blobs.bytesMax = 8 << 20  // of one blob, sent or fetched: 16 MiB when nothing is said
+        cache.blobs.networks = [.wifi, .wired]
         #expect(cache != CachePolicy())
     }
 

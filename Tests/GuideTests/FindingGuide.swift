@@ -54,6 +54,11 @@ func lookFurther(through cards: Repository<Card>, of board: UUID) async throws {
     }
 }
 
+func follow(a id: UUID, through cards: Repository<Card>, of board: UUID) async throws {
+    guard let linked = try await cards.fetch(id, in: ScopeID(record: board)) else { return }  // there is none
+    print(linked.title)
+}
+
 func keep(_ store: SyncStore, _ board: UUID, _ archive: UUID) async throws {
     try await store.keep(.pinned, of: ScopeID(record: board))  // nothing of it goes, until it is said otherwise
     try await store.keep(.newest(200), of: ScopeID(record: archive))  // its own budget, of each collection

@@ -5,7 +5,7 @@ import TidemarkNIOTransport
 import TidemarkRepairShop
 
 @Suite(.timeLimit(.minutes(5))) struct ConflictTests {
-    /// Ann and bob write a diagnosis each while they cannot hear of each other; ann's arrives first.
+    /// Ann and bob write notes each while they cannot hear of each other; ann's arrives first.
     private func disagree(_ server: TestServer, _ ann: Workbench, _ bob: Workbench) async throws -> Order {
         let order = try await ann.take("broken glass")
         try ann.connect(server)
@@ -13,8 +13,8 @@ import TidemarkRepairShop
         try await bob.order(order.id) { _ in true }
         await ann.disconnect()
         await bob.disconnect()
-        try await ann.shop.orders.update(order.id) { $0.diagnosis = "glass only" }
-        try await bob.shop.orders.update(order.id) { $0.diagnosis = "glass and battery" }
+        try await ann.shop.orders.update(order.id) { $0.notes = "glass only" }
+        try await bob.shop.orders.update(order.id) { $0.notes = "glass and battery" }
         try ann.connect(server)
         try await ann.settled()
         try bob.connect(server)
@@ -28,21 +28,21 @@ import TidemarkRepairShop
             let bob = try await Workbench.open("bob", shop: ann.shop.id)
             let order = try await disagree(server, ann, bob)
             for device in [ann, bob] {
-                try await device.order(order.id) { $0.diagnosis == "glass and battery" }
+                try await device.order(order.id) { $0.notes == "glass and battery" }
                 var found: [HistoryEntry] = []
                 for try await entries in device.store.observeHistory(of: order.id, in: "orders")
                 where entries.first?.device != nil {
                     found = entries
                     break
                 }
-                #expect(found.map(\.field) == ["diagnosis"])
+                #expect(found.map(\.field) == ["notes"])
                 #expect(found.first?.old == "glass only" && found.first?.new == "glass and battery")
                 #expect(found.first?.author == UserID("bob") && found.first?.app == "bench 1")
             }
             let entry = try #require(try await bob.store.history(of: order.id, in: "orders").first)
             try await bob.store.restore(entry)
             for device in [ann, bob] {
-                let restored = try await device.order(order.id) { $0.diagnosis == "glass only" }
+                let restored = try await device.order(order.id) { $0.notes == "glass only" }
                 #expect(restored?.syncState != .conflict)
                 #expect(
                     try await device.store.history(of: order.id, in: "orders").count == 1, "what was seen is no loss")
@@ -52,8 +52,8 @@ import TidemarkRepairShop
     }
 
     @Test func `of a manual field both values stay, until the one who came second chooses`() async throws {
-        let plain = #""diagnosis": { "type": "string", "max": 8192 }"#
-        let manual = #""diagnosis": { "type": "string", "max": 8192, "merge": "manual" }"#
+        let plain = #""notes": { "type": "string", "max": 8192, "search": true }"#
+        let manual = #""notes": { "type": "string", "max": 8192, "search": true, "merge": "manual" }"#
         let document = String(decoding: RepairShopSchema.document, as: UTF8.self)
         try #require(document.contains(plain))
         let schema = try Schema(json: Array(document.replacingOccurrences(of: plain, with: manual).utf8))
@@ -62,16 +62,16 @@ import TidemarkRepairShop
             let bob = try await Workbench.open("bob", shop: ann.shop.id, schema: schema)
             let order = try await disagree(server, ann, bob)
             let shown = try await bob.order(order.id) { $0.syncState == .conflict }
-            #expect(shown?.diagnosis == "glass only")
+            #expect(shown?.notes == "glass only")
             let conflict = try #require(try await bob.store.conflicts().first)
             #expect(conflict.record == order.id && conflict.collection == "orders")
-            #expect(conflict.fields.map(\.name) == ["diagnosis"])
+            #expect(conflict.fields.map(\.name) == ["notes"])
             #expect(conflict.fields.first?.mine == "glass and battery" && conflict.fields.first?.theirs == "glass only")
             #expect(try await ann.store.conflicts().isEmpty)
             try await conflict.resolve(keeping: .mine)
             for device in [ann, bob] {
                 let settled = try await device.order(order.id) {
-                    $0.diagnosis == "glass and battery" && $0.syncState == .synced
+                    $0.notes == "glass and battery" && $0.syncState == .synced
                 }
                 #expect(settled != nil)
                 #expect(try await device.store.conflicts().isEmpty)

@@ -3,6 +3,7 @@ import Testing
 import Tidemark
 import TidemarkModel
 import TidemarkRepairShop
+import TidemarkTestKit
 import TidemarkWire
 
 @Suite(.timeLimit(.minutes(5))) struct ListingTests {
@@ -50,8 +51,7 @@ import TidemarkWire
         }
         func order(_ seq: Int64) -> Change {
             let fields: Fields = [
-                "shopId": .id(bob.shop.id), "clientId": .id(UUID()), "status": "ready", "problem": "a",
-                "received": .integer(seq),
+                "shopId": .id(bob.shop.id), "clientId": .id(UUID()), "status": "ready", "received": .integer(seq),
             ]
             return Change(
                 key: RecordKey(collection: "orders", id: UniqueID(high: 0xcc, low: UInt64(seq))), scope: scope,
@@ -71,8 +71,25 @@ import TidemarkWire
         #expect(whole?.isLoading == false)
     }
 
+    @Test func `a list whose oldest records were evicted is not loading`() async throws {
+        let kit = try TestKit(schema: try RepairShopSchema.schema())
+        let ann = try await kit.client("ann")
+        let shop = try await RepairShop.create(Shop(name: "Fix it", staff: [UserID("ann")]), in: ann.store)
+        let client = Client(shop: shop.id, lastName: "Cem")
+        try await shop.clients.create(client)
+        for _ in 1...5 { try await shop.orders.create(Order(shop: shop.id, client: client.id)) }
+        try await kit.settle()
+        var policy = CachePolicy()
+        policy.rowsMax = 2
+        #expect(try await ann.store.evict(policy) == 3)
+        var listings = shop.orders.list().makeAsyncIterator()
+        #expect(await listings.next() == Listing(isLoading: true))
+        let listing = await listings.next()
+        #expect(listing?.records.count == 2 && listing?.isLoading == false)
+    }
+
     @Test func `an error is the last listing and keeps what was read`() async throws {
-        let order = Order(shop: UUID(), client: UUID(), problem: "a")
+        let order = Order(shop: UUID(), client: UUID())
         let listings = Listings(
             LiveValues {
                 AsyncThrowingStream { values in
@@ -94,7 +111,7 @@ import TidemarkWire
         let other = try await ann.take("b")
         let mutation = Mutation(
             key: RecordKey(collection: "orders", id: UniqueID(order.id)),
-            action: .update([NamedPatch("price", .set(.object(["minorUnits": "much"])))]))
+            action: .update([NamedPatch("total", .set(.object(["minorUnits": "much"])))]))
         try await ann.store.write { $0.apply(mutation) }
         let list = await ann.shop.orders.list().first { !$0.isLoading }
         #expect(list?.error == nil && list?.records.map(\.id) == [other.id])

@@ -13,19 +13,19 @@ import TidemarkTestKit
         let atCounter = try await RepairShop.create(
             Shop(name: "Fix it", staff: [UserID("ann"), UserID("bob")]), in: ann.store)
         let atBench = RepairShop(atCounter.id, in: bob.store)
-        let client = Client(shop: atCounter.id, name: "Cem")
+        let client = Client(shop: atCounter.id, lastName: "Cem")
         try await atCounter.clients.create(client)
-        let order = Order(shop: atCounter.id, client: client.id, problem: "broken glass")
+        let order = Order(shop: atCounter.id, client: client.id, number: 7, notes: "broken glass")
         try await atCounter.orders.create(order)
         try await kit.settle()
         ann.goOffline()
         bob.goOffline()
 
         try await atCounter.orders.updateOrderStatus(order.id, to: .inRepair)
-        try await atCounter.orders.update(order.id) { $0.diagnosis = "glass only" }
+        try await atCounter.orders.update(order.id) { $0.location = "shelf 2" }
         try await atBench.orders.update(order.id) {
-            $0.price = Money(minorUnits: 12_990, currency: "EUR")
-            $0.diagnosis = "glass and battery"
+            $0.total = Money(minorUnits: 12_990, currency: "EUR")
+            $0.location = "bench"
         }
         ann.goOnline()
         try await kit.settle()
@@ -34,12 +34,39 @@ import TidemarkTestKit
         for shop in [atCounter, atBench] {
             let merged = try await shop.orders.read(order.id)
             #expect(merged.status == .inRepair)
-            #expect(merged.diagnosis == "glass and battery")
-            #expect(merged.price == Money(minorUnits: 12_990, currency: "EUR"))
-            #expect(merged.problem == "broken glass")
+            #expect(merged.location == "bench")
+            #expect(merged.total == Money(minorUnits: 12_990, currency: "EUR"))
+            #expect(merged.notes == "broken glass" && merged.number == 7)
         }
         for device in [ann, bob] { #expect(try await device.store.outbox.parked().isEmpty) }
         try kit.expectConverged()
+    }
+
+    @Test func `a total here and a deposit there make one balance on both devices`() async throws {
+        let kit = try TestKit(schema: try RepairShopSchema.schema())
+        let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
+        let counter = try await RepairShop.create(
+            Shop(name: "Fix it", staff: [UserID("ann"), UserID("bob")]), in: ann.store)
+        let bench = RepairShop(counter.id, in: bob.store)
+        let client = Client(shop: counter.id, lastName: "Cem")
+        try await counter.clients.create(client)
+        let order = Order(shop: counter.id, client: client.id, total: Money(minorUnits: 5_000, currency: "EUR"))
+        #expect(order.balance == order.total)
+        try await counter.orders.create(order)
+        try await kit.settle()
+        ann.goOffline()
+        bob.goOffline()
+        try await counter.orders.update(order.id) { $0.deposit = Money(minorUnits: 2_000, currency: "EUR") }
+        try await bench.orders.update(order.id) { $0.total = Money(minorUnits: 9_000, currency: "EUR") }
+        ann.goOnline()
+        bob.goOnline()
+        try await kit.settle()
+        for shop in [counter, bench] {
+            #expect(try await shop.orders.read(order.id).balance == Money(minorUnits: 7_000, currency: "EUR"))
+        }
+        try await bench.orders.update(order.id) { $0.deposit = Money(minorUnits: 1, currency: "USD") }
+        #expect(try await bench.orders.read(order.id).balance == nil)
+        #expect(Order(shop: counter.id, client: client.id).balance == nil)
     }
 
     @Test func `the list by status follows the status`() async throws {
@@ -76,7 +103,7 @@ import TidemarkTestKit
     @Test func `a status from a newer app is shown and kept`() async throws {
         let ann = try await Workbench.open("ann")
         let order = try await ann.take("a", status: OrderStatus(rawValue: "onTheMoon"))
-        try await ann.shop.orders.update(order.id) { $0.technician = "bob" }
+        try await ann.shop.orders.update(order.id) { $0.assignee = "bob" }
         #expect(try await ann.shop.orders.read(order.id).status.rawValue == "onTheMoon")
     }
 }

@@ -30,25 +30,42 @@ import TidemarkRepairShop
         try await compare(
             Shop(name: "Fix", staff: [ann, UserID("bob")], admins: [ann], currency: "EUR"), Shop(name: "", staff: [ann])
         )
-        var client = Client(shop: UUID(), name: "Cy", phone: "1", email: "c@a.example")
-        (client.address, client.notes) = ("here", "loud")
-        try await compare(client, Client(shop: UUID(), name: "Di"))
-        var device = Device(shop: UUID(), client: UUID(), brand: "A", model: "B")
-        (device.serialNumber, device.condition) = ("C", "wet")
-        try await compare(device, Device(shop: UUID(), client: UUID()))
-        var order = Order(
-            shop: UUID(), client: UUID(), device: UUID(), status: .inRepair, problem: "smoke",
-            price: Money(minorUnits: 5, currency: "EUR"))
-        (order.diagnosis, order.technician) = ("fire", "ann")
-        (order.deposit, order.promised) = (Money(minorUnits: 1, currency: "EUR"), Date(timeIntervalSince1970: 5.25))
-        order.received = Date(timeIntervalSince1970: 2.125)
-        try await compare(
-            order, Order(shop: UUID(), client: UUID(), problem: "", received: Date(timeIntervalSince1970: 1)))
+        try await compare(client, Client(shop: UUID(), lastName: "Di"))
+        try await compare(order, Order(shop: UUID(), client: UUID(), received: Date(timeIntervalSince1970: 1)))
+        try await compare(device, Device(of: order, type: "radio"))
         var ticket = Ticket(
             shop: UUID(), client: UUID(), order: UUID(), subject: "call", status: .waiting, priority: -2,
             opened: Date(timeIntervalSince1970: 3))
-        ticket.assignee = "ann"
+        (ticket.assignee, ticket.number) = ("ann", 8)
+        (ticket.clientName, ticket.clientEmail) = ("Cy", "c@a.example")
         try await compare(ticket, Ticket(shop: UUID(), subject: "", opened: Date(timeIntervalSince1970: 4)))
-        try await compare(TicketMessage(about: ticket, text: "hi", sentAt: Date(timeIntervalSince1970: 6)))
+        try await compare(
+            TicketMessage(
+                about: ticket, text: "hi", isInternal: true, sentAt: Date(timeIntervalSince1970: 6)))
+    }
+
+    private let amount = Money(minorUnits: 5, currency: "EUR")
+
+    private var client: Client {
+        var client = Client(shop: UUID(), firstName: "Cy", lastName: "Cem", phone: "1", email: "c@a.example")
+        (client.company, client.address, client.city, client.postcode) = ("Cem & Co", "here", "Town", "1010")
+        client.notes = "loud"
+        return client
+    }
+
+    private var order: Order {
+        var order = Order(
+            shop: UUID(), client: UUID(), number: 3, status: .inRepair, total: amount, notes: "smoke",
+            received: Date(timeIntervalSince1970: 2.125))
+        (order.location, order.assignee, order.deposit) = ("shelf", "ann", amount)
+        order.promised = Date(timeIntervalSince1970: 5.25)
+        return order
+    }
+
+    private var device: Device {
+        var device = Device(of: order, type: "phone", brand: "A", model: "B", status: .ready, issue: "smoke")
+        (device.serialNumber, device.imei, device.passcode) = ("C", "490154203237518", "0000")
+        (device.diagnosis, device.resolution, device.price, device.assignee) = ("fire", "water", amount, "bob")
+        return device
     }
 }

@@ -14,7 +14,7 @@ import TidemarkRepairShop
             let urgent = Ticket(shop: ann.shop.id, subject: "smoke", priority: 9)
             try await ann.shop.tickets.create(ticket)
             try await ann.shop.tickets.create(urgent)
-            try await ann.shop.tickets.post("who calls?", about: ticket.id)
+            try await ann.shop.tickets.post("who calls?", about: ticket.id, isInternal: true)
             let draft = try await ann.shop.tickets.read(ticket.id).label
             #expect(draft == "T-draft-\(ticket.id.uuidString.lowercased().suffix(4))")
             try ann.connect(server)
@@ -31,15 +31,39 @@ import TidemarkRepairShop
             #expect(labels.first?.allSatisfy { !$0.contains("draft") } == true)
             #expect(Set(labels.joined()).count == 2)
 
-            try await bob.shop.tickets.post("I do", about: ticket.id)
+            try await bob.shop.tickets.post("I do", about: ticket.id, isInternal: false)
             try await bob.shop.tickets.update(ticket.id) { $0.status = .closed }
             let words = await ann.shop.tickets.messages(about: ticket.id).first { $0.records.count == 2 }
             #expect(words?.records.map(\.text) == ["who calls?", "I do"])
             #expect(words?.records.map(\.author) == ["ann", "bob"])
+            #expect(words?.records.map(\.isInternal) == [true, false])
             _ = await ann.shop.tickets.list(status: .closed).first { $0.records.map(\.id) == [ticket.id] }
             await ann.disconnect()
             await bob.disconnect()
         }
+    }
+
+    @Test func `a ticket says who asks, and carries the newest word about it, an internal one too`() async throws {
+        let ann = try await Workbench.open("ann")
+        var ticket = Ticket(shop: ann.shop.id, subject: "no order yet")
+        (ticket.clientName, ticket.clientEmail, ticket.number) = ("Dee", "dee@a.example", 12)
+        try await ann.shop.tickets.create(ticket)
+        let quiet = Ticket(shop: ann.shop.id, subject: "nobody wrote", priority: -1)
+        try await ann.shop.tickets.create(quiet)
+        let words = ann.store.repository(TicketMessage.self)
+        for (text, isInternal, time) in [("later", true, 9.0), ("sooner", false, 3)] {
+            try await words.create(
+                TicketMessage(
+                    about: ticket, text: text, isInternal: isInternal, sentAt: Date(timeIntervalSince1970: time)))
+        }
+        let read = try await ann.shop.tickets.read(ticket.id)
+        #expect(read.clientName == "Dee" && read.clientEmail == "dee@a.example" && read.number == 12)
+        #expect(read.lastMessage?.text == "later" && read.lastMessage?.isInternal == true)
+        let listing = await ann.shop.tickets.list(status: .open).first { $0.records.count == 2 }
+        #expect(listing?.records.map(\.lastMessage?.text) == ["later", nil])
+        // What is found for it is not written back.
+        try await ann.shop.tickets.update(ticket.id) { $0.subject = "none" }
+        #expect(try await ann.shop.tickets.read(ticket.id).lastMessage?.text == "later")
     }
 
     @Test func `amounts add within one currency and never overflow`() {
@@ -53,7 +77,7 @@ import TidemarkRepairShop
         let ann = try await Workbench.open("ann")
         let id = UUID()
         await #expect(throws: RepairShopError.notFound(collection: "tickets", id: id)) {
-            try await ann.shop.tickets.post("x", about: id)
+            try await ann.shop.tickets.post("x", about: id, isInternal: false)
         }
     }
 }

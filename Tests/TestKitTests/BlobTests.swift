@@ -205,4 +205,21 @@ import TidemarkTestKit
         }
         #expect(looks.count == 3 && looks.last == .here(photo))
     }
+
+    @Test func `a device on the mobile network keeps its pictures until it is on wifi`() async throws {
+        let desk = try await Desk()
+        var cache = CachePolicy()
+        cache.blobs.networks = [.wifi]
+        let phone = try await desk.kit.client("ann", cache: cache)
+        phone.move(to: .cellular)
+        try await desk.kit.settle()
+        let digest = try await send(photo, from: phone, in: desk.room)
+        try await desk.kit.settle()
+        #expect(try await phone.store.blobs.unsent().count == 1 && phone.store.currentStatus.isHoldingBlobs)
+        #expect(try await refusal(desk, desk.bob, digest) == .notThere)
+        phone.move(to: .wifi)
+        try await desk.kit.settle()
+        #expect(try await phone.store.blobs.unsent().isEmpty)
+        #expect(try await bytes(desk, desk.bob, digest) == photo)
+    }
 }

@@ -68,6 +68,9 @@ public struct Message: Hashable, Sendable, Identifiable {
         return deliveredTo.isEmpty ? .sent : .delivered
     }
 
+    /// The message waits for its turn, or for a connection: `sending` without having been given out.
+    public var isQueued: Bool { status == .sending && sending?.attempts ?? 0 == 0 }
+
     /// Why the status is `failed`, for a person to read; `nil` for any other status.
     public var failureReason: String? {
         if let failure { return failure.message }
@@ -78,7 +81,7 @@ public struct Message: Hashable, Sendable, Identifiable {
 
 /// The life of a message.
 public enum MessageStatus: String, Hashable, Sendable, CaseIterable {
-    /// Durable here, not at the server: queued while `sending.attempts` is 0.
+    /// Durable here, not at the server; see `Message.isQueued`.
     case sending
     case sent
     case delivered

@@ -44,7 +44,7 @@ import TidemarkTestKit
         await store.disconnect()
     }
 
-    /// The counter changes the price while the bench, offline, changes the status.
+    /// The counter changes the total while the bench, offline, changes the status.
     private func workInProcess() async throws {
         let kit = try TestKit(schema: try RepairShopSchema.schema())
         let (counter, bench) = (try await kit.client("ann"), try await kit.client("bob"))
@@ -56,22 +56,23 @@ import TidemarkTestKit
         bench.goOffline()
         let atBench = RepairShop(shop.id, in: bench.store)
         try await atBench.orders.updateOrderStatus(order.id, to: .ready)
-        try await shop.orders.update(order.id) { $0.price = Money(minorUnits: 4_900, currency: "EUR") }
+        try await shop.orders.update(order.id) { $0.total = Money(minorUnits: 4_900, currency: "EUR") }
         try await show(atBench, "At the bench, offline:")
         bench.goOnline()
         try await kit.settle()
 
         try await show(shop, "At the counter, once both are in step:")
         let done = try await shop.orders.read(order.id)
-        guard done.status == .ready, done.price?.minorUnits == 4_900 else { throw ExampleFailure("a change is lost") }
+        guard done.status == .ready, done.total?.minorUnits == 4_900 else { throw ExampleFailure("a change is lost") }
         try kit.expectConverged()
     }
 
     private func takeOrder(in shop: RepairShop) async throws -> Order {
-        let client = Client(shop: shop.id, name: "Cem")
+        let client = Client(shop: shop.id, lastName: "Cem")
         try await shop.clients.create(client)
-        let order = Order(shop: shop.id, client: client.id, problem: "The screen is cracked")
+        let order = Order(shop: shop.id, client: client.id, number: 1, notes: "The screen is cracked")
         try await shop.orders.create(order)
+        try await shop.devices.create(Device(of: order, type: "phone", issue: "The screen is cracked"))
         return order
     }
 
@@ -79,8 +80,8 @@ import TidemarkTestKit
         print(title)
         for await listing in shop.orders.list() where !listing.isLoading {
             for order in listing.records {
-                let price = order.price.map { "\($0.minorUnits) \($0.currency)" } ?? "no price"
-                print("  \(order.problem): \(order.status.rawValue), \(price)")
+                let price = order.total.map { "\($0.minorUnits) \($0.currency)" } ?? "no price"
+                print("  \(order.notes ?? ""): \(order.status.rawValue), \(price)")
             }
             break
         }

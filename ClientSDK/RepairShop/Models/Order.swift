@@ -1,22 +1,24 @@
 public import Foundation
 public import Tidemark
 
-/// A repair. Each field merges by itself: a new price here and a new status there are both kept; of two writes of one
-/// field, the one that the server accepts last stands.
+/// An order of a client, with devices to be repaired. Each field merges by itself: a new total here and a new status there are
+/// both kept; of two writes of one field, the one that the server accepts last stands.
 public struct Order: ShopRecord, Hashable {
     public static let collection = "orders"
 
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID
-    public var deviceId: UUID?
+    /// As the shop counts its orders; an ordinary field, which the server does not give yet.
+    public var number: Int?
     public var status: OrderStatus
-    public var problem: String
-    public var diagnosis: String?
-    /// A user id or a name.
-    public var technician: String?
-    public var price: Money?
+    public var total: Money?
     public var deposit: Money?
+    public var notes: String?
+    /// Where it is kept: a shelf, a branch.
+    public var location: String?
+    /// A user id or a name.
+    public var assignee: String?
     public var received: Date
     public var promised: Date?
 
@@ -25,17 +27,25 @@ public struct Order: ShopRecord, Hashable {
     public var syncState: RecordState?
 
     public init(
-        id: UUID = UUID(), shop: UUID, client: UUID, device: UUID? = nil, status: OrderStatus = .received,
-        problem: String, price: Money? = nil, received: Date = Date()
+        id: UUID = UUID(), shop: UUID, client: UUID, number: Int? = nil, status: OrderStatus = .received,
+        total: Money? = nil, notes: String? = nil, received: Date = Date()
     ) {
         self.id = id
         shopId = shop
         clientId = client
-        deviceId = device
+        self.number = number
         self.status = status
-        self.problem = problem
-        self.price = price
+        self.total = total
+        self.notes = notes
         self.received = received
+    }
+
+    /// What is still to be paid; `nil` without a total, and where the deposit is in another currency.
+    ///
+    /// Reckoned and not stored: of a new total here and a deposit there both are kept, and a stored balance would fit neither.
+    public var balance: Money? {
+        guard let deposit else { return total }
+        return total?.adding(Money(minorUnits: 0 &- deposit.minorUnits, currency: deposit.currency))
     }
 }
 
@@ -44,13 +54,13 @@ extension Order {
         id = try record["id"]
         shopId = try record["shopId"]
         clientId = try record["clientId"]
-        deviceId = try record["deviceId"]
+        number = try record["number"]
         status = OrderStatus(rawValue: try record["status"])
-        problem = try record["problem"]
-        diagnosis = try record["diagnosis"]
-        technician = try record["technician"]
-        price = try record["price"]
+        total = try record["total"]
         deposit = try record["deposit"]
+        notes = try record["notes"]
+        location = try record["location"]
+        assignee = try record["assignee"]
         received = try record["received"]
         promised = try record["promised"]
         serverTime = try record["serverTime"]
@@ -58,7 +68,7 @@ extension Order {
     }
 }
 
-/// Where a repair stands. Open: a status from a newer version of the app is shown as it is.
+/// Where an order stands, and each device of it. Open: a status from a newer version of the app is shown as it is.
 public struct OrderStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String
 

@@ -8,7 +8,12 @@ public struct Ticket: ShopRecord, Hashable {
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID?
+    /// Who asks, also where there is no client of that name.
+    public var clientName: String?
+    public var clientEmail: String?
     public var orderId: UUID?
+    /// As the shop counts its tickets; an ordinary field, which the server does not give yet: see `label`.
+    public var number: Int?
     public var subject: String
     public var status: TicketStatus
     /// Larger is more urgent.
@@ -16,6 +21,9 @@ public struct Ticket: ShopRecord, Hashable {
     /// A user id.
     public var assignee: String?
     public var opened: Date
+
+    /// The newest word about it that is here. Found by the repository, and never stored.
+    public var lastMessage: TicketMessage?
 
     // Filled by the store.
     public var serverID: Int64?
@@ -36,6 +44,11 @@ public struct Ticket: ShopRecord, Hashable {
         self.opened = opened
     }
 
+    private enum CodingKeys: CodingKey {
+        case id, shopId, clientId, clientName, clientEmail, orderId, number, subject, status, priority, assignee, opened
+        case serverID, serverTime, syncState
+    }
+
     /// What the ticket is called: `T-1042` by the server's number, `T-draft-9f3c` until it has one.
     ///
     /// The number is the same on every device, never changes and rises with the order of acceptance. It counts everything
@@ -52,7 +65,10 @@ extension Ticket {
         id = try record["id"]
         shopId = try record["shopId"]
         clientId = try record["clientId"]
+        clientName = try record["clientName"]
+        clientEmail = try record["clientEmail"]
         orderId = try record["orderId"]
+        number = try record["number"]
         subject = try record["subject"]
         status = TicketStatus(rawValue: try record["status"])
         priority = try record["priority"]

@@ -9,6 +9,8 @@ public struct TicketMessage: ShopRecord, Hashable {
     public let shopId: UUID
     public let ticketId: UUID
     public let text: String
+    /// For the staff alone, and not to be sent to the client.
+    public let isInternal: Bool
     public let sentAt: Date
 
     // Filled by the store.
@@ -16,11 +18,14 @@ public struct TicketMessage: ShopRecord, Hashable {
     public var serverTime: Date?
     public var syncState: RecordState?
 
-    public init(id: UUID = UUID(), about ticket: Ticket, text: String, sentAt: Date = Date()) {
+    public init(
+        id: UUID = UUID(), about ticket: Ticket, text: String, isInternal: Bool = false, sentAt: Date = Date()
+    ) {
         self.id = id
         shopId = ticket.shopId
         ticketId = ticket.id
         self.text = text
+        self.isInternal = isInternal
         self.sentAt = sentAt
     }
 }
@@ -31,6 +36,7 @@ extension TicketMessage {
         shopId = try record["shopId"]
         ticketId = try record["ticketId"]
         text = try record["text"]
+        isInternal = try record["isInternal"]
         sentAt = try record["sentAt"]
         author = try record["author"]
         serverTime = try record["serverTime"]

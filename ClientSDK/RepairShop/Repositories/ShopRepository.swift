@@ -8,9 +8,10 @@ public protocol ShopRepository<Model>: Sendable {
     /// All of them, the newest creation first.
     func list() -> Listings<Model>
 
-    /// The record.
+    /// The record: from this device, else from the server, where the cache's policy left it or evicted it.
     ///
-    /// - Throws: `RepairShopError.notFound`.
+    /// - Throws: `RepairShopError.notFound` for one that is neither here nor there; `StoreError` with `unreachable` for one
+    ///   that may be there while the server cannot be asked.
     func read(_ id: UUID) async throws -> Model
 
     /// Creates the record; durable when this returns.
@@ -53,7 +54,8 @@ public protocol TicketRepository: ShopRepository where Model == Ticket {
 
     /// Adds a word.
     ///
-    /// - Throws: `RepairShopError.notFound`.
+    /// - Parameter isInternal: it is for the staff alone, and not to be sent to the client.
+    /// - Throws: as `read` does, for the ticket.
     @discardableResult
-    func post(_ text: String, about ticket: UUID) async throws -> WriteReceipt
+    func post(_ text: String, about ticket: UUID, isInternal: Bool) async throws -> WriteReceipt
 }

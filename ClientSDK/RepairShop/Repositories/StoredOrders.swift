@@ -9,7 +9,7 @@ struct StoredOrders: OrderRepository {
 
     func list(status: OrderStatus?) -> Listings<Order> {
         records.list(
-            Order.self, where: status.map { \.status == $0 } ?? .all,
+            where: status.map { \.status == $0 } ?? .all,
             order: [.by(\.received, .descending), .by(\.id, .descending)])
     }
 

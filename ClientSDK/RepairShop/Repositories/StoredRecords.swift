@@ -3,23 +3,27 @@ public import Tidemark
 
 /// The records of one kind of one shop in a store.
 public struct StoredRecords<Model: ShopRecord>: ShopRepository {
+    /// Fills in what records show of others.
+    typealias Reckoning = @Sendable ([Model], StoreSnapshot) throws -> [Model]
+
     let store: SyncStore
     let shop: UUID
+    private let reckon: Reckoning
 
-    public init(_ store: SyncStore, shop: UUID) {
+    public init(_ store: SyncStore, shop: UUID) { self.init(store, shop: shop) { records, _ in records } }
+
+    init(_ store: SyncStore, shop: UUID, reckon: @escaping Reckoning) {
         self.store = store
         self.shop = shop
+        self.reckon = reckon
     }
 
-    public func list() -> Listings<Model> {
-        list(Model.self, where: .all, order: [.newestFirst])
-    }
+    public func list() -> Listings<Model> { list(where: .all, order: [.newestFirst]) }
 
     public func read(_ id: UUID) async throws -> Model {
-        guard let model = try await store.repository(Model.self).read(id), model.shopId == shop else {
-            throw notFound(id)
-        }
-        return model
+        let model = try await store.repository(Model.self).fetch(id, in: ScopeID(record: shop))
+        guard let model, model.shopId == shop else { throw notFound(id) }
+        return try await store.read { [reckon] snapshot in try reckon([model], snapshot).first ?? model }
     }
 
     @discardableResult
@@ -52,17 +56,15 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
     private func notFound(_ id: UUID) -> RepairShopError { .notFound(collection: Model.collection, id: id) }
 
     /// Lists with whether the shop's records of this kind are all here.
-    func list<Listed: ShopRecord>(
-        _ model: Listed.Type, where filter: ModelFilter<Listed>, order: [ModelOrder<Listed>]
-    ) -> Listings<Listed> {
+    func list(where filter: ModelFilter<Model>, order: [ModelOrder<Model>]) -> Listings<Model> {
         let scope = ScopeID(record: shop)
         return Listings(
-            store.observe { snapshot in
+            store.observe { [reckon] snapshot in
                 let filling = try snapshot.rows(
                     "SELECT 1 AS yes FROM tidemark_scope_page WHERE scope = ? AND collection = ? AND is_complete = 0",
-                    [.string(scope.text), .string(Listed.collection)])
-                let records = try snapshot.models(Listed.self, where: filter, order: order, in: scope)
-                return Listing(records: records, isLoading: !filling.isEmpty)
+                    [.string(scope.text), .string(Model.collection)])
+                let records = try snapshot.models(Model.self, where: filter, order: order, in: scope)
+                return Listing(records: try reckon(records, snapshot), isLoading: !filling.isEmpty)
             })
     }
 }

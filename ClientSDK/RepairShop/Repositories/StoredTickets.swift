@@ -9,16 +9,17 @@ struct StoredTickets: TicketRepository {
 
     func list(status: TicketStatus?) -> Listings<Ticket> {
         records.list(
-            Ticket.self, where: status.map { \.status == $0 } ?? .all,
+            where: status.map { \.status == $0 } ?? .all,
             order: [.by(\.priority, .descending), .by(\.opened, .descending), .by(\.id, .descending)])
     }
 
     func messages(about ticket: UUID) -> Listings<TicketMessage> {
-        records.list(TicketMessage.self, where: \.ticketId == ticket, order: [.by(\.sentAt), .by(\.id)])
+        StoredRecords<TicketMessage>(records.store, shop: records.shop)
+            .list(where: \.ticketId == ticket, order: [.by(\.sentAt), .by(\.id)])
     }
 
-    func post(_ text: String, about ticket: UUID) async throws -> WriteReceipt {
-        let message = TicketMessage(about: try await read(ticket), text: text)
+    func post(_ text: String, about ticket: UUID, isInternal: Bool) async throws -> WriteReceipt {
+        let message = TicketMessage(about: try await read(ticket), text: text, isInternal: isInternal)
         return try await records.store.repository(TicketMessage.self).create(message)
     }
 

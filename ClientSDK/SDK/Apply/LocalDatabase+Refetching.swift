@@ -3,6 +3,14 @@ import TidemarkModel
 import TidemarkWire
 
 extension LocalDatabase {
+    /// Has a record asked for that the filling of its scope left at the server, or that was evicted.
+    func want(_ key: RecordKey, in scope: ScopeID) throws {
+        try change { db in
+            try RefetchTable(db: db).add(key, scope: scope)
+            try ScopeTable(db: db).noteChange()
+        }
+    }
+
     /// Applies the answer to a question for records by their ids: what came is the server's word, and what did not
     /// come is not there. The answer to a question of another grant is dropped.
     ///

@@ -2,8 +2,8 @@ import GRDB
 import TidemarkModel
 import TidemarkWire
 
-/// Records whose present state only the server knows, after what was known of them was taken back: they are asked for by
-/// their ids. While there are any of a scope, the scope is being filled.
+/// Records whose present state only the server knows, after what was known of them was taken back, or since the app asks for one
+/// that is not here: they are asked for by their ids. While there are any of a scope, the scope is being filled.
 struct RefetchTable {
     let db: Database
 
@@ -37,6 +37,12 @@ struct RefetchTable {
                 id: 0, scope: ScopeID(scope), since: try row.integer(1), collection: names.stored(collection),
                 limit: ids.count, ids: ids)
         }
+    }
+
+    func holds(_ key: RecordKey, scope: ScopeID) throws -> Bool {
+        try db.exists(
+            "SELECT 1 FROM tidemark_refetch WHERE scope = ? AND collection = ? AND local_id = ?",
+            [scope.text, key.collection, key.id.description])
     }
 
     func remove(_ key: RecordKey, scope: ScopeID) throws {

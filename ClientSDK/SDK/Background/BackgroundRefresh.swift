@@ -2,9 +2,11 @@ public import Logging
 
 /// Syncs a store in the background: asks the system for a task every quarter of an hour and runs one round in each.
 ///
-///     let refresh = BackgroundRefresh("com.example.sync", of: store, by: .system)
-///     try refresh.register()            // at launch
-///     await refresh.run()               // for as long as the app lives
+///     let refresh = BackgroundRefresh("com.example.sync", by: .system)
+///     try refresh.register()            // before the app has finished launching
+///     await refresh.run(store)          // once a store is open, for as long as the app lives
+///
+/// A task that is granted before the store is open waits for it.
 ///
 /// A task that expires cancels its round. Nothing is lost by that: what was written is on disk before the write returns,
 /// and goes out with the next round, once.
@@ -13,25 +15,21 @@ public final class BackgroundRefresh: Sendable {
     private let interval: Duration
     private let deadline: Duration
     private let scheduler: any RefreshScheduler
-    private let store: SyncStore
     private let logger: Logger
     private let granted: AsyncStream<any RefreshTask>
     private let grants: AsyncStream<any RefreshTask>.Continuation
 
     /// - Parameters:
     ///   - identifier: as in `BGTaskSchedulerPermittedIdentifiers` of the app's property list.
-    ///   - store: what is synced.
     ///   - scheduler: the system's, `.system` on iOS, or one of a test.
     ///   - interval: between two tasks, at least; the system decides. 15 minutes unless told.
     ///   - deadline: of one round; below the half minute that iOS grants.
     ///   - logger: hears what the system refuses.
     public init(
-        _ identifier: String, of store: SyncStore, by scheduler: any RefreshScheduler,
-        every interval: Duration = .seconds(900), deadline: Duration = .seconds(25),
-        logger: Logger = Logger(label: "tidemark.background")
+        _ identifier: String, by scheduler: any RefreshScheduler, every interval: Duration = .seconds(900),
+        deadline: Duration = .seconds(25), logger: Logger = Logger(label: "tidemark.background")
     ) {
         self.identifier = identifier
-        self.store = store
         self.scheduler = scheduler
         self.interval = interval
         self.deadline = deadline
@@ -55,20 +53,20 @@ public final class BackgroundRefresh: Sendable {
         request()
     }
 
-    /// Runs a round in each task that the system grants, until it is cancelled. Call it once.
-    public func run() async {
+    /// Runs a round of the store in each task that the system grants, until it is cancelled. Call it once.
+    public func run(_ store: SyncStore) async {
         for await task in granted {
             // First of all: whatever becomes of this one, there will be another.
             request()
-            await run(task)
+            await run(task, store)
         }
         scheduler.cancel(identifier)
     }
 
-    private func run(_ task: any RefreshTask) async {
+    private func run(_ task: any RefreshTask, _ store: SyncStore) async {
         let (expired, expire) = AsyncStream.makeStream(of: Void.self)
         task.onExpiration { expire.finish() }
-        let status = await withTaskGroup(of: SyncStatus?.self) { [store, deadline] group in
+        let status = await withTaskGroup(of: SyncStatus?.self) { [deadline] group in
             group.addTask { await store.runOnce(deadline: deadline) }
             group.addTask {
                 for await _ in expired {}

@@ -12,6 +12,8 @@ final class BlobCourier: Sendable {
         var rounds: [Int64: CheckedContinuation<Void, Never>] = [:]
         var lastNumber: Int64 = 0
         var isLinked = false
+        /// The policy wants another kind of network.
+        var isHolding = false
         /// Bytes of a blob that the server takes; 0 when it keeps none.
         var serverBytesMax = 0
         var isOver = false
@@ -48,9 +50,24 @@ final class BlobCourier: Sendable {
     var calls: ServerCalls { server.calls }
 
     /// The server hears what is said, or does not any more. Also told when scopes may have come.
-    func linked(_ isLinked: Bool) {
-        state.withLock { $0.isLinked = isLinked }
-        inbox.linked(isLinked)
+    func linked(_ isLinked: Bool) { link { $0.isLinked = isLinked } }
+
+    /// The connection goes over another kind of network.
+    ///
+    /// - Returns: true where blobs are to wait for another one.
+    func holds(over kind: NetworkKind?) -> Bool {
+        let networks = database.limits.cache.blobs.networks
+        let isHolding = kind.map { networks?.contains($0) == false } ?? false
+        link { $0.isHolding = isHolding }
+        return isHolding
+    }
+
+    /// Told in the order of the changes.
+    private func link(_ change: (inout State) -> Void) {
+        state.withLock { state in
+            change(&state)
+            inbox.linked(state.isLinked && !state.isHolding)
+        }
     }
 
     /// The server has told what it takes; `nil` when it keeps no blobs, or is older than they are.
@@ -203,6 +220,9 @@ final class BlobCourier: Sendable {
                 let answer: Result<BlobDownloads.Answer, BlobError> = state.withLock { state in
                     if state.isOver || !state.isLinked {
                         return .failure(BlobError(.offline, "there is no connection"))
+                    }
+                    guard !state.isHolding else {
+                        return .failure(BlobError(.otherNetwork, "the policy has blobs fetched over another network"))
                     }
                     guard state.serverBytesMax > 0 else {
                         return .failure(BlobError(.unsupported, "the server keeps no blobs"))

@@ -8,6 +8,8 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Code: String, Hashable, Sendable {
         /// They are not on this device, and there is no connection or it broke.
         case offline
+        /// They are not on this device, and `BlobPolicy.networks` has them fetched over another kind of network.
+        case otherNetwork
         /// The server has no such blob in this scope, or not yet, or the account may not read it: it says no more.
         case notThere
         /// Larger than `BlobPolicy.bytesMax`.
@@ -24,7 +26,7 @@ public struct BlobError: Error, Hashable, Sendable, CustomStringConvertible {
         /// Asking again later may help.
         var isPassing: Bool {
             switch self {
-            case .offline, .notThere, .unavailable, .damaged, .busy: true
+            case .offline, .otherNetwork, .notThere, .unavailable, .damaged, .busy: true
             case .tooLarge, .unsupported: false
             }
         }

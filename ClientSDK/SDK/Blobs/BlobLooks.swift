@@ -74,10 +74,10 @@ public struct BlobLooks: AsyncSequence, Sendable {
 
         private mutating func pause() async throws {
             let store = looks.blobs.store
-            if !store.syncing.status.phase.isConnected {
-                for await status in store.syncing.values() where status.phase.isConnected { break }
+            if !store.syncing.status.carriesBlobs {
+                for await status in store.syncing.values() where status.carriesBlobs { break }
                 try Task.checkCancellation()
-                if case .missing(let error?)? = last, error.code == .offline { return }
+                if case .missing(let error?)? = last, [.offline, .otherNetwork].contains(error.code) { return }
             }
             let wait = Duration.milliseconds(backoff.next())
             try await store.couriers.pausing { try await store.environment.clock.sleep(for: wait) }

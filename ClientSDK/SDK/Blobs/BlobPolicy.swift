@@ -9,6 +9,10 @@ public struct BlobPolicy: Hashable, Sendable {
     public var waitingBytesMax: Int64 = 1 << 30
     /// Bytes of one blob, sent or fetched. The server has a limit of its own, 16 MiB unless it was given another.
     public var bytesMax = 16 << 20
+    /// Kinds of network over which blobs are sent and fetched; `nil` for all. `[.wifi, .wired]` spares what is paid by the
+    /// megabyte: records go on over every network, and blobs wait for one of these. What is on its way when the network changes is
+    /// finished. Where the system names no kind, as on Linux, all are carried.
+    public var networks: Set<NetworkKind>?
 
     public init() {}
 }

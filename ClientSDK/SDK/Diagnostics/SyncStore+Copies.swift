@@ -14,10 +14,10 @@ package struct ShownRecord: Hashable, Sendable {
 package struct OpenWork: Hashable, Sendable {
     /// Transactions to be sent or answered; those that are withheld do not count.
     package var unsent = 0
-    /// Collections of scopes whose pages are not all here.
+    /// Collections of scopes with pages to come, and records that are fetched by their ids.
     package var unfilled = 0
 
-    /// Blobs that can be sent; those that were refused do not count.
+    /// Blobs that can be sent; those that were refused, or wait for another kind of network, do not count.
     package var unsentBlobs = 0
 
     /// True when there is none.
@@ -41,7 +41,8 @@ extension SyncStore {
 
     /// What is left to do, as the database knows it. Blocks for three short reads.
     package func openWork() throws -> OpenWork {
-        try database.writer.read { db in
+        let isHoldingBlobs = syncing.status.isHoldingBlobs
+        return try database.writer.read { db in
             var work = OpenWork()
             let unsent = """
                 SELECT count(*) FROM tidemark_outbox
@@ -49,11 +50,11 @@ extension SyncStore {
                 """
             work.unsent = Int(try db.first(unsent)?.integer(0) ?? 0)
             let unfilled = """
-                SELECT (SELECT count(*) FROM tidemark_scope_page WHERE is_complete = 0)
+                SELECT (SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome))
                     + (SELECT count(*) FROM tidemark_refetch)
                 """
             work.unfilled = Int(try db.first(unfilled)?.integer(0) ?? 0)
-            work.unsentBlobs = try BlobTable(db: db).next(limit: .max).count
+            work.unsentBlobs = try isHoldingBlobs ? 0 : BlobTable(db: db).next(limit: .max).count
             return work
         }
     }

@@ -5,9 +5,9 @@ struct ActivityTrack: Hashable, Sendable {
     private(set) var failure: SyncFailure?
     /// How far that has come which is under way.
     private(set) var progress = SyncProgress(done: 0, total: 1)
-    /// What was filled when it began, what has been sent since, what waits, and whether it had to take in what is new;
-    /// `nil` while nothing is under way.
-    private var stretch: (filled: Int, sent: Int, waiting: Int, takesIn: Bool)?
+    /// What was filled and received when it began, what has been sent since, what waits, and whether it had to take in what is
+    /// new; `nil` while nothing is under way.
+    private var stretch: (filled: Int, received: Int, sent: Int, waiting: Int, takesIn: Bool)?
     private var isUncounted = true
     /// Everything was taken in on this connection, and what has arrived since is little.
     private(set) var isInStep = false
@@ -38,8 +38,8 @@ struct ActivityTrack: Hashable, Sendable {
             progress = SyncProgress(done: 0, total: 1)
             return
         }
-        let waiting = status.pending + status.unsentBlobs
-        var stretch = stretch ?? (status.filled.done, 0, waiting, false)
+        let waiting = status.pending + status.blobsToSend
+        var stretch = stretch ?? (status.filled.done, status.received, 0, waiting, false)
         // What was here before anybody counted is not the work of now.
         let isFirstCount = isUncounted && status.filled.total > 0
         isUncounted = status.filled.total == 0
@@ -52,6 +52,7 @@ struct ActivityTrack: Hashable, Sendable {
         progress = SyncProgress(
             done: filled + stretch.sent + takenIn,
             total: status.filled.total - stretch.filled + stretch.sent + waiting + (stretch.takesIn ? 1 : 0),
+            records: status.received - stretch.received,
             // New work makes the rest longer, and nothing of it undone.
             floor: self.stretch == nil ? 0 : progress.fraction)
         self.stretch = stretch

@@ -44,6 +44,8 @@ package struct EngineConfiguration: Sendable {
     package var note: @Sendable (SyncLogEvent) -> Void = { _ in }
     /// Told how many bytes a message had that was sent, and each that came.
     package var carried: @Sendable (_ sent: Int, _ received: Int) -> Void = { _, _ in }
+    /// Told how many records were taken in, after the commit.
+    package var received: @Sendable (Int) -> Void = { _ in }
     /// Told of every change of phase.
     package var report: @Sendable (SyncPhase) -> Void
     /// Told the server time whenever the copy is consistent.

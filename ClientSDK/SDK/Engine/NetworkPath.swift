@@ -3,6 +3,18 @@ import Dispatch
 import Network
 #endif
 
+/// The kind of network that a connection goes over.
+public enum NetworkKind: String, Hashable, Sendable, CaseIterable {
+    /// A hotspot of a phone looks like any other.
+    case wifi
+    /// The mobile network.
+    case cellular
+    /// A cable.
+    case wired
+    /// What the system names in another way, or not at all.
+    case other
+}
+
 /// The system's view of the way to the network. It is a reason to try at once, and never one not to try: a server may be reached
 /// on a way that the system does not count.
 package struct NetworkPath: Hashable, Sendable {
@@ -10,10 +22,13 @@ package struct NetworkPath: Hashable, Sendable {
     package var isReachable: Bool
     /// The names of the interfaces that lead there, the preferred one first.
     package var interfaces: [String]
+    /// What the way goes over; `nil` without a way, and where the system does not say.
+    package var kind: NetworkKind?
 
-    package init(isReachable: Bool, interfaces: [String] = []) {
+    package init(isReachable: Bool, interfaces: [String] = [], kind: NetworkKind? = nil) {
         self.isReachable = isReachable
         self.interfaces = interfaces
+        self.kind = kind
     }
 
     /// The path now and after each change. Elsewhere than on Apple's platforms it ends at once: there the connection's own state is
@@ -23,9 +38,7 @@ package struct NetworkPath: Hashable, Sendable {
         AsyncStream { continuation in
             let monitor = NWPathMonitor()
             monitor.pathUpdateHandler = { path in
-                continuation.yield(
-                    NetworkPath(
-                        isReachable: path.status == .satisfied, interfaces: path.availableInterfaces.map(\.name)))
+                continuation.yield(NetworkPath(path))
             }
             continuation.onTermination = { _ in monitor.cancel() }
             monitor.start(queue: .global(qos: .utility))
@@ -35,6 +48,22 @@ package struct NetworkPath: Hashable, Sendable {
         #endif
     }
 }
+
+#if canImport(Network)
+extension NetworkPath {
+    /// A tunnel also uses what it goes through, which is what counts.
+    private static let kinds: [(NWInterface.InterfaceType, NetworkKind)] = [
+        (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
+    ]
+
+    init(_ path: NWPath) {
+        let isReachable = path.status == .satisfied
+        let kind = Self.kinds.first { path.usesInterfaceType($0.0) }?.1 ?? .other
+        self.init(
+            isReachable: isReachable, interfaces: path.availableInterfaces.map(\.name), kind: isReachable ? kind : nil)
+    }
+}
+#endif
 
 /// A change of the network path that concerns a connection.
 package enum NetworkChange: Hashable, Sendable {

@@ -132,9 +132,13 @@ package final class SyncEngine: Sendable {
         case .applyPage(let page, let request):
             return await apply { [database, configuration] in
                 try database.apply(page, to: request, noting: configuration.note)
+                configuration.received(page.changes.count)
             }
         case .applyPages(let pages):
-            return await apply { [database, configuration] in try database.apply(pages, noting: configuration.note) }
+            return await apply { [database, configuration] in
+                try database.apply(pages, noting: configuration.note)
+                configuration.received(pages.reduce(0) { $0 + $1.0.changes.count })
+            }
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
@@ -195,6 +199,7 @@ package final class SyncEngine: Sendable {
     private func apply(_ frames: [Changes]) async -> SyncEvent {
         let answer = await apply { [database, configuration] in
             try database.apply(frames, now: configuration.now(), noting: configuration.note)
+            configuration.received(frames.reduce(0) { $0 + $1.groups.reduce(0) { $0 + $1.changes.count } })
         }
         if case .applied = answer, let time = database.synced(by: frames) { configuration.synced(time) }
         return answer

@@ -21,6 +21,12 @@ public struct SyncStatus: Hashable, Sendable {
     public var failedBlobs = 0
     /// How much of what the account may see is here.
     public var filled = SyncProgress(done: 0, total: 0)
+    /// Records that came from the server since the store was opened, in pages and as changes.
+    public var received = 0
+    /// The kind of network that the system names; `nil` without one, and where the system names none, as on Linux.
+    public var network: NetworkKind?
+    /// Blobs are neither sent nor fetched, since `BlobPolicy.networks` does not have this kind of network. They wait for another.
+    public var isHoldingBlobs = false
     /// Scopes of the user that are not on this device, since a connection holds no more: those with the oldest grants. While there
     /// are any, `activity` is an error with the code `scopesLeftOut`, for what is here is not all that there is.
     public var scopesLeftOut = 0
@@ -36,6 +42,15 @@ public struct SyncStatus: Hashable, Sendable {
         self.lastSync = lastSync
         track.follow(self)
     }
+
+    /// What is pending goes out now. Else it is *queued*: there is no connection, or the server wants nothing for a while.
+    public var isSending: Bool { pending > 0 && phase.isConnected && pushPause == nil }
+
+    /// Blobs go up and down now.
+    var carriesBlobs: Bool { phase.isConnected && !isHoldingBlobs }
+
+    /// Blobs that go out with this connection.
+    var blobsToSend: Int { isHoldingBlobs ? 0 : unsentBlobs }
 
     /// Why the store is not in step; `nil` when nothing is the matter. It stays while the next attempt is made, until the
     /// server has welcomed: a code to switch over, and words for support.
@@ -75,7 +90,7 @@ public struct SyncStatus: Hashable, Sendable {
         switch phase {
         case .stopped, .waiting, .offline, .refused: false
         case .connecting: track.failure == nil
-        case .catchingUp, .live: !track.isInStep || pending > 0 || unsentBlobs > 0
+        case .catchingUp, .live: !track.isInStep || pending > 0 || blobsToSend > 0
         }
     }
 
@@ -91,7 +106,7 @@ public enum SyncActivity: Hashable, Sendable {
     /// starts at 0, never goes back, and is 1 for nothing before it is `completed`.
     case syncing(SyncProgress)
     /// Everything is sent and taken in; changes arrive as they happen. A scope or two that arrive then are taken in without leaving
-    /// it: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more.
+    /// it: `SyncStatus.phase` and `SyncStore.isFilling(_:)` say more. `StatusLine.activity` is `idle` two seconds later.
     case completed
     /// Something else than the network is in the way: the server, the token, the device. Its code says what; most are
     /// tried again by themselves, see `SyncStatus.phase`.
@@ -111,14 +126,20 @@ public struct SyncProgress: Hashable, Sendable {
     public var done: Int
     /// What there is, with what is done.
     public var total: Int
+    /// In `SyncActivity.syncing`, the records that have come since it began. How many are to come nobody knows: the server says
+    /// of a page only whether it is the last one.
+    public var records: Int
     /// What was shown already.
     private var floor: Double
 
-    public init(done: Int, total: Int) { self.init(done: done, total: total, floor: 0) }
+    public init(done: Int, total: Int, records: Int = 0) {
+        self.init(done: done, total: total, records: records, floor: 0)
+    }
 
-    init(done: Int, total: Int, floor: Double) {
+    init(done: Int, total: Int, records: Int, floor: Double) {
         self.done = done
         self.total = total
+        self.records = records
         self.floor = floor
     }
 

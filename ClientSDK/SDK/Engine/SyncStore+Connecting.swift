@@ -121,6 +121,7 @@ extension SyncStore {
         }
         configuration.note = { journal.note($0) }
         configuration.carried = { journal.carried(sent: $0, received: $1) }
+        configuration.received = { count in if count > 0 { _ = syncing.update(by: place) { $0.received += count } } }
         configuration.diskFull = { isFull in
             if syncing.status.isDiskFull != isFull { syncing.update { $0.isDiskFull = isFull } }
         }
@@ -149,9 +150,11 @@ extension SyncStore {
                 }
             }
             group.addTask { await courier.run() }
-            group.addTask { [environment] in
+            group.addTask { [environment, syncing] in
                 var changes = NetworkChanges()
                 for await path in environment.networkPaths() {
+                    let isHolding = courier.holds(over: path.kind)
+                    _ = syncing.update(by: place) { ($0.network, $0.isHoldingBlobs) = (path.kind, isHolding) }
                     if let change = changes.next(path) { engine.network(change) }
                 }
             }
@@ -162,7 +165,10 @@ extension SyncStore {
         }
         couriers.ended(courier)
         syncing.ended(engine)
-        guard syncing.update(by: place, { $0.phase = .stopped }) else { return }
+        let isCurrent = syncing.update(by: place) { status in
+            (status.phase, status.network, status.isHoldingBlobs) = (.stopped, nil, false)
+        }
+        guard isCurrent else { return }
         presence.lost()
         journal.entered(.stopped, now: uptime.now)
     }

@@ -18,6 +18,8 @@ public struct StoreError: Error, Hashable, Sendable, CustomStringConvertible {
         case invalidArgument
         /// There is no such record or parked transaction.
         case notFound
+        /// The answer is at the server, which cannot be asked now.
+        case unreachable
         /// The schema changed in a way that an existing database cannot follow.
         case schemaChanged
         /// The database belongs to another account.

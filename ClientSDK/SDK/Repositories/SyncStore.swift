@@ -98,11 +98,14 @@ public final class SyncStore: Sendable {
 
     /// A store that ends with the process: previews and tests.
     public static func inMemory(
-        account: UserID, schema: Schema, models: [any SyncModel.Type] = [], environment: StoreEnvironment = .system,
-        logger: Logger? = nil
+        account: UserID, schema: Schema, models: [any SyncModel.Type] = [], cache: CachePolicy = CachePolicy(),
+        environment: StoreEnvironment = .system, logger: Logger? = nil
     ) throws -> SyncStore {
         for model in models { try ModelCheck.check(model, schema) }
-        let database = try LocalDatabase.inMemory(account: account, schema: schema, newClient: environment.newID())
+        var limits = LocalLimits()
+        limits.cache = cache
+        let database = try LocalDatabase.inMemory(
+            account: account, schema: schema, newClient: environment.newID(), limits: limits)
         return SyncStore(database: database, environment: environment, logger: logger ?? .silent)
     }
 

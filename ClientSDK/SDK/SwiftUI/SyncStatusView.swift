@@ -1,46 +1,27 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-/// One line that says how a store stands to its server. Compiled on Apple's platforms only; Tidemark's own tests do not
-/// exercise it.
+/// One line that says how a store stands to its server: what is sent and what is queued, how long the server wants to be left
+/// alone, what is the matter. Compiled on Apple's platforms only; Tidemark's own tests exercise `StatusLine`, which it shows.
 ///
 ///     SyncStatusView(store: store)
 public struct SyncStatusView: View {
-    private let store: SyncStore
-    @State private var status: SyncStatus?
+    @State private var line: StatusLine
 
-    public init(store: SyncStore) { self.store = store }
+    public init(store: SyncStore) { _line = State(initialValue: StatusLine(store)) }
 
     public var body: some View {
-        Label(text, systemImage: symbol)
-            .task {
-                for await status in store.status { self.status = status }
-            }
-    }
-
-    private var text: String {
-        guard let status else { return "…" }
-        let waiting = status.pending + status.failed
-        let suffix = waiting > 0 ? ", \(waiting) waiting" : ""
-        switch status.activity {
-        case .idle: return "Not connected\(suffix)"
-        case .syncing: return "Syncing\(suffix)"
-        case .completed: return "Up to date"
-        case .updateRequired: return "Update the app\(suffix)"
-        case .error(let reason) where reason.code == .scopesLeftOut: return "Not everything is on this device\(suffix)"
-        case .error: return "Trouble with the server\(suffix)"
-        case .offline: return "Offline\(suffix)"
-        }
+        HStack { if let text = line.text { Label(text, systemImage: symbol) } }
+            .task { await line.run() }
     }
 
     private var symbol: String {
-        switch status?.activity {
-        case nil, .idle: "icloud.slash"
-        case .syncing: "arrow.triangle.2.circlepath.icloud"
+        switch line.activity {
+        case .idle, .offline: "icloud.slash"
+        case .syncing: line.status?.pushPause == nil ? "arrow.triangle.2.circlepath.icloud" : "hourglass"
         case .completed: "checkmark.icloud"
         case .updateRequired: "arrow.down.app"
         case .error: "exclamationmark.icloud"
-        case .offline: "icloud.slash"
         }
     }
 }

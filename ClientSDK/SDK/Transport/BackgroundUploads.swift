@@ -40,15 +40,17 @@ public final class BackgroundUploads: Sendable {
     ///   - identifier: of the app's own, the same at each launch.
     ///   - folder: for the bytes that are on their way, which the system reads from files; one of the app's caches.
     ///   - pins: as for `URLSessionTransport`.
+    ///   - overCellular: false has the system wait for another network, as `BlobPolicy.networks` has the store.
     ///   - clock: measures how long an answer is waited for.
     public init(
-        _ identifier: String, in folder: URL, pins: CertificatePins? = nil,
+        _ identifier: String, in folder: URL, pins: CertificatePins? = nil, overCellular: Bool = true,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.folder = folder
         self.clock = clock
         let configuration = URLSessionConfiguration.background(withIdentifier: identifier)
         configuration.sessionSendsLaunchEvents = true
+        configuration.allowsCellularAccess = overCellular
         let session = URLSession(
             configuration: configuration, delegate: UploadDelegate(pins, self), delegateQueue: nil)
         sessions.withLock { $0 = session }

@@ -113,6 +113,7 @@ extension ChatRoom {
     private static func sentence(_ error: BlobError) -> String {
         switch error.code {
         case .offline: "it is not on this device, and there is no connection"
+        case .otherNetwork: "it is not on this device, and is not fetched over this network"
         case .notThere: "the server does not have it, or not yet: the sender's device sends it when it can"
         case .tooLarge: "it is too large"
         case .unavailable, .busy: "the server cannot give it at the moment"

@@ -36,11 +36,11 @@ struct Workbench: Sendable {
     }
 
     /// A client and an order of theirs.
-    func take(_ problem: String, status: OrderStatus = .received, at time: Double = 0) async throws -> Order {
-        let client = Client(shop: shop.id, name: "Cem")
+    func take(_ notes: String, status: OrderStatus = .received, at time: Double = 0) async throws -> Order {
+        let client = Client(shop: shop.id, lastName: "Cem")
         try await shop.clients.create(client)
         let order = Order(
-            shop: shop.id, client: client.id, status: status, problem: problem,
+            shop: shop.id, client: client.id, status: status, notes: notes,
             received: Date(timeIntervalSince1970: time))
         try await shop.orders.create(order)
         return order

@@ -12,7 +12,7 @@ import TidemarkModel
     init() throws {
         store = try .test()
         // No deadline that would end a round before what the test does to it.
-        refresh = BackgroundRefresh("app.sync", of: store, by: scheduler, deadline: .seconds(600))
+        refresh = BackgroundRefresh("app.sync", by: scheduler, deadline: .seconds(600))
         store.pause()
         try store.connect(to: "http://test", transport: server) { "t" }
     }
@@ -25,7 +25,7 @@ import TidemarkModel
     private func launched(_ body: () async throws -> Void) async throws {
         try refresh.register()
         try await withThrowingDiscardingTaskGroup { app in
-            app.addTask { [refresh] in await refresh.run() }
+            app.addTask { [refresh, store] in await refresh.run(store) }
             try await body()
             app.cancelAll()
         }
@@ -90,6 +90,19 @@ import TidemarkModel
             #expect(await scheduler.grant().success() == true)
             #expect(scheduler.log == ["register app.sync", "request app.sync after 900 s"])
         }
+    }
+
+    @Test func `a task that is granted before the store is open waits for it`() async throws {
+        try refresh.register()
+        let task = scheduler.grant()
+        try await write()
+        try await withThrowingDiscardingTaskGroup { app in
+            app.addTask { [refresh, store] in await refresh.run(store) }
+            #expect(await task.success() == true)
+            app.cancelAll()
+        }
+        #expect(server.accepted.count == 1)
+        await store.disconnect()
     }
 
     @Test func `a task that comes when the app no longer runs rounds is ended at once`() async throws {

@@ -64,6 +64,20 @@ import TidemarkWire
         #expect(fraction ?? 0 > before ?? 1)
     }
 
+    @Test mutating func `what comes is counted in records, from the beginning of each time`() {
+        func records(_ activity: SyncActivity) -> Int? {
+            if case .syncing(let progress) = activity { progress.records } else { nil }
+        }
+        _ = on { $0.received = 40 }
+        #expect(records(enter(.connecting)) == 0)
+        _ = enter(.catchingUp)
+        #expect(records(on { $0.received = 240 }) == 200)
+        #expect(records(on { $0.received = 440 }) == 400)
+        #expect(enter(.live) == .completed)
+        #expect(on { $0.received = 441 } == .completed)
+        #expect(records(on { $0.pending = 1 }) == 0)
+    }
+
     @Test mutating func `what was there before is no progress`() {
         _ = enter(.connecting)
         _ = on { $0.filled = SyncProgress(done: 50, total: 50) }

@@ -1,5 +1,6 @@
 import Foundation
 import Tidemark
+import UIKit
 
 // What the guide "On Apple's platforms" shows, in its order.
 
@@ -18,4 +19,10 @@ final class Uploading: Sendable {
 
     /// From `application(_:handleEventsForBackgroundURLSession:completionHandler:)`.
     func woke(_ done: @escaping @Sendable () -> Void) { uploads.finishEvents(done) }
+}
+
+/// From `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`, which gives half a minute.
+func pushed(_ store: SyncStore) async -> UIBackgroundFetchResult {
+    let before = store.currentStatus.received
+    return await store.runOnce(deadline: .seconds(25)).received > before ? .newData : .noData
 }

@@ -99,12 +99,13 @@ struct CloseButton: View {
 }
 
 struct OfflineLine: View {
-    let store: SyncStore
-    @State private var status: SyncStatus?
+    @State private var line: StatusLine
+
+    init(store: SyncStore) { _line = State(initialValue: StatusLine(store)) }
 
     var body: some View {
-        HStack { if status?.activity == .offline { Text("Offline, \(status?.pending ?? 0) to send") } }
-            .task { for await status in store.status { self.status = status } }
+        HStack { if let text = line.text { Text(text) } }
+            .task { await line.run() }
     }
 }
 

@@ -6,10 +6,12 @@ import TidemarkChat
 /// All conversations, those with the newest messages first; words are looked for in all of them.
 struct ConversationList: View {
     let chat: Chat
+    let line: StatusLine?
     @State private var conversations: [Conversation] = []
     @State private var hits: [MessageHit] = []
     @State private var words = ""
     @State private var isAdding = false
+    @State private var isDeveloping = false
     @Environment(Problems.self) private var problems
 
     var body: some View {
@@ -26,11 +28,16 @@ struct ConversationList: View {
                 }
             }
             .navigationTitle("Conversations")
-            .navigationDestination(for: UUID.self) { ConversationScreen(chat: chat, id: $0) }
+            .navigationDestination(for: UUID.self) { ConversationScreen(chat: chat, id: $0, line: line) }
             .searchable(text: $words)
-            .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store) }
-            .toolbar { Button("New", systemImage: "square.and.pencil") { isAdding = true } }
+            .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store, line: line) }
+            .toolbar {
+                Button("New", systemImage: "square.and.pencil") { isAdding = true }
+                // For builds that are tried out.
+                Button("Developer", systemImage: "wrench") { isDeveloping = true }
+            }
             .sheet(isPresented: $isAdding) { OpenConversation(chat: chat) }
+            .sheet(isPresented: $isDeveloping) { DeveloperView(store: chat.store) }
         }
         .following(0, { chat.conversations.observe(newest: 100) }) {
             conversations = $0

@@ -7,6 +7,7 @@ import TidemarkChat
 struct ConversationScreen: View {
     let chat: Chat
     let id: UUID
+    let line: StatusLine?
     @State private var messages: [Message] = []
     @State private var count = 50
     @State private var typing: Set<UserID> = []
@@ -28,7 +29,7 @@ struct ConversationScreen: View {
             .padding(.horizontal)
         }
         .defaultScrollAnchor(.bottom)
-        .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store) }
+        .safeAreaInset(edge: .top) { OfflineBanner(store: chat.store, line: line) }
         .safeAreaInset(edge: .bottom) { Composer(chat: chat, conversation: id) }
         .following(count, { chat.messages.observe(id, newest: count) }) {
             messages = $0

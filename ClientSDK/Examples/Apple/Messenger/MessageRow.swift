@@ -22,7 +22,7 @@ struct MessageRow: View {
     }
 
     @ViewBuilder private var state: some View {
-        Label(message.status.rawValue, systemImage: symbol).font(.caption)
+        Label(message.isQueued ? "queued" : message.status.rawValue, systemImage: symbol).font(.caption)
         if message.status == .failed {
             Text(message.failureReason ?? "").font(.caption)
             HStack {
@@ -39,7 +39,7 @@ struct MessageRow: View {
 
     private var symbol: String {
         switch message.status {
-        case .sending: "clock"
+        case .sending: message.isQueued ? "clock" : "arrow.up"
         case .sent: "checkmark"
         case .delivered: "checkmark.circle"
         case .read: "checkmark.circle.fill"

@@ -3,21 +3,55 @@ import Observation
 import Tidemark
 import TidemarkChat
 
-/// The account that is signed in: its chat and its connection.
+/// The account that is signed in: its chat, its connection, and what happens while the app is in the background.
 @MainActor @Observable
 final class Messenger {
     private(set) var chat: Chat?
+    /// How it stands with the server, for every screen.
+    private(set) var line: StatusLine?
+
+    /// The property list permits the identifier: `BGTaskSchedulerPermittedIdentifiers`, and `fetch` among `UIBackgroundModes`.
+    @ObservationIgnored private let refresh = BackgroundRefresh("com.example.messenger.sync", by: .system)
+    @ObservationIgnored private var opening: Task<Void, Never>?
+    @ObservationIgnored private var following: [Task<Void, Never>] = []
+
+    /// Registers for background refresh, before the app has finished launching, and goes on as who was signed in: the system
+    /// may have launched the app for a task, or for a push notification.
+    func launch() {
+        do { try refresh.register() } catch { print("the property list permits no background refresh: \(error)") }
+        guard let sign = SignIn.kept else { return }
+        opening = Task {
+            do { try await signIn(sign) } catch { print("show the sign-in: \(error)") }
+        }
+    }
 
     /// Opens the account's file, which needs no network, and connects, which returns at once.
     func signIn(_ sign: SignIn) async throws {
         let folder = URL.applicationSupportDirectory.appending(path: "messenger")
         let chat = try await Chat.open(account: UserID(sign.user), at: folder)
+        if !isInFront { chat.store.pause() }
         try chat.store.connect(to: sign.server, transport: URLSessionTransport()) { sign.token }
-        self.chat = chat
+        sign.keep()
+        let line = StatusLine(chat.store)
+        (self.chat, self.line) = (chat, line)
+        following = [
+            Task { [refresh] in await refresh.run(chat.store) },
+            Task { await line.run() },
+        ]
     }
 
-    /// Nothing is sent or taken in while the app is in the background; writing goes on.
-    var isInFront = true {
+    /// A round for a push notification, in the half minute that the system gives.
+    ///
+    /// - Returns: true when something came.
+    func syncInBackground() async -> Bool {
+        await opening?.value
+        guard let store = chat?.store else { return false }
+        let before = store.currentStatus.received
+        return await store.runOnce(deadline: .seconds(25)).received > before
+    }
+
+    /// Nothing is sent or taken in while the app is in the background, but for such rounds; writing goes on.
+    var isInFront = false {
         didSet { if isInFront { chat?.store.resume() } else { chat?.store.pause() } }
     }
 }

@@ -3,15 +3,17 @@ import Tidemark
 import TidemarkChat
 
 @main struct MessengerApp: App {
-    @State private var messenger = Messenger()
+    @UIApplicationDelegateAdaptor private var delegate: MessengerDelegate
     @State private var problems = Problems()
     @Environment(\.scenePhase) private var phase
+
+    private var messenger: Messenger { delegate.messenger }
 
     var body: some Scene {
         WindowGroup {
             Group {
                 if let chat = messenger.chat {
-                    ConversationList(chat: chat).task { await keepUp(chat) }
+                    ConversationList(chat: chat, line: messenger.line).task { await keepUp(chat) }
                 } else {
                     SignInScreen { sign in problems.attempt { try await messenger.signIn(sign) } }
                 }

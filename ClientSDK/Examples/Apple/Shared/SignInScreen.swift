@@ -1,12 +1,20 @@
+import Foundation
 import SwiftUI
 import Tidemark
 
 /// Where the app connects, and as whom. An app in use asks its own sign-in service for tokens, or the server by
 /// `AccountClient`; this asks for one that `tidemark token --dev --user NAME` prints.
-struct SignIn: Hashable, Sendable {
+struct SignIn: Codable, Hashable, Sendable {
     var server = "http://127.0.0.1:8080"
     var user = ""
     var token = ""
+
+    /// What the last launch was given. A token of an app in use belongs into the keychain.
+    static var kept: SignIn? {
+        UserDefaults.standard.data(forKey: "sign-in").flatMap { try? JSONDecoder().decode(SignIn.self, from: $0) }
+    }
+
+    func keep() { UserDefaults.standard.set(try? JSONEncoder().encode(self), forKey: "sign-in") }
 }
 
 struct SignInScreen: View {

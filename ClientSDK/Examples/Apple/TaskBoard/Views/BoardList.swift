@@ -3,6 +3,7 @@ import Tidemark
 
 struct BoardList: View {
     let tasks: TaskBoard
+    let line: StatusLine?
     @SyncQuery(where: .all, order: [.by(\.name)]) private var boards: [Board]
     @State private var name = ""
     @Environment(Problems.self) private var problems
@@ -14,8 +15,8 @@ struct BoardList: View {
                 TextField("New board", text: $name).onSubmit(add)
             }
             .navigationTitle("Boards")
-            .navigationDestination(for: Board.self) { BoardScreen(tasks: tasks, board: $0) }
-            .safeAreaInset(edge: .top) { OfflineBanner(store: tasks.store) }
+            .navigationDestination(for: Board.self) { BoardScreen(tasks: tasks, line: line, board: $0) }
+            .safeAreaInset(edge: .top) { OfflineBanner(store: tasks.store, line: line) }
         }
     }
 

@@ -5,6 +5,7 @@ import Tidemark
 /// A board's columns beside one another, or the cards that were found in it.
 struct BoardScreen: View {
     let tasks: TaskBoard
+    let line: StatusLine?
     let board: Board
     @SyncQuery private var columns: [BoardColumn]
     @State private var progress: [UUID: CardProgress] = [:]
@@ -13,8 +14,9 @@ struct BoardScreen: View {
     @State private var isSharing = false
     @Environment(Problems.self) private var problems
 
-    init(tasks: TaskBoard, board: Board) {
+    init(tasks: TaskBoard, line: StatusLine?, board: Board) {
         self.tasks = tasks
+        self.line = line
         self.board = board
         _columns = SyncQuery(where: \.boardId == board.id, order: [.by(\.position)], in: board.scope)
     }
@@ -33,7 +35,7 @@ struct BoardScreen: View {
         .navigationTitle(board.name)
         .navigationDestination(for: Card.self) { CardScreen(tasks: tasks, card: $0) }
         .searchable(text: $words)
-        .safeAreaInset(edge: .top) { OfflineBanner(store: tasks.store) }
+        .safeAreaInset(edge: .top) { OfflineBanner(store: tasks.store, line: line) }
         .toolbar { Button("Share", systemImage: "person.badge.plus") { isSharing = true } }
         .sheet(isPresented: $isSharing) { MemberSheet(tasks: tasks, board: board.id) }
         .following(board.id, { tasks.observeProgress(of: board.id) }) {

@@ -4,6 +4,7 @@ import Tidemark
 
 @main struct TaskBoardApp: App {
     @State private var tasks: TaskBoard?
+    @State private var line: StatusLine?
     @State private var problems = Problems()
     @Environment(\.scenePhase) private var phase
 
@@ -11,9 +12,15 @@ import Tidemark
         WindowGroup {
             Group {
                 if let tasks {
-                    BoardList(tasks: tasks).environment(\.syncStore, tasks.store)
+                    BoardList(tasks: tasks, line: line).environment(\.syncStore, tasks.store)
+                        .task { await line?.run() }
                 } else {
-                    SignInScreen { sign in problems.attempt { tasks = try await Self.open(sign) } }
+                    SignInScreen { sign in
+                        problems.attempt {
+                            let opened = try await Self.open(sign)
+                            (tasks, line) = (opened, StatusLine(opened.store))
+                        }
+                    }
                 }
             }
             .modifier(ProblemAlert(problems: problems))

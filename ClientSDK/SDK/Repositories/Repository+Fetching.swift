@@ -1,0 +1,55 @@
+import GRDB
+import TidemarkModel
+
+extension Repository {
+    /// The record of that id, from the server where it is not on this device: one that the cache's policy evicted or left there.
+    /// For a link, a push notification, or a reference to something old.
+    ///
+    ///     guard let order = try await orders.fetch(id, in: ScopeID(record: shop)) else { return show("no such order") }
+    ///
+    /// What is here, or cannot be there, is answered at once. Else the server is asked for this one record and waited for, 10 s
+    /// at most. What came stays like any other record, until the policy evicts it.
+    /// - Parameter scope: where the record belongs.
+    /// - Returns: `nil` where there is no such record in the scope, and for a scope that is not on this device.
+    /// - Throws: `StoreError` with `unreachable` when it may be at the server, and there is no connection or no answer; with
+    ///   `coding` when the model cannot hold it; `CancellationError`.
+    @concurrent public func fetch(_ id: Model.ID, in scope: ScopeID) async throws -> Model? {
+        if let model = try await read(id) { return model }
+        let key = try store.database.coding(Model.self).key(id)
+        guard try await store.database.read({ try History.fetch($0, key.collection, scope).hasOlder }) else {
+            return nil
+        }
+        guard store.syncing.status.phase.isConnected else {
+            throw StoreError(.unreachable, "\(key): is not on this device, and there is no connection")
+        }
+        try store.database.want(key, in: scope)
+        store.syncing.wantPages()
+        try await waitForAnswer(to: key, in: scope)
+        return try await read(id)
+    }
+
+    /// Until the server has said whether there is such a record.
+    private func waitForAnswer(to key: RecordKey, in scope: ScopeID) async throws {
+        let database = store.database
+        let isWanted = { @Sendable (db: Database) in try RefetchTable(db: db).holds(key, scope: scope) }
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                let answers = LiveValues(
+                    database, of: ObservationOrigin("one that is fetched"), fetch: isWanted, map: { $0 })
+                for try await isWanted in answers where !isWanted { break }
+            }
+            group.addTask { [syncing = store.syncing] in
+                for await status in syncing.values() where !status.phase.isConnected { break }
+            }
+            // Ends early when the answer is there.
+            group.addTask { [clock = store.environment.clock] in
+                do { try await clock.sleep(for: .seconds(10)) } catch {}
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+        try Task.checkCancellation()
+        guard try await database.read(isWanted) else { return }
+        throw StoreError(.unreachable, "\(key): the server has not answered; it is asked on")
+    }
+}

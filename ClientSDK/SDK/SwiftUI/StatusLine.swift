@@ -1,0 +1,99 @@
+import Foundation
+public import Observation
+import TidemarkModel
+
+/// The line in which an app says how a store stands to its server, with a number for a badge.
+///
+///     @State private var line = StatusLine(store)
+///     …
+///     HStack { Text(line.text ?? "") }.task { await line.run() }
+///
+/// `SyncStatusView` shows it in SwiftUI. The words are English; an app that speaks another language makes its own of `status`.
+@MainActor @Observable
+public final class StatusLine {
+    /// What the store said last; `nil` before `run()`.
+    public private(set) var status: SyncStatus?
+    private var isRested = false
+
+    @ObservationIgnored private let store: SyncStore
+    @ObservationIgnored private var rest: Task<Void, Never>?
+
+    /// Shows nothing until `run()`.
+    public init(_ store: SyncStore) { self.store = store }
+
+    /// Follows the store's status for as long as the calling task lives.
+    public func run() async {
+        for await status in store.status { show(status) }
+        rest?.cancel()
+    }
+
+    /// The same as `SyncStatus.activity`, but that `completed` is `idle` two seconds later, until there is something to do again.
+    public var activity: SyncActivity {
+        guard let activity = status?.activity else { return .idle }
+        return activity == .completed && isRested ? .idle : activity
+    }
+
+    /// What is to be said; `nil` when nothing is.
+    public var text: String? { status.flatMap { Self.words($0, activity) } }
+
+    /// Writes that are not at the server, those that failed among them: the number on a badge.
+    public var waiting: Int { status.map { $0.pending + $0.failed } ?? 0 }
+
+    private func show(_ status: SyncStatus) {
+        self.status = status
+        guard status.activity == .completed else {
+            rest?.cancel()
+            (rest, isRested) = (nil, false)
+            return
+        }
+        guard rest == nil else { return }
+        rest = Task { [weak self, clock = store.environment.clock] in
+            do { try await clock.sleep(for: .seconds(2)) } catch { return }
+            guard !Task.isCancelled else { return }
+            self?.isRested = true
+        }
+    }
+
+    nonisolated static func words(_ status: SyncStatus, _ activity: SyncActivity) -> String? {
+        if status.isDiskFull { return "No room on this device" }
+        let queued = status.pending == 0 ? nil : "\(status.pending) queued"
+        let isHeld = status.isHoldingBlobs && status.unsentBlobs > 0
+        let held = isHeld ? "\(status.unsentBlobs) files wait for another network" : nil
+        return switch activity {
+        case .idle: held ?? queued
+        case .completed: held ?? "Up to date"
+        case .syncing(let progress): underWay(status, progress)
+        case .offline: joined("Offline", queued)
+        case .updateRequired(let minimum): joined("Update the app" + (minimum.isEmpty ? "" : " to \(minimum)"), queued)
+        case .error(let reason): joined(trouble(reason, status), queued)
+        }
+    }
+
+    private nonisolated static func joined(_ words: String, _ more: String?) -> String {
+        more.map { "\(words), \($0)" } ?? words
+    }
+
+    /// With a server that answers.
+    private nonisolated static func underWay(_ status: SyncStatus, _ progress: SyncProgress) -> String {
+        if let pause = status.pushPause {
+            let until = Date(milliseconds: pause.until).formatted(date: .omitted, time: .standard)
+            let why = pause.reason == .rateLimited ? "Too much was sent" : "The server is busy"
+            return "\(why): \(status.pending) queued until \(until)"
+        }
+        if status.isSending { return "Sending \(status.pending)" }
+        if status.blobsToSend > 0 { return "Sending \(status.blobsToSend) files" }
+        return progress.records > 0 ? "Receiving, \(progress.records) so far" : "Connecting"
+    }
+
+    private nonisolated static func trouble(_ reason: SyncFailure, _ status: SyncStatus) -> String {
+        switch reason.code {
+        case .unauthenticated, .tokenFailed: "Sign in again"
+        case .rateLimited: "Too many connections: waiting for the server"
+        case .scopesLeftOut: "Not everything is on this device"
+        case .writesWithheld: "\(status.failed) got no answer"
+        default: "Trouble with the server"
+        }
+    }
+
+    deinit { rest?.cancel() }
+}
