@@ -382,6 +382,7 @@ let package = Package(
                 "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
         // A client process that the suite kills.
         .executableTarget(
