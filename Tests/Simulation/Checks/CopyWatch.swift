@@ -201,6 +201,7 @@ struct CopyWatch {
         try checkMovement(copy)
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
+        try device.database.writer.unsafeRead { try KeptCheck(limits: device.database.limits).run($0) }
         try OutboxCheck(copy, device.database)
             .checkConservation(
                 of: written, released: released, contested: device.world.oracle.contested, forgotten: forgotten,

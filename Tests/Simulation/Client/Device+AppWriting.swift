@@ -84,7 +84,8 @@ extension Device {
     /// - Returns: what is in the outbox for it.
     private func carryOut(_ batch: WriteBatch, as id: TransactionID, inParts: Bool) throws -> [Transaction] {
         let position = position()
-        let (steps, time, count) = (batch.noted.take(), clock, Mutex<UInt64>(0))
+        let (steps, time) = (batch.noted.take(), clock)
+        let count = Mutex<UInt64>(0)
         let newID: @Sendable () -> TransactionID = {
             count.withLock {
                 $0 += 1
