@@ -379,9 +379,11 @@ let package = Package(
         .testTarget(
             name: "SimulationTests",
             dependencies: [
-                "Tidemark", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer", "TidemarkHub",
+                "Tidemark", "TidemarkExtension", "TidemarkModel", "TidemarkWire", "TidemarkStore", "TidemarkSequencer",
+                "TidemarkHub",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ], path: "Tests/Simulation"),
         // A client process that the suite kills.
         .executableTarget(

@@ -11,10 +11,8 @@ import TidemarkWire
 struct PastCursors {
     let db: Database
 
-    /// So many are kept: as many as a server looks at.
+    /// The most that a server looks at.
     static let keptMax = 24
-    /// One of so many frames is noted.
-    static let framesEach = 8
 
     /// The number of the next one.
     func next() throws -> Int64 {
@@ -34,11 +32,11 @@ struct PastCursors {
 
     /// Keeps where the copy stands now, at a state that the server was in. Of too many the one goes whose absence widens the
     /// gaps least, measured by how far back they are; so they lie ever further apart.
-    func note(_ cursor: String) throws {
+    func note(_ cursor: String, keeping most: Int = keptMax) throws {
         guard try newestFirst().first != cursor else { return }
         try db.run("INSERT INTO tidemark_past (n, cursor) VALUES (?, ?)", [next(), cursor])
         let numbers = try db.all("SELECT n FROM tidemark_past ORDER BY n").map { try $0.integer(0) }
-        guard numbers.count > Self.keptMax, let spare = Self.spare(numbers) else { return }
+        guard numbers.count > most, let spare = Self.spare(numbers) else { return }
         try db.run("DELETE FROM tidemark_past WHERE n = ?", [spare])
     }
 
@@ -64,9 +62,9 @@ extension LocalDatabase {
         let unnoted = framesUnnoted.add(count, ordering: .relaxed).newValue
         guard last.isConsistent else { return }
         let past = PastCursors(db: db)
-        let isTime = try !last.isLive || unnoted >= PastCursors.framesEach || past.count() < PastCursors.framesEach
-        guard isTime else { return }
-        try past.note(last.cursor)
+        let each = limits.framesForPastCursor
+        guard try !last.isLive || unnoted >= each || past.count() < each else { return }
+        try past.note(last.cursor, keeping: limits.pastCursorsKept)
         framesUnnoted.store(0, ordering: .relaxed)
     }
 }

@@ -21,6 +21,9 @@ package struct LocalLimits: Sendable {
     package var cache = CachePolicy()
     /// Deletions that are remembered, so that a copy can go back as far as the server's database did.
     package var deletionsKept = 2_000
+    /// Places in the server's order that are remembered for the same, two at least: one of so many frames, the first frames all.
+    package var pastCursorsKept = PastCursors.keptMax
+    package var framesForPastCursor = 8
     /// Milliseconds between two comparisons of the copy with the server.
     package var comparedEvery: Int64 = 86_400_000
     /// Scopes that are listed when a connection begins, about 50 bytes each; of more only digests are sent.

@@ -19,6 +19,7 @@ struct CopyWatch {
     var solo: LocalID? { didSet { soloRevision = 0 } }
     private var soloRevision: Int64 = 0
     private var settled = SettledWatch()
+    private var offered = OfferedWatch()
     /// The database went back, and this device has not been welcomed since.
     private(set) var isAstray = false
     /// It has been.
@@ -54,11 +55,14 @@ struct CopyWatch {
     /// What an earlier rewind has left to be fetched.
     private var toFetchBefore: Set<RecordKey> = []
 
-    mutating func willApply(_ welcome: Welcome, on device: Device) {
-        if welcome.rewind != nil { toFetchBefore = device.toFetch }
+    mutating func willApply(_ message: ServerMessage, on device: Device) {
+        switch message {
+        case .welcome(let welcome): if welcome.rewind != nil { toFetchBefore = device.toFetch }
+        case .changes(let changes): settled.willApply(changes, on: device)
+        default: break
+        }
+        if wasAstray { offered.willApply(message, on: device) }
     }
-
-    mutating func willApply(_ changes: Changes, on device: Device) { settled.willApply(changes, on: device) }
 
     mutating func evicted(on device: Device) { settled.evicted(on: device) }
 
@@ -153,6 +157,7 @@ struct CopyWatch {
             case .page, .history, .compared, .authOK, .error, .goAway, .ephemeral, .unknownExtension: break
             }
             try settled.applied(message, on: device, at: position)
+            if wasAstray { try offered.applied(message, on: device) }
             try checkSolo(device)
             if device.random.chance(device.isReader ? 60 : 120) { try checkAll(device) }
         } catch let violation as Violation {
@@ -196,6 +201,7 @@ struct CopyWatch {
         try checkMovement(copy)
         try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
+        try device.database.writer.unsafeRead { try KeptCheck(limits: device.database.limits).run($0) }
         try OutboxCheck(copy, device.database)
             .checkConservation(
                 of: written, released: released, contested: device.world.oracle.contested, forgotten: forgotten,
@@ -245,7 +251,7 @@ struct CopyWatch {
         let collections = device.world.schema.collections.map { "\"\($0.name)\"" }
         let held = [
             "tidemark_scope", "tidemark_scope_page", "tidemark_tombstone", "tidemark_deletion", "tidemark_refetch",
-            "tidemark_compare",
+            "tidemark_compare", "tidemark_history",
         ]
         let pending = ["tidemark_base", "tidemark_outbox_record"]
         let copy = try LocalCopy(device.database)
@@ -257,6 +263,7 @@ struct CopyWatch {
             }
             for scope in scopes {
                 for table in held { try checkNone(table, scope) }
+                if !wasAstray { try WithdrawnCheck(scope).run(db) }
                 guard wasAstray, copy.opens(scope, device.world.schema) else {
                     for table in collections + pending { try checkNone(table, scope) }
                     continue

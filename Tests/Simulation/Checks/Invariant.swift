@@ -39,6 +39,7 @@ enum Invariant: String {
     case erasure = "R-66 of an erased scope nothing is left"
     case ownBatches = "R-81 no session is made to catch up on what its own node is about to tell"
     case signOut = "R-115 who is signed out is sent nothing more, and nobody else is signed out"
+    case agreement = "what a device refuses is refused by the server, and what it takes is taken"
     case sight = "what is sent again says what its writer saw"
     case settled = "I-31 what was committed here is shown until the server says otherwise"
 }

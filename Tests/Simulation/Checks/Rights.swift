@@ -9,6 +9,7 @@ struct Rights {
     /// Fields that are set at the creation, or never.
     private static let immutable: [String: [String]] = [
         "conversations": ["kind"], "messages": ["conversationId", "text"], "notes": ["conversationId", "kind"],
+        "labels": ["conversationId", "name"],
     ]
     /// Fields of admins, and whether others may set them at the creation.
     private static let ofAdmins: [String: [(field: String, isFreeAtCreation: Bool)]] = [

@@ -47,11 +47,9 @@ extension Device {
             log(
                 "welcome \(welcome.cursorState) keep \(welcome.kept.count) purge \(welcome.purged.count) new \(welcome.added.count) lmid \(welcome.settledThrough) lost \(welcome.lost ?? 0) epoch \(welcome.epoch) to \(welcome.rewind?.to ?? 0) at \(position())"
             )
-            watch.willApply(welcome, on: self)
             return try apply(.welcome(welcome)) { try $0.welcomed(told) }
         case .applyChanges(let frames):
             let step = Changes(joining: frames)
-            watch.willApply(step, on: self)
             return try apply(.changes(step), recording: frames.map { .changes($0) }) { [clock] in
                 try $0.apply(frames, now: clock)
             }
@@ -120,6 +118,7 @@ extension Device {
     private func apply(
         _ message: ServerMessage, recording frames: [ServerMessage]? = nil, _ body: (LocalDatabase) throws -> Void
     ) throws -> SyncEvent {
+        watch.willApply(message, on: self)
         do {
             try transact(body)
         } catch let error as StoreError where error.code == .serverForgot && world.rewinds.count > 0 {

@@ -151,7 +151,7 @@ extension Device {
 
 extension LocalDatabase {
     /// A transaction as it waits in the outbox.
-    fileprivate func written(_ id: TransactionID) throws -> Transaction? {
+    func written(_ id: TransactionID) throws -> Transaction? {
         try writer.read { db in try OutboxTable(db: db).entry(id)?.transaction() }
     }
 }

@@ -6,6 +6,7 @@ extension OracleState {
     private static let kept: [String: Set<String>] = [
         "messages": ["conversationId", "text", "readBy"], "conversations": ["kind"],
         "notes": ["conversationId", "kind", "count", "high", "tags"], "directory": ["visits"],
+        "labels": ["conversationId", "name"],
     ]
 
     /// Fields that stay where a restore does not name them.
@@ -30,7 +31,7 @@ extension OracleState {
         _ key: RecordKey, _ written: Fields, _ existing: Change?, _ ifSeq: SequenceNumber?, by user: UserID,
         _ collection: CollectionSchema
     ) throws(Rejection) {
-        _ = try admitted(written, collection)
+        try named(key, try admitted(written, collection))
         let scope = try collection.scope(of: key.id, fields: written)
         guard let existing, existing.scope == scope else { throw Rejection(.notFound, "restore of nothing") }
         let ownScope = key.collection == "conversations"

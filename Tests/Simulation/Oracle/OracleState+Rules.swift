@@ -52,6 +52,7 @@ extension OracleState {
         _ key: RecordKey, _ fields: Fields, _ scope: ScopeID, _ existing: Change?, by user: UserID,
         _ collection: CollectionSchema
     ) throws(Rejection) {
+        try named(key, fields)
         let role = role(of: user, in: scope, collection)
         let opensScope = collection.scope == .ownRecord
         if opensScope {
@@ -71,11 +72,22 @@ extension OracleState {
         if let existing {
             // The same author's repetition counts as done; anyone else who may create only learns that the id is taken.
             guard existing.author == user, existing.scope == scope else { throw Rejection(.idConflict, "taken") }
+            if key.collection == "labels", !existing.isDeleted, existing.fields != fields {
+                throw Rejection(.idConflict, "another label of the same name")
+            }
             if existing.isDeleted { throw Rejection(.gone, "deleted") }
             return
         }
         try references(fields, Fields(), key, scope)
         put(key, scope: scope, fields: fields, author: user, collection)
+    }
+
+    /// A label's name makes its id, by heart.
+    func named(_ key: RecordKey, _ fields: Fields) throws(Rejection) {
+        guard key.collection == "labels" else { return }
+        guard case .string(let name)? = fields["name"], key.id == DerivedID.make(["label", name]) else {
+            throw Rejection(.forbidden, "another name's label")
+        }
     }
 
     /// The role that access rules see; everybody is a member of a shared scope.

@@ -121,6 +121,7 @@ struct OracleState {
     mutating func apply(
         _ transaction: Transaction, by user: UserID
     ) -> (refusal: Rejection?, contested: [ContestedFields]) {
+        if transaction.mutations.count > limits.mutationsMax { return (Rejection(.tooLarge, "too many mutations"), []) }
         var trial = self
         var contested: [ContestedFields] = []
         var idle = 0

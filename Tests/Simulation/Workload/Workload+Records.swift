@@ -8,18 +8,28 @@ extension Workload {
         let scope = ScopeID(record: id)
         remembered.append(scope)
         let members = ([device.owner] + random.some(world.plan.users)).map { FieldValue.string($0.text) }
-        var conversation: Fields = ["title": "hello", "memberIds": .array(members), "kind": "group"]
+        let title: FieldValue = .string(Self.words("hello", in: scope.text))
+        var conversation: Fields = ["title": title, "memberIds": .array(members), "kind": "group"]
         if random.chance(500) {
             conversation["adminIds"] = .array(random.some(world.plan.users).map { .string($0.text) })
         }
-        let first: Fields = ["conversationId": .string(scope.text), "text": "first"]
+        let first: Fields = [
+            "conversationId": .string(scope.text), "text": .string(Self.words("first", in: scope.text)),
+        ]
         return [create("conversations", id, conversation), create("messages", newID(), first)]
     }
+
+    /// Words that say in which scope they are written.
+    static func words(_ text: String, in scope: String) -> String { text + mark(of: ScopeID(scope)) }
+
+    /// What all words of a scope end with, and nothing else that a device keeps.
+    static func mark(of scope: ScopeID) -> String { "~\(scope.text.suffix(12))" }
 
     func message(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(device.heldScopes) else { return nil }
         let text = String(repeating: "m", count: 1 + random.below(random.chance(50) ? 1_900 : 60))
-        return [create("messages", newID(), ["conversationId": .string(scope), "text": .string(text)])]
+        let words = Self.words(text, in: scope)
+        return [create("messages", newID(), ["conversationId": .string(scope), "text": .string(words)])]
     }
 
     func markRead(on device: Device) -> [Mutation]? {
@@ -29,7 +39,8 @@ extension Workload {
 
     func createNote(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(device.heldScopes) else { return nil }
-        var note: Fields = ["conversationId": .string(scope), "body": "a", "count": 1, "high": 1, "kind": "plain"]
+        let body: FieldValue = .string(Self.words("a", in: scope))
+        var note: Fields = ["conversationId": .string(scope), "body": body, "count": 1, "high": 1, "kind": "plain"]
         note["sign"] = .string(device.owner.text)
         if random.chance(300) { note["stamp"] = .integer(Int64(random.below(9))) }
         if random.chance(150) { note["grade"] = .integer(Int64(random.below(9))) }
@@ -43,8 +54,10 @@ extension Workload {
     func editNote(on device: Device) -> [Mutation]? {
         let solos = Set(world.devices.compactMap(\.watch.solo))
         guard let id = random.pick(device.ids(of: "notes").filter { !solos.contains($0) }) else { return nil }
+        let scope = device.scope(of: RecordKey(collection: "notes", id: id))?.text ?? ""
+        let body = Self.words("b\(random.below(1_000))", in: scope)
         let all = [
-            NamedPatch("body", random.chance(800) ? .set(.string("b\(random.below(1_000))")) : .unset),
+            NamedPatch("body", random.chance(800) ? .set(.string(body)) : .unset),
             NamedPatch("count", .increment(.integer(Int64(random.below(9)) - 3))),
             NamedPatch("high", .max(.integer(Int64(random.below(1_000))))),
             NamedPatch("tags", .add([.string("t\(random.below(6))")])),
@@ -62,6 +75,21 @@ extension Workload {
         let isBold = random.chance(200)
         let patches = random.some(all).filter { isBold || !["stamp", "sign"].contains($0.field) }
         return patches.isEmpty ? nil : [update("notes", id, patches)]
+    }
+
+    /// A label that others may have made as well: its name makes its id.
+    func label(on device: Device) -> [Mutation]? {
+        if random.chance(400), let id = random.pick(device.ids(of: "labels")) {
+            return [update("labels", id, [NamedPatch("color", .set(.string("c\(random.below(9))")))])]
+        }
+        guard let scope = random.pick(device.heldScopes) else { return nil }
+        let (name, color) = ("l\(random.below(5))", "c\(random.below(3))")
+        // Few take an id that is not the name's.
+        let id = random.chance(950) ? DerivedID.make(["label", name]) : newID()
+        return [
+            create(
+                "labels", id, ["conversationId": .string(scope), "name": .string(name), "color": .string(color)])
+        ]
     }
 
     func delete(_ collection: String, on device: Device) -> [Mutation]? {
@@ -124,6 +152,7 @@ extension Workload {
             }
         case "messages": if fields["text"] == nil { fields["text"] = "again" }
         case "directory": fields["name"] = "again"
+        case "labels": if fields["name"] == nil { fields["name"] = "l0" }
         default: break
         }
         guard random.chance(600) else { return Mutation(key: key, action: .undelete(fields)) }
@@ -133,6 +162,7 @@ extension Workload {
                 ["title": "again", "kind": "other", "adminIds": .array([.string(device.owner.text)])]
             case "messages": ["text": "other words"]
             case "directory": ["name": "other"]
+            case "labels": ["name": "l1", "color": "other"]
             default:
                 [
                     "body": "again", "count": 7, "high": 0, "tags": ["other"], "kind": "other", "grade": 9, "stamp": 99,

@@ -52,16 +52,18 @@ final class Workload {
         case 8..<24: return message(on: device)
         case 24..<30: return markRead(on: device)
         case 30..<38: return createNote(on: device)
-        case 38..<54: return editNote(on: device)
-        case 54..<59: return delete(["notes", "notes", "messages", "directory"][random.below(4)], on: device)
+        case 38..<50: return editNote(on: device)
+        case 50..<54: return openForm(on: device)
+        case 54..<59: return delete(["notes", "labels", "messages", "directory"][random.below(4)], on: device)
         case 59..<62: return undelete(on: device)
         case 62..<64: return replace(["notes", "notes", "messages", "conversations"][random.below(4)], on: device)
         case 64..<66: return depose(on: device)
         case 66..<78: return changeMembers(on: device)
         case 78..<80: return delete("conversations", on: device)
         case 80..<84: return visitDirectory(on: device)
-        case 84..<87: return contest(on: device)
-        case 87..<93: return writeSolo(on: device)
+        case 84..<86: return contest(on: device)
+        case 86..<91: return writeSolo(on: device)
+        case 91..<93: return label(on: device)
         case 93..<96: return (message(on: device) ?? []) + (createNote(on: device) ?? []) + (editNote(on: device) ?? [])
         case 96..<98: return intrude(on: device)
         default:
@@ -79,6 +81,23 @@ final class Workload {
     private func intrude(on device: Device) -> [Mutation]? {
         guard let scope = random.pick(remembered) else { return nil }
         return [create("messages", newID(), ["conversationId": .string(scope.text), "text": "let me in"])]
+    }
+
+    /// A form that is open for a while, and saved whatever has come meanwhile.
+    private func openForm(on device: Device) -> [Mutation]? {
+        let solos = Set(world.devices.compactMap(\.watch.solo))
+        guard let id = random.pick(device.ids(of: "notes").filter({ !solos.contains($0) })),
+            let shown = device.form(of: id)
+        else { return nil }
+        var edited = shown
+        edited.body = "form \(random.below(1_000))"
+        if random.chance(300) { edited.plan = "p\(random.below(5))" }
+        if random.chance(300) { edited.high = 500 + random.below(1_000) }
+        let (transaction, isStrict) = (newID(), random.chance(400))
+        world.after(random.within(0...5_000)) { [edited] in
+            device.save(edited, from: shown, isStrict: isStrict, as: transaction)
+        }
+        return nil
     }
 
     private func dealWithParked(on device: Device) -> [Mutation]? {
@@ -110,6 +129,8 @@ final class Workload {
         var transaction = Transaction(id: newID(), mutations: mutations, clientTime: device.clock)
         if random.chance(60) { transaction.ifSeq = max(0, device.position() - Int64(random.below(4))) }
         if world.isChaotic, random.chance(world.plan.faults.poison) { world.poison.insert(transaction.id) }
-        device.write(transaction)
+        // Most apps write by the call that is made for them.
+        guard transaction.ifSeq == nil, random.chance(600) else { return device.write(transaction) }
+        device.writeAsApp(transaction, inParts: random.chance(700))
     }
 }

@@ -45,6 +45,14 @@ enum WorkloadSchema {
                 "parent": {"type": "reference", "to": "notes", "within": "scope"}
               }
             },
+            "labels": {
+              "scope": "conversationId", "id": {"name": "label", "key": "name"},
+              "fields": {
+                "conversationId": {"type": "reference", "to": "conversations", "required": true, "merge": "immutable"},
+                "name": {"type": "string", "required": true, "merge": "immutable"},
+                "color": "string"
+              }
+            },
             "directory": {
               "scope": {"shared": "directory"}, "create": ["anyone"], "delete": ["author"],
               "fields": {

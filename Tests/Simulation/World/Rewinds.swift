@@ -27,7 +27,7 @@ final class Rewinds {
     init(_ world: World) {
         self.world = world
         random = SplitMix(seed: world.plan.seed, "rewinds")
-        planned = random.chance(250) ? 1 + random.below(2) : 0
+        planned = random.chance(300) ? 1 + random.below(6) : 0
     }
 
     func schedule() {

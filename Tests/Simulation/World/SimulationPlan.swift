@@ -96,9 +96,7 @@ struct SimulationPlan {
         }
         if scopes.chance(350) { wire.pagesReadMax = 1 + scopes.below(2) }
         if scopes.chance(350) { engine.pagesAtOnce = 1 + scopes.below(3) }
-        // A journal that holds a few transactions: numbers that it lacks are offered with nothing in them.
-        var journal = SplitMix(seed: seed, "journal")
-        if journal.chance(150) { local.journalBytesMax = 300 + Int64(journal.below(3_000)) }
+        keepLittle()
         guard random.chance(120) else { return }
         isTalkative = true
         lane.aheadTransactionsMin = 1
@@ -106,5 +104,20 @@ struct SimulationPlan {
         lane.submissionTransactionsMax = 1 + random.below(3)
         lane.queueTransactionsMax = 50
         wire.transactionsBurst = 200
+    }
+
+    /// Devices that keep little for the day on which the database goes back.
+    private mutating func keepLittle() {
+        // A journal that holds a few transactions: numbers that it lacks are offered with nothing in them.
+        var journal = SplitMix(seed: seed, "journal")
+        if journal.chance(300) { local.journalBytesMax = 300 + Int64(journal.below(3_000)) }
+        var kept = SplitMix(seed: seed, "kept")
+        if kept.chance(350) { local.deletionsKept = kept.below(5) }
+        if kept.chance(350) { local.rescueBytesMax = Int64(kept.below(400)) }
+        if kept.chance(350) { local.pastCursorsKept = 2 + kept.below(4) }
+        if kept.chance(350) { local.framesForPastCursor = 1 + kept.below(3) }
+        if kept.chance(350) { local.historyEntriesMax = Int64(kept.below(4)) }
+        // Few mutations a transaction: what apps write goes in parts.
+        if kept.chance(250) { wire.model.mutationsMax = 2 + kept.below(3) }
     }
 }

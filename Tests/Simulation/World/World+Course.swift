@@ -16,6 +16,7 @@ extension World {
         files.schedule()
         signOuts.schedule()
         rotations.schedule()
+        extensions.schedule()
         let liveness = LivenessCheck(self)
         liveness.schedule()
         run(until: Self.beginning + plan.chaosTime)
@@ -37,11 +38,19 @@ extension World {
         isChaotic = false
         for node in nodes where !node.isUp { node.start() }
         for device in devices { device.heal() }
+        adoptOn(every: 1_000)
+    }
+
+    /// People who open their apps.
+    private func adoptOn(every pause: Milliseconds) {
+        guard !extensions.isDone else { return }
+        for device in devices { extensions.adopt(on: device) }
+        after(pause) { self.adoptOn(every: pause) }
     }
 
     /// Nothing is under way any more.
     private var isAtPeace: Bool {
-        raw.isDone && nodes.allSatisfy(\.isIdle) && devices.allSatisfy(\.isSettled)
+        raw.isDone && extensions.isDone && nodes.allSatisfy(\.isIdle) && devices.allSatisfy(\.isSettled)
     }
 
     private var unrest: String {

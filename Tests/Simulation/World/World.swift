@@ -48,6 +48,7 @@ final class World {
     private(set) lazy var files = FileCopies(self)
     private(set) lazy var signOuts = SignOuts(self)
     private(set) lazy var rotations = Rotations(self)
+    private(set) lazy var extensions = Extensions(self)
     /// Opens every cursor that was ever sealed.
     var seal: CursorSeal { rotations.everySeal }
     /// Transactions that the database itself refuses to store.

@@ -1,0 +1,27 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import TidemarkModel
+
+/// I-22 on the disk: of a lost scope the file has no word, neither in a row nor in what was one, but for what this device's
+/// user wrote, and nobody has settled.
+struct WithdrawnCheck {
+    private let mark: String
+
+    init(_ scope: ScopeID) { mark = Workload.mark(of: scope) }
+
+    func run(_ db: Database) throws {
+        let own = """
+            SELECT EXISTS (SELECT 1 FROM tidemark_parked WHERE instr(body, ?1) > 0)
+                OR EXISTS (SELECT 1 FROM tidemark_outbox WHERE state <> 'settled' AND instr(body, ?1) > 0)
+            """
+        guard try Bool.fetchOne(db, sql: own, arguments: [mark]) == false else { return }
+        var size: Int64 = 0
+        guard let image = sqlite3_serialize(db.sqliteConnection, "main", &size, 0) else { return }
+        defer { sqlite3_free(image) }
+        let place = mark.utf8CString.withUnsafeBytes { memmem(image, Int(size), $0.baseAddress, $0.count - 1) }
+        guard let place else { return }
+        let around = UnsafeRawBufferPointer(start: place - 40, count: 60)
+        try check(false, .purge, "the file still says \(String(decoding: around, as: UTF8.self))")
+    }
+}

@@ -1,0 +1,133 @@
+import GRDB
+import Synchronization
+import TidemarkModel
+
+@testable import Tidemark
+
+/// What apps do by `SyncStore.write`: judged by the access rules, in parts where that is asked for, and from forms.
+extension Device {
+    /// The app writes by its own call. What a device refuses that knows all there is to know, the server would refuse; and what
+    /// it changes or deletes then, the server takes.
+    func writeAsApp(_ transaction: Transaction, inParts: Bool) {
+        let isKnowing = knowsAll
+        var batch = WriteBatch()
+        for mutation in transaction.mutations { batch.apply(mutation) }
+        do {
+            let parts = try carryOut(batch, as: transaction.id, inParts: inParts)
+            let written = parts.flatMap(\.mutations).map(\.key)
+            world.require(
+                written == transaction.mutations.map(\.key), .conservation,
+                "d\(number) writes \(written.count) of \(transaction.mutations.count) mutations in \(parts.count) parts"
+            )
+            if isKnowing, parts.count == 1, parts[0].isOfPresentRecords, let refusal = refusal(of: parts[0]) {
+                world.broke(.agreement, "d\(number) writes what is refused: \(refusal.message)")
+            }
+            feed(.wrote)
+        } catch is Killed {
+            kill()
+        } catch let error as StoreError where error.code == .refused(.forbidden) && isKnowing {
+            world.require(
+                refusal(of: transaction) != nil, .agreement, "d\(number) refuses what the server would take: \(error)")
+        } catch {
+            log("cannot write: \(error)")
+        }
+    }
+
+    /// A person saves a form that was opened a while ago.
+    ///
+    /// - Parameter isStrict: only while the note is as the form had it.
+    func save(_ edited: NoteForm, from shown: NoteForm, isStrict: Bool, as id: TransactionID) {
+        guard machine != nil, !isReader else { return }
+        let key = RecordKey(collection: NoteForm.collection, id: UniqueID(shown.id))
+        let known = look { db in
+            let records = RecordTable(db, database)
+            return try [records.visible(key), records.base(key)].compactMap { $0 }.map { $0.fields["body"] }
+        }
+        let present = form(of: key.id)
+        var batch = WriteBatch()
+        if isStrict { batch.requireUnchanged(shown) }
+        batch.update(edited, from: shown)
+        do {
+            let parts = try carryOut(batch, as: id, inParts: false)
+            let isSame = present.map { ($0.body, $0.plan, $0.high) == (shown.body, shown.plan, shown.high) } ?? false
+            world.require(!isStrict || isSame, .sight, "d\(number) saves a form of \(key) that is no longer so")
+            for patch in parts.flatMap(\.mutations).flatMap(\.patches) where patch.field == "body" {
+                check(patch, of: key, seen: shown.body.map { .string($0) }, known: known ?? [])
+            }
+            log("saves a form of \(key)")
+            feed(.wrote)
+        } catch is Killed {
+            kill()
+        } catch {
+            log("cannot save: \(error)")
+        }
+    }
+
+    /// The patch says that its writer saw what the form had, or what is shown where the form had that or one's own.
+    private func check(_ patch: NamedPatch, of key: RecordKey, seen: FieldValue?, known: [FieldValue?]) {
+        guard let field = world.schema.collection(key.collection)?.field(patch.field) else { return }
+        let expected = known.contains(seen) ? known.first.flatMap { $0 } : seen
+        world.require(
+            patch.seen == ValueMark(expected, of: field), .sight,
+            "d\(number) saves \(key).\(patch.field) as if the form had had another value")
+    }
+
+    /// What a form of a note shows.
+    func form(of note: LocalID) -> NoteForm? {
+        let key = RecordKey(collection: NoteForm.collection, id: note)
+        let record = look { try RecordTable($0, database).visible(key) }.flatMap { $0 }
+        return record.flatMap { try? database.coding(NoteForm.self).model($0, .synced) }
+    }
+
+    /// Carries out a batch as `SyncStore` does.
+    ///
+    /// - Returns: what is in the outbox for it.
+    private func carryOut(_ batch: WriteBatch, as id: TransactionID, inParts: Bool) throws -> [Transaction] {
+        let position = position()
+        let (steps, time) = (batch.noted.take(), clock)
+        let count = Mutex<UInt64>(0)
+        let newID: @Sendable () -> TransactionID = {
+            count.withLock {
+                $0 += 1
+                return UniqueID(high: id.high, low: id.low ^ $0 << 40)
+            }
+        }
+        return try transact { database in
+            let ids = try database.change { db in
+                var draft = try WriteDraft(
+                    database, db, time: time, cuttingWith: inParts ? newID : nil, isJudged: true)
+                for step in steps { try step(&draft, database) }
+                return try draft.finish(id)
+            }
+            let parts = try ids.map { try database.written($0) }.compactMap { $0 }
+            for part in parts {
+                world.oracle(wrote: part, by: owner, after: position)
+                watch.wrote(part.id)
+            }
+            return parts
+        }
+    }
+
+    /// True when nothing is on the way, here or there.
+    private var knowsAll: Bool {
+        !watch.isAstray && watch.isConsistent && position() == world.oracle.head.seq && isSettled
+    }
+
+    /// Why the server would refuse a transaction now.
+    private func refusal(of transaction: Transaction) -> Rejection? {
+        var trial = world.oracle.state
+        return trial.apply(transaction, by: owner).refusal
+    }
+}
+
+extension Transaction {
+    /// It changes and deletes what is there, and that is all.
+    fileprivate var isOfPresentRecords: Bool {
+        mutations.allSatisfy { mutation in
+            switch mutation.action {
+            case .update, .delete: true
+            case .create, .undelete: false
+            }
+        }
+    }
+}

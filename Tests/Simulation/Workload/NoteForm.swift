@@ -1,0 +1,11 @@
+import Foundation
+import Tidemark
+
+/// What a form shows of a note.
+struct NoteForm: SyncModel {
+    static let collection = "notes"
+    var id: UUID
+    var body: String?
+    var plan: String?
+    var high: Int?
+}
