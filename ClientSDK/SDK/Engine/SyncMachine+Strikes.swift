@@ -47,18 +47,20 @@ extension CloseCode {
     var isAnswerOfFailure: Bool { self == .protocolViolation || self == .tooBig }
 }
 
-/// When what was withheld for silence alone is sent again on a connection that stays: after half a minute, and twice as long each
-/// time that it was in vain, since what is sent may be the very reason for the silence.
+/// The times at which transactions that were withheld for silence alone are sent again on a connection that stays: after half a
+/// minute, and twice as long each time, since what is sent may be the very reason for the silence, and nothing may be left.
 struct Releases: Sendable {
     /// Withholdings in a row.
     private var count = 0
+    /// Releases since the last of them.
+    private var tries = 0
     private var last: Milliseconds = 0
     /// `nil` while nothing was withheld.
     private(set) var due: Milliseconds?
 
     mutating func withheld(now: Milliseconds, _ timing: EngineTiming) {
         let isInVain = count > 0 && now - last <= 2 * pause(timing) + timing.releaseApart
-        (count, last) = (isInVain ? count + 1 : 1, now)
+        (count, tries, last) = (isInVain ? count + 1 : 1, 0, now)
         due = now + pause(timing)
     }
 
@@ -67,11 +69,12 @@ struct Releases: Sendable {
 
     mutating func isTime(now: Milliseconds, _ timing: EngineTiming) -> Bool {
         guard let due, now >= due else { return false }
+        tries += 1
         self.due = now + pause(timing)
         return true
     }
 
     private func pause(_ timing: EngineTiming) -> Int64 {
-        min(timing.backoffMax << Int64(min(max(0, count - 1), 16)), timing.releaseMax)
+        min(timing.backoffMax << Int64(min(max(0, count - 1 + tries), 16)), timing.releaseMax)
     }
 }
