@@ -11,7 +11,7 @@ public enum NetworkKind: String, Hashable, Sendable, CaseIterable {
     case cellular
     /// A cable.
     case wired
-    /// What the system names in another way, or not at all.
+    /// Another kind, or one that the system does not name.
     case other
 }
 
@@ -22,7 +22,7 @@ package struct NetworkPath: Hashable, Sendable {
     package var isReachable: Bool
     /// The names of the interfaces that lead there, the preferred one first.
     package var interfaces: [String]
-    /// What the way goes over; `nil` without a way, and where the system does not say.
+    /// The kind of network that the way goes over; `nil` without a way, and where the system does not say.
     package var kind: NetworkKind?
 
     package init(isReachable: Bool, interfaces: [String] = [], kind: NetworkKind? = nil) {
