@@ -137,7 +137,8 @@ import TidemarkModel
             for _ in 0..<3 { try await ground.stir() }
             idle = spoiler.replaced == before ? idle + 1 : 0
         }
-        #expect(spoiler.replaced > 8 && spoiler.open.isEmpty, "\(kind): \(spoiler.replaced) replaced, \(spoiler.open) left")
+        #expect(
+            spoiler.replaced > 8 && spoiler.open.isEmpty, "\(kind): \(spoiler.replaced) replaced, \(spoiler.open) left")
         // Who is not spoilt is served as before.
         ground.device.goOffline()
         try await ground.desk.write("last", by: ground.desk.ann)
