@@ -51,16 +51,24 @@ package struct NetworkPath: Hashable, Sendable {
 
 #if canImport(Network)
 extension NetworkPath {
-    /// A tunnel also uses what it goes through, which is what counts.
-    private static let kinds: [(NWInterface.InterfaceType, NetworkKind)] = [
-        (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
-    ]
-
     init(_ path: NWPath) {
         let isReachable = path.status == .satisfied
-        let kind = Self.kinds.first { path.usesInterfaceType($0.0) }?.1 ?? .other
         self.init(
-            isReachable: isReachable, interfaces: path.availableInterfaces.map(\.name), kind: isReachable ? kind : nil)
+            isReachable: isReachable, interfaces: path.availableInterfaces.map(\.name),
+            kind: isReachable ? NetworkKind(path) : nil)
+    }
+}
+
+extension NetworkKind {
+    /// A tunnel also uses what it goes through, which is what counts.
+    fileprivate init(_ path: NWPath) {
+        if path.usesInterfaceType(.wiredEthernet) {
+            self = .wired
+        } else if path.usesInterfaceType(.wifi) {
+            self = .wifi
+        } else {
+            self = path.usesInterfaceType(.cellular) ? .cellular : .other
+        }
     }
 }
 #endif
