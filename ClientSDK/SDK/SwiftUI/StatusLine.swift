@@ -87,7 +87,7 @@ public final class StatusLine {
 
     /// The words while something is under way with a server that answers.
     private nonisolated static func underWay(_ status: SyncStatus, _ progress: SyncProgress) -> String {
-        if let pause = status.pushPause {
+        if let pause = status.pushPause, status.pending > 0 {
             let until = Date(milliseconds: pause.until).formatted(date: .omitted, time: .standard)
             let why = pause.reason == .rateLimited ? "Too much was sent" : "The server is busy"
             return "\(why): \(status.pending) queued until \(until)"
