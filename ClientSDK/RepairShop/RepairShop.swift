@@ -8,13 +8,13 @@ public import Tidemark
 ///     for await listing in shop.orders.list(status: .ready) { show(listing.records, listing.isLoading) }
 public struct RepairShop: Sendable {
     public let id: UUID
-    /// What clients want done.
+    /// The orders of clients.
     public let orders: any OrderRepository
     /// Matters to be followed up.
     public let tickets: any TicketRepository
     /// Customers.
     public let clients: any ShopRepository<Client>
-    /// What they brought in, each a part of an order.
+    /// The things that they brought in, each a part of an order.
     public let devices: any ShopRepository<Device>
 
     /// What the records are read as, for `SyncStore.open`.

@@ -14,10 +14,10 @@ public struct Device: ShopRecord, Hashable {
     public var model: String?
     public var serialNumber: String?
     public var imei: String?
-    /// What unlocks it, in plain text on every device of the staff and at the server: delete it when the device is picked up.
+    /// The code that unlocks it, in plain text on every device of the staff and at the server: delete it when the device is picked up.
     public var passcode: String?
     public var status: OrderStatus
-    /// As the client tells it.
+    /// The fault, in the client's words.
     public var issue: String?
     public var diagnosis: String?
     public var resolution: String?

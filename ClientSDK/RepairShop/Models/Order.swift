@@ -9,13 +9,13 @@ public struct Order: ShopRecord, Hashable {
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID
-    /// As the shop counts its orders; an ordinary field, which the server does not give yet.
+    /// The shop's own count of its orders; an ordinary field, which the server does not give yet.
     public var number: Int?
     public var status: OrderStatus
     public var total: Money?
     public var deposit: Money?
     public var notes: String?
-    /// Where it is kept: a shelf, a branch.
+    /// The place where it is kept: a shelf, a branch.
     public var location: String?
     /// A user id or a name.
     public var assignee: String?
@@ -40,7 +40,7 @@ public struct Order: ShopRecord, Hashable {
         self.received = received
     }
 
-    /// What is still to be paid; `nil` without a total, and where the deposit is in another currency.
+    /// The amount that is still to be paid; `nil` without a total, and where the deposit is in another currency.
     ///
     /// Reckoned and not stored: of a new total here and a deposit there both are kept, and a stored balance would fit neither.
     public var balance: Money? {
@@ -68,7 +68,7 @@ extension Order {
     }
 }
 
-/// Where an order stands, and each device of it. Open: a status from a newer version of the app is shown as it is.
+/// The state of an order, and of each device of it. Open: a status from a newer version of the app is shown as it is.
 public struct OrderStatus: RawRepresentable, Codable, Hashable, Sendable {
     public let rawValue: String
 

@@ -8,11 +8,11 @@ public struct Ticket: ShopRecord, Hashable {
     public var id: UUID
     public let shopId: UUID
     public var clientId: UUID?
-    /// Who asks, also where there is no client of that name.
+    /// The name of the one who asks, also where there is no client of that name.
     public var clientName: String?
     public var clientEmail: String?
     public var orderId: UUID?
-    /// As the shop counts its tickets; an ordinary field, which the server does not give yet: see `label`.
+    /// The shop's own count of its tickets; an ordinary field, which the server does not give yet: see `label`.
     public var number: Int?
     public var subject: String
     public var status: TicketStatus

@@ -9,7 +9,7 @@ public struct TicketMessage: ShopRecord, Hashable {
     public let shopId: UUID
     public let ticketId: UUID
     public let text: String
-    /// For the staff alone, and not to be sent to the client.
+    /// True for a message to the staff alone, which is not to be sent to the client.
     public let isInternal: Bool
     public let sentAt: Date
 

@@ -4,7 +4,7 @@ import Tidemark
 // What a record shows of others, read together with it. Nothing of it is stored: two people who write at once would leave a sum
 // that fits neither.
 extension Client {
-    /// What a client's orders come to in one currency.
+    /// The sum of a client's orders in one currency.
     private struct Sum: Decodable {
         var clientId: UUID
         var number: Int

@@ -60,9 +60,12 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
         let scope = ScopeID(record: shop)
         return Listings(
             store.observe { [reckon] snapshot in
+                // What was evicted is not on its way: none of it remains to come.
                 let filling = try snapshot.rows(
-                    "SELECT 1 AS yes FROM tidemark_scope_page WHERE scope = ? AND collection = ? AND is_complete = 0",
-                    [.string(scope.text), .string(Model.collection)])
+                    """
+                    SELECT 1 AS yes FROM tidemark_scope_page
+                    WHERE scope = ? AND collection = ? AND is_complete = 0 AND remaining IS NOT 0
+                    """, [.string(scope.text), .string(Model.collection)])
                 let records = try snapshot.models(Model.self, where: filter, order: order, in: scope)
                 return Listing(records: try reckon(records, snapshot), isLoading: !filling.isEmpty)
             })

@@ -11,7 +11,7 @@ public enum NetworkKind: String, Hashable, Sendable, CaseIterable {
     case cellular
     /// A cable.
     case wired
-    /// What the system names in another way, or not at all.
+    /// Another kind, or one that the system does not name.
     case other
 }
 
@@ -22,7 +22,7 @@ package struct NetworkPath: Hashable, Sendable {
     package var isReachable: Bool
     /// The names of the interfaces that lead there, the preferred one first.
     package var interfaces: [String]
-    /// What the way goes over; `nil` without a way, and where the system does not say.
+    /// The kind of network that the way goes over; `nil` without a way, and where the system does not say.
     package var kind: NetworkKind?
 
     package init(isReachable: Bool, interfaces: [String] = [], kind: NetworkKind? = nil) {
@@ -51,16 +51,24 @@ package struct NetworkPath: Hashable, Sendable {
 
 #if canImport(Network)
 extension NetworkPath {
-    /// A tunnel also uses what it goes through, which is what counts.
-    private static let kinds: [(NWInterface.InterfaceType, NetworkKind)] = [
-        (.wiredEthernet, .wired), (.wifi, .wifi), (.cellular, .cellular),
-    ]
-
     init(_ path: NWPath) {
         let isReachable = path.status == .satisfied
-        let kind = Self.kinds.first { path.usesInterfaceType($0.0) }?.1 ?? .other
         self.init(
-            isReachable: isReachable, interfaces: path.availableInterfaces.map(\.name), kind: isReachable ? kind : nil)
+            isReachable: isReachable, interfaces: path.availableInterfaces.map(\.name),
+            kind: isReachable ? NetworkKind(path) : nil)
+    }
+}
+
+extension NetworkKind {
+    /// A tunnel also uses what it goes through, which is what counts.
+    fileprivate init(_ path: NWPath) {
+        if path.usesInterfaceType(.wiredEthernet) {
+            self = .wired
+        } else if path.usesInterfaceType(.wifi) {
+            self = .wifi
+        } else {
+            self = path.usesInterfaceType(.cellular) ? .cellular : .other
+        }
     }
 }
 #endif

@@ -129,16 +129,8 @@ package final class SyncEngine: Sendable {
                 try database.confirm()
                 return .confirmed(settled: settled)
             }
-        case .applyPage(let page, let request):
-            return await apply { [database, configuration] in
-                try database.apply(page, to: request, noting: configuration.note)
-                configuration.received(page.changes.count)
-            }
-        case .applyPages(let pages):
-            return await apply { [database, configuration] in
-                try database.apply(pages, noting: configuration.note)
-                configuration.received(pages.reduce(0) { $0 + $1.0.changes.count })
-            }
+        case .applyPage(let page, let request): return await apply([(page, to: request)])
+        case .applyPages(let pages): return await apply(pages)
         case .applyHistory(let answer):
             return await apply { [database, configuration] in try database.apply(answer, now: configuration.now()) }
         case .loadHistory(let key):
@@ -193,6 +185,17 @@ package final class SyncEngine: Sendable {
         case .dropComparison(let request):
             return await apply { [database] in try database.drop(request) }
         default: return nil
+        }
+    }
+
+    private func apply(_ pages: [(PageAnswer, to: PageRequest?)]) async -> SyncEvent {
+        await apply { [database, configuration] in
+            if pages.count == 1 {
+                try database.apply(pages[0].0, to: pages[0].to, noting: configuration.note)
+            } else {
+                try database.apply(pages, noting: configuration.note)
+            }
+            configuration.received(pages.reduce(0) { $0 + $1.0.changes.count })
         }
     }
 

@@ -43,7 +43,7 @@ public struct SyncStatus: Hashable, Sendable {
         track.follow(self)
     }
 
-    /// What is pending goes out now. Else it is *queued*: there is no connection, or the server wants nothing for a while.
+    /// True while what is pending goes out. Else it is *queued*: there is no connection, or the server wants nothing for a while.
     public var isSending: Bool { pending > 0 && phase.isConnected && pushPause == nil }
 
     /// Blobs go up and down now.

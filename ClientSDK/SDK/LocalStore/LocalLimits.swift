@@ -23,6 +23,7 @@ package struct LocalLimits: Sendable {
     package var deletionsKept = 2_000
     /// Places in the server's order that are remembered for the same, two at least: one of so many frames, the first frames all.
     package var pastCursorsKept = PastCursors.keptMax
+    /// Frames from one place that is remembered to the next.
     package var framesForPastCursor = 8
     /// Milliseconds between two comparisons of the copy with the server.
     package var comparedEvery: Int64 = 86_400_000

@@ -28,7 +28,7 @@ extension Repository {
         return try await read(id)
     }
 
-    /// Until the server has said whether there is such a record.
+    /// Waits until the server has said whether there is such a record.
     private func waitForAnswer(to key: RecordKey, in scope: ScopeID) async throws {
         let database = store.database
         let isWanted = { @Sendable (db: Database) in try RefetchTable(db: db).holds(key, scope: scope) }

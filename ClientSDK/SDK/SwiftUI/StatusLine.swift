@@ -11,20 +11,30 @@ import TidemarkModel
 /// `SyncStatusView` shows it in SwiftUI. The words are English; an app that speaks another language makes its own of `status`.
 @MainActor @Observable
 public final class StatusLine {
-    /// What the store said last; `nil` before `run()`.
+    /// The last word of the store; `nil` before `run()`.
     public private(set) var status: SyncStatus?
     private var isRested = false
 
     @ObservationIgnored private let store: SyncStore
-    @ObservationIgnored private var rest: Task<Void, Never>?
+    /// Counts the times that it was completed.
+    @ObservationIgnored private var completions = 0
 
     /// Shows nothing until `run()`.
     public init(_ store: SyncStore) { self.store = store }
 
     /// Follows the store's status for as long as the calling task lives.
     public func run() async {
-        for await status in store.status { show(status) }
-        rest?.cancel()
+        status = nil
+        await withDiscardingTaskGroup { group in
+            for await status in store.status {
+                guard let completion = show(status) else { continue }
+                group.addTask { [clock = store.environment.clock] in
+                    do { try await clock.sleep(for: .seconds(2)) } catch { return }
+                    await self.rest(after: completion)
+                }
+            }
+            group.cancelAll()
+        }
     }
 
     /// The same as `SyncStatus.activity`, but that `completed` is `idle` two seconds later, until there is something to do again.
@@ -33,25 +43,27 @@ public final class StatusLine {
         return activity == .completed && isRested ? .idle : activity
     }
 
-    /// What is to be said; `nil` when nothing is.
+    /// The words of the line; `nil` when there is nothing to say.
     public var text: String? { status.flatMap { Self.words($0, activity) } }
 
     /// Writes that are not at the server, those that failed among them: the number on a badge.
     public var waiting: Int { status.map { $0.pending + $0.failed } ?? 0 }
 
-    private func show(_ status: SyncStatus) {
+    /// - Returns: the number of the completion that has just begun.
+    private func show(_ status: SyncStatus) -> Int? {
+        let wasCompleted = self.status?.activity == .completed
         self.status = status
         guard status.activity == .completed else {
-            rest?.cancel()
-            (rest, isRested) = (nil, false)
-            return
+            isRested = false
+            return nil
         }
-        guard rest == nil else { return }
-        rest = Task { [weak self, clock = store.environment.clock] in
-            do { try await clock.sleep(for: .seconds(2)) } catch { return }
-            guard !Task.isCancelled else { return }
-            self?.isRested = true
-        }
+        guard !wasCompleted else { return nil }
+        completions += 1
+        return completions
+    }
+
+    private func rest(after completion: Int) {
+        if completion == completions, status?.activity == .completed { isRested = true }
     }
 
     nonisolated static func words(_ status: SyncStatus, _ activity: SyncActivity) -> String? {
@@ -73,9 +85,9 @@ public final class StatusLine {
         more.map { "\(words), \($0)" } ?? words
     }
 
-    /// With a server that answers.
+    /// The words while something is under way with a server that answers.
     private nonisolated static func underWay(_ status: SyncStatus, _ progress: SyncProgress) -> String {
-        if let pause = status.pushPause {
+        if let pause = status.pushPause, status.pending > 0 {
             let until = Date(milliseconds: pause.until).formatted(date: .omitted, time: .standard)
             let why = pause.reason == .rateLimited ? "Too much was sent" : "The server is busy"
             return "\(why): \(status.pending) queued until \(until)"
@@ -94,6 +106,4 @@ public final class StatusLine {
         default: "Trouble with the server"
         }
     }
-
-    deinit { rest?.cancel() }
 }

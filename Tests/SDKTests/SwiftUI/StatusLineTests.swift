@@ -29,13 +29,16 @@ import TidemarkModel
         await Watching.wait { line.activity == .completed }
         #expect(line.text == "Up to date")
         while line.activity == .completed {
-            // The engine's alarms sleep on the same clock: whoever is due wakes.
-            clock.advance(by: .milliseconds(500))
-            await Task.yield()
+            // Slowly: the engine's alarms sleep on the same clock.
+            clock.advance(by: .milliseconds(50))
+            for _ in 0..<100 { await Task.yield() }
         }
         #expect(line.activity == .idle && line.text == nil)
         #expect(store.currentStatus.activity == .completed)
+        store.pause()
         try await store.repository(Note.self).create(Note(room: UUID(), text: "a"))
+        await Watching.wait { line.waiting == 1 && line.text == "1 queued" }
+        store.resume()
         await Watching.wait { line.waiting == 0 && line.activity == .completed }
         running.cancel()
         await store.disconnect()

@@ -21,7 +21,7 @@ final class Uploading: Sendable {
     func woke(_ done: @escaping @Sendable () -> Void) { uploads.finishEvents(done) }
 }
 
-/// From `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`, which gives half a minute.
+/// Answers `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`, which gives half a minute.
 func pushed(_ store: SyncStore) async -> UIBackgroundFetchResult {
     let before = store.currentStatus.received
     return await store.runOnce(deadline: .seconds(25)).received > before ? .newData : .noData

@@ -9,7 +9,7 @@ struct SignIn: Codable, Hashable, Sendable {
     var user = ""
     var token = ""
 
-    /// What the last launch was given. A token of an app in use belongs into the keychain.
+    /// The account of the last launch. A token of an app in use belongs into the keychain.
     static var kept: SignIn? {
         UserDefaults.standard.data(forKey: "sign-in").flatMap { try? JSONDecoder().decode(SignIn.self, from: $0) }
     }
