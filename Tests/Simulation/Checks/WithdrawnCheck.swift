@@ -19,9 +19,9 @@ struct WithdrawnCheck {
         var size: Int64 = 0
         guard let image = sqlite3_serialize(db.sqliteConnection, "main", &size, 0) else { return }
         defer { sqlite3_free(image) }
-        let place = mark.utf8CString.withUnsafeBytes { memmem(image, Int(size), $0.baseAddress, $0.count - 1) }
-        guard let place else { return }
-        let around = UnsafeRawBufferPointer(start: place - 40, count: 60)
+        let bytes = Data(bytes: image, count: Int(size))
+        guard let place = bytes.range(of: Data(mark.utf8))?.lowerBound else { return }
+        let around = bytes[max(0, place - 40)..<min(bytes.count, place + 20)]
         try check(false, .purge, "the file still says \(String(decoding: around, as: UTF8.self))")
     }
 }
