@@ -1,6 +1,7 @@
 import GRDB
 import Synchronization
 import TidemarkModel
+import TidemarkStore
 
 @testable import Tidemark
 

@@ -84,12 +84,13 @@ final class Extensions {
             let done = try device.transact { database in
                 let round = try database.adopt(folder, past: [], limits: SharingLimits(), now: device.clock)
                 for id in round.adopted + round.parked {
-                    let parked = try database.parked().first { $0.transaction.id == id }?.transaction
-                    guard let written = try database.written(id) ?? parked else { continue }
                     world.require(
                         waiting[device.number]?.remove(id) != nil, .exactlyOnce, "d\(device.number) takes \(id) twice")
-                    world.oracle(wrote: written, by: device.owner, after: position)
                     device.watch.wrote(id)
+                    // What the device refuses is sent when a person wants it.
+                    if let written = try database.written(id) {
+                        world.oracle(wrote: written, by: device.owner, after: position)
+                    }
                     adopted += 1
                 }
                 return round.done
