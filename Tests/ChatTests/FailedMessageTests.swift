@@ -73,7 +73,7 @@ import TidemarkTestKit
         try await ann.messages.send("hello", to: room)
         try await kit.settle()
         // What met only silence is held back from a connection that is good by now, for a while.
-        await kit.advance(by: .seconds(120))
+        await kit.advance(by: .seconds(300))
         try await kit.settle()
         #expect(try await shown(bob).map(\.text) == ["hello"])
         #expect(try await ann.store.outbox.failed().isEmpty)
