@@ -14,6 +14,12 @@ struct Eviction {
     private let kept: String
     private var scopes: Set<ScopeID> = []
 
+    /// What lies before it goes: by time, and by number among records of one moment, as a batch of many has them.
+    private struct Cutoff {
+        var time: Milliseconds
+        var number: SequenceNumber = 0
+    }
+
     private var db: Database { records.db }
 
     init(_ database: LocalDatabase, _ db: Database, policy: CachePolicy) throws {
@@ -27,8 +33,8 @@ struct Eviction {
     mutating func run(now: Milliseconds) throws -> Int {
         var count = 0
         if let age = policy.age {
-            let cutoff = now - age.components.seconds * 1_000
-            for collection in collections { count += try evict(collection, createdBefore: cutoff, newestKept: 0) }
+            let cutoff = Cutoff(time: now - age.components.seconds * 1_000)
+            for collection in collections { count += try evict(collection, before: cutoff, newestKept: 0) }
         }
         if let rows = policy.rowsMax {
             for collection in collections { count += try evict(collection, beyond: rows) }
@@ -82,21 +88,26 @@ struct Eviction {
     }
 
     private mutating func evict(
-        _ collection: CollectionSchema, createdBefore cutoff: Milliseconds, newestKept: Int
+        _ collection: CollectionSchema, before cutoff: Cutoff, newestKept: Int
     ) throws -> Int {
         let table = CollectionTable.quoted(collection.name)
         let old = """
             SELECT DISTINCT scope FROM \(table)
-            WHERE created_time < ? AND state = 'synced' AND scope NOT IN (\(KeepingTable.pinned))
+            WHERE created_time <= ? AND state = 'synced' AND scope NOT IN (\(KeepingTable.pinned))
             """
         let young = """
-            SELECT coalesce(min(server_id) FILTER (WHERE created_time >= ?), max(server_id) + 1) FROM \(table)
-            WHERE scope = ?
+            SELECT coalesce(
+                min(server_id) FILTER (WHERE created_time > ?1 OR (created_time = ?1 AND server_id >= ?2)),
+                max(server_id) + 1
+            )
+            FROM \(table)
+            WHERE scope = ?3
             """
         var count = 0
-        for row in try db.all(old, [cutoff]) {
+        for row in try db.all(old, [cutoff.time]) {
             let scope = ScopeID(try row.text(0))
-            guard var floor = try db.first(young, [cutoff, scope.text])?.optionalInteger(0) else { continue }
+            guard var floor = try db.first(young, [cutoff.time, cutoff.number, scope.text])?.optionalInteger(0)
+            else { continue }
             if newestKept > 0 {
                 guard let kept = try newest(newestKept, of: scope, table) else { continue }
                 floor = min(floor, kept)
@@ -111,18 +122,20 @@ struct Eviction {
         guard !collections.isEmpty, try usedBytes() > bytesMax else { return 0 }
         let goal = bytesMax / 10 * 9
         let all = collections.map {
-            "SELECT created_time FROM \(CollectionTable.quoted($0.name)) WHERE state = 'synced'"
+            "SELECT created_time, server_id FROM \(CollectionTable.quoted($0.name)) WHERE state = 'synced'"
         }
         .joined(separator: " UNION ALL ")
         let rows = try db.first("SELECT count(*) FROM (\(all))")?.integer(0) ?? 0
         var (count, share) = (0, 1 - Double(goal) / Double(try usedBytes()))
         while try usedBytes() > goal {
             let place = min(rows, Int64(Double(rows) * share) + 1)
-            let sql = "SELECT created_time FROM (\(all)) ORDER BY created_time LIMIT 1 OFFSET ?"
+            let sql = "SELECT created_time, server_id FROM (\(all)) ORDER BY created_time, server_id LIMIT 1 OFFSET ?"
             // What went is not counted again: the next of what is left.
-            let cutoff = try db.first(sql, [max(0, place - Int64(count))])?.integer(0) ?? .max
+            let row = try db.first(sql, [max(0, place - Int64(count))])
+            let cutoff = try row.map { Cutoff(time: try $0.integer(0), number: try $0.optionalInteger(1) ?? 0) }
             for collection in collections {
-                count += try evict(collection, createdBefore: cutoff, newestKept: max(1, policy.newestKept))
+                count += try evict(
+                    collection, before: cutoff ?? Cutoff(time: .max), newestKept: max(1, policy.newestKept))
             }
             guard share < 1 else { break }
             share = min(1, share + 0.1)

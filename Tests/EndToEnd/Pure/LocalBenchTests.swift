@@ -38,8 +38,8 @@ import Testing
             atMost: .seconds(240))
         #expect(outcome.status == 0, "\(outcome.text)")
         for key in [
-            "open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99", "update",
-            "delete",
+            "open", "page", "thousand", "list", "search", "memory", "insert", "batch", "observed_p99", "update_each",
+            "delete_each",
             "cache_mb", "answered_p99", "arrived_p99", "hundred", "pending", "in_step",
         ] {
             #expect(outcome.text.contains("\"\(key)\":"), "\(key)")

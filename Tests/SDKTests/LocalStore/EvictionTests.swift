@@ -273,6 +273,27 @@ import TidemarkWire
         #expect(try bench.count("notes") == 100)
     }
 
+    @Test func `of records of one moment go the oldest by number, and no more than must`() throws {
+        let folder = try TemporaryFolder()
+        let database = try LocalDatabase.open(
+            path: folder.path("x.sqlite"), account: Bench.user, schema: try TestSchema.schema(), newClient: Bench.client
+        )
+        let bench = Bench(database: database)
+        try bench.join(room)
+        let rows = (1...4_000).map { index in
+            var change = Change.note(
+                UInt64(index), in: 1, seq: Int64(index) + 1, ["text": .string(String(repeating: "x", count: 90))])
+            change.created = 100_000
+            return change
+        }
+        try database.apply(
+            PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
+        let before = try database.writer.read { try FileSize(db: $0).used() }
+        let evicted = try database.evict(policy { $0.bytesMax = before / 2 }, now: 0)
+        #expect(evicted > 1_500 && evicted < 3_500, "\(evicted)")
+        #expect(try bench.string("SELECT min(server_id) FROM notes") == "\(evicted + 2)")
+    }
+
     @Test func `a file of the format before keeps what it has and is completed`() throws {
         let folder = try TemporaryFolder()
         do {

@@ -39,7 +39,7 @@ struct LocalRun {
         try await search(chat, ground, &table)
         try await memory(chat, ground, &table)
         try await writes(chat, raw, ground, &table)
-        try await changes(chat, ground, &table)
+        try await changes(chat, raw, ground, &table)
         try await writer(chat, ground, &table)
         try await observer(chat, ground, &table)
         try await searchLate(chat, ground, &table)
