@@ -1,7 +1,6 @@
 import GRDB
 import Synchronization
 import TidemarkModel
-import TidemarkStore
 
 @testable import Tidemark
 
@@ -111,7 +110,7 @@ extension Device {
 
     /// True when nothing is on the way, here or there.
     private var knowsAll: Bool {
-        !watch.isAstray && watch.isConsistent && position() == world.oracle.last && isSettled
+        !watch.isAstray && watch.isConsistent && position() == world.end && isSettled
     }
 
     /// Why the server would refuse a transaction now.

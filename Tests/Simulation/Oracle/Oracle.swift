@@ -14,8 +14,6 @@ struct Oracle {
     }
 
     private(set) var head = Head.start
-    /// The number of the head.
-    var last: SequenceNumber { head.seq }
     /// Every batch, in order.
     private(set) var batches: [CommittedBatch] = []
     private(set) var state: OracleState

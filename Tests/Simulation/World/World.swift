@@ -51,6 +51,8 @@ final class World {
     private(set) lazy var extensions = Extensions(self)
     /// Opens every cursor that was ever sealed.
     var seal: CursorSeal { rotations.everySeal }
+    /// The last number of the order.
+    var end: SequenceNumber { oracle.head.seq }
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 

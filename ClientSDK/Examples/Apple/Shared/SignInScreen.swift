@@ -9,11 +9,13 @@ struct SignIn: Codable, Hashable, Sendable {
     var user = ""
     var token = ""
 
-    /// The account of the last launch. A token of an app in use belongs into the keychain.
+    /// The account of the last launch; an account that does not read is asked for again. A token of an app in use belongs into
+    /// the keychain.
     static var kept: SignIn? {
         UserDefaults.standard.data(forKey: "sign-in").flatMap { try? JSONDecoder().decode(SignIn.self, from: $0) }
     }
 
+    // An account that is not kept is asked for again.
     func keep() { UserDefaults.standard.set(try? JSONEncoder().encode(self), forKey: "sign-in") }
 }
 
