@@ -12,7 +12,8 @@ struct Journal {
     /// Places of what was settled under a former client id, in its order.
     static let formerPlace: Int64 = -(1 << 57)
 
-    /// An entry that was accepted.
+    /// An entry that was accepted. One of which no scope is known any more, since it was given up or its scope was lost before the
+    /// server's answer, is kept without its contents: they could not be forgotten with the scope.
     ///
     /// - Parameter scopes: those of the records that it writes.
     /// - Returns: the bytes that it holds here.
@@ -20,7 +21,8 @@ struct Journal {
         try db.run(
             "UPDATE tidemark_outbox SET state = 'settled', seq = ?, settled = ?, scopes = ? WHERE n = ?",
             [seq, time, scopes.sorted().joined(separator: "\n"), entry.number])
-        return Int64(entry.body.utf8.count)
+        let bytes = Int64(entry.body.utf8.count)
+        return scopes.isEmpty ? try bytes + strip(entry) : bytes
     }
 
     /// An entry that was refused: its payload is among the parked, and its number must be offered again with those behind it.
@@ -207,19 +209,22 @@ struct Journal {
             WHERE state = 'settled' AND instr(char(10) || scopes || char(10), char(10) || ? || char(10)) > 0
             """
         var bytes: Int64 = 0
-        for row in try db.all(sql, [scope.text]) {
-            let entry = try OutboxEntry(row)
-            let before = try entry.transaction()
-            guard before.mutations.contains(where: { $0.action != .delete }) else { continue }
-            let keys = Set(before.mutations.map(\.key)).sorted()
-            let bare = Transaction(
-                id: entry.id, mutations: keys.map { Mutation(key: $0, action: .delete) }, clientTime: entry.created)
-            let body = OutboxEntry.text(bare)
-            bytes += Int64(body.utf8.count) - Int64(entry.body.utf8.count)
-            try db.run(
-                "UPDATE tidemark_outbox SET state = 'refused', body = ?, scopes = NULL WHERE n = ?",
-                [body, entry.number])
-        }
+        for row in try db.all(sql, [scope.text]) { bytes += try strip(OutboxEntry(row)) }
         try grow(by: bytes)
+    }
+
+    /// Takes the contents out of an entry.
+    ///
+    /// - Returns: the bytes that it has more than before.
+    private func strip(_ entry: OutboxEntry) throws -> Int64 {
+        let before = try entry.transaction()
+        guard before.mutations.contains(where: { $0.action != .delete }) else { return 0 }
+        let keys = Set(before.mutations.map(\.key)).sorted()
+        let bare = Transaction(
+            id: entry.id, mutations: keys.map { Mutation(key: $0, action: .delete) }, clientTime: entry.created)
+        let body = OutboxEntry.text(bare)
+        try db.run(
+            "UPDATE tidemark_outbox SET state = 'refused', body = ?, scopes = NULL WHERE n = ?", [body, entry.number])
+        return Int64(body.utf8.count) - Int64(entry.body.utf8.count)
     }
 }

@@ -22,6 +22,10 @@ struct WithdrawnCheck {
         let bytes = Data(bytes: image, count: Int(size))
         guard let place = bytes.range(of: Data(mark.utf8))?.lowerBound else { return }
         let around = bytes[max(0, place - 40)..<min(bytes.count, place + 20)]
-        try check(false, .purge, "the file still says \(String(decoding: around, as: UTF8.self))")
+        let row = "SELECT n || ' ' || state || ' of ' || coalesce(replace(scopes, char(10), ' '), 'no scope')"
+        let entries = try String.fetchAll(
+            db, sql: "\(row) FROM tidemark_outbox WHERE instr(body, ?) > 0", arguments: [mark])
+        try check(
+            false, .purge, "the file still says \(String(decoding: around, as: UTF8.self)) (outbox: \(entries))")
     }
 }
