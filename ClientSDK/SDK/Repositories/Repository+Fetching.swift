@@ -9,7 +9,9 @@ extension Repository {
     ///
     /// What is here, or cannot be there, is answered at once. Else the server is asked for this one record and waited for, 10 s
     /// at most. What came stays like any other record, until the policy evicts it.
-    /// - Parameter scope: where the record belongs.
+    /// - Parameters:
+    ///   - id: the record's id.
+    ///   - scope: the scope that the record belongs to.
     /// - Returns: `nil` where there is no such record in the scope, and for a scope that is not on this device.
     /// - Throws: `StoreError` with `unreachable` when it may be at the server, and there is no connection or no answer; with
     ///   `coding` when the model cannot hold it; `CancellationError`.
