@@ -14,7 +14,7 @@ struct Eviction {
     private let kept: String
     private var scopes: Set<ScopeID> = []
 
-    /// What lies before it goes: by time, and by number among records of one moment, as a batch of many has them.
+    /// The end of the records that go: by time, and by number among records of one moment, as a batch of many has them.
     private struct Cutoff {
         var time: Milliseconds
         var number: SequenceNumber = 0

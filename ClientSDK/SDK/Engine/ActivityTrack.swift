@@ -5,8 +5,8 @@ struct ActivityTrack: Hashable, Sendable {
     private(set) var failure: SyncFailure?
     /// How far that has come which is under way.
     private(set) var progress = SyncProgress(done: 0, total: 1)
-    /// What was filled and received when it began, what has been sent since, what waits, and whether it had to take in what is
-    /// new; `nil` while nothing is under way.
+    /// The work under way: the parts filled and records received at its beginning, the writes sent since and those that wait,
+    /// and whether the device had to take in something new; `nil` while nothing is under way.
     private var stretch: (filled: Int, received: Int, sent: Int, waiting: Int, takesIn: Bool)?
     private var isUncounted = true
     /// Everything was taken in on this connection, and what has arrived since is little.

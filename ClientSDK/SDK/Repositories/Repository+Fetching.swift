@@ -7,8 +7,9 @@ extension Repository {
     ///
     ///     guard let order = try await orders.fetch(id, in: ScopeID(record: shop)) else { return show("no such order") }
     ///
-    /// What is here, or cannot be there, is answered at once. Else the server is asked for this one record and waited for, 10 s
-    /// at most. What came stays like any other record, until the policy evicts it.
+    /// Answers at once for a record that is on the device, or that the server cannot have. Else asks the server for this one
+    /// record and waits, 10 s at most. The record then stays like any other, until the policy evicts it.
+    ///
     /// - Parameters:
     ///   - id: the record's id.
     ///   - scope: the scope that the record belongs to.

@@ -7,7 +7,7 @@ import TidemarkChat
 @MainActor @Observable
 final class Messenger {
     private(set) var chat: Chat?
-    /// How it stands with the server, for every screen.
+    /// The store's standing with its server, for every screen.
     private(set) var line: StatusLine?
 
     /// The property list permits the identifier: `BGTaskSchedulerPermittedIdentifiers`, and `fetch` among `UIBackgroundModes`.

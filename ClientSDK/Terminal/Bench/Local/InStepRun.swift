@@ -6,11 +6,11 @@ import TidemarkNIOTransport
 
 /// Two devices of one user and a server on this machine: how soon what one writes is answered, and both have the same.
 struct InStepRun {
-    /// What waits on a device that was away, and what was written elsewhere meanwhile.
+    /// The writes that wait on a device that was away, and those made elsewhere meanwhile.
     private static let (pendingCount, missedCount) = (10, 100)
     private static let waitMax = Duration.seconds(120)
 
-    /// How often each thing is done.
+    /// The number of times that each operation is done.
     var rounds = 200
 
     private let clock = ContinuousClock()

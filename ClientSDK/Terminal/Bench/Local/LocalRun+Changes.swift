@@ -9,7 +9,8 @@ extension LocalRun {
     /// Messages of 8 kB: half as many again as the default cache holds.
     private static let cached = (count: 18_750, bytes: 8_000)
 
-    /// What one costs alone is the disk's, which confirms each: a limit in milliseconds holds for each of a hundred.
+    /// Measures updates and deletions, alone and a hundred together. Alone, the time is the disk's, which confirms each: the limit
+    /// in milliseconds holds for each of a hundred.
     func changes(
         _ chat: Chat, _ raw: RawSQLite, _ ground: LocalGround, _ table: inout LimitTable
     ) async throws {

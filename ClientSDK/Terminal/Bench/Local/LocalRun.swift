@@ -9,7 +9,7 @@ import TidemarkModel
 struct LocalRun {
     var messages = 100_000
     var conversations = 1_000
-    /// How often each thing is done.
+    /// The number of times that each operation is done.
     var rounds = 200
 
     /// The hundredth slowest of so few is soon the machine's and not ours: the middle of so many series counts.
