@@ -6,7 +6,7 @@
 #
 #   coverage    lines of the client's repositories that its tests run (deploy/coverage.sh)
 #   limits      the client's figures of an optimised build, against what was asked for (tide bench local --strict)
-#   scopes      a device with 10,000 scopes, over a real socket (tide bench scopes --strict)
+#   scopes      a device with 2,000 scopes and one with 10,000, over a real socket (tide bench scopes --strict)
 #   simulate    the simulator, over ROUNDS seeds (default 2,000)
 #   link        what an app that links the SDK resolves and builds (Tests/Benchmarks/link.sh)
 #   release     tarball, image and Debian package, proved by running them (deploy/release.sh, deploy/release-check.sh)
@@ -33,7 +33,10 @@ step() {
     case $1 in
     coverage) deploy/coverage.sh ;;
     limits) tide bench local --strict ;;
-    scopes) tide bench scopes --scopes 10000 --strict ;;
+    scopes)
+        tide bench scopes --scopes 2000 --strict
+        tide bench scopes --scopes 10000 --strict
+        ;;
     simulate) ROUNDS=${ROUNDS:-2000} deploy/test.sh --filter '^SimulationTests\.' ;;
     link) Tests/Benchmarks/link.sh ;;
     release) deploy/release.sh --out "$out/dist" ;;

@@ -19,20 +19,22 @@ private let lastLinesMax = Duration.seconds(1)
 ///
 /// Prints `tidemark listening on http://HOST:PORT`, or `https://`, to standard output once it serves; everything else goes to standard
 /// error.
-/// - Throws: `ConfigurationError`, `StoreError` of a store that cannot be opened, or the error of the socket.
-package func runServer(_ wanted: ServerConfiguration) async throws {
+/// - Returns: false for a server that failed, such as by a store that cannot be opened or by its socket. The last line of the log
+///   says why: an error that the caller printed would wait for a reader.
+package func runServer(_ wanted: ServerConfiguration) async -> Bool {
     // None of them asks a server to stop. Whoever listens for SIGHUP is told of it all the same; the last comes from pipes whose reader
     // has left.
     for number in [SIGHUP, SIGUSR1, SIGUSR2, SIGPIPE] { signal(number, SIG_IGN) }
     let log = LogWriter()
-    let outcome: Result<Void, any Error>
+    var isDone = true
     do {
-        outcome = .success(try await serve(wanted, log))
+        try await serve(wanted, log)
     } catch {
-        outcome = .failure(error)
+        log.take("Error: \(error)\n")
+        isDone = false
     }
     await log.flush(within: lastLinesMax)
-    try outcome.get()
+    return isDone
 }
 
 private func serve(_ wanted: ServerConfiguration, _ log: LogWriter) async throws {

@@ -30,7 +30,7 @@ package struct OpenedStore: Sendable {
     package var close: @Sendable () throws -> Void
 
     package init(
-        _ store: any Store, blobs: any BlobStore = InMemoryBlobStore(), compaction: (any Compacting)? = nil,
+        _ store: any Store, blobs: (any BlobStore)? = nil, compaction: (any Compacting)? = nil,
         erasure: (any Erasing)? = nil,
         schemas: any SchemaStore = InMemorySchemaStore(), revocations: (any RevocationStore)? = nil,
         isShared: Bool = false,
@@ -39,7 +39,7 @@ package struct OpenedStore: Sendable {
         close: @escaping @Sendable () throws -> Void = {}
     ) {
         self.store = store
-        self.blobs = blobs
+        self.blobs = blobs ?? InMemoryBlobStore(beside: store as? InMemoryStore)
         self.compaction = compaction
         self.erasure = erasure
         self.schemas = schemas

@@ -19,6 +19,8 @@ final class HubExecutor: SocketOwner {
         /// It does not take what it is sent.
         var isSlow = false
         var isWelcomed = false
+        /// It has reported that its copy was otherwise: a connection counts once.
+        var hasDiverged = false
         /// Its client id is being registered.
         var isNew = false
         let since: Milliseconds
@@ -207,7 +209,10 @@ extension HubExecutor {
             submit(submission, in: workspace, for: id)
         case .noteDivergence(let id, let records):
             guard let session = hub.session(id), let identity = session.identity else { return }
-            node.note(divergence: Int(clamping: records), of: session.client, identity, on: connections[id]?.socket)
+            let isFirst = connections[id]?.hasDiverged == false
+            connections[id]?.hasDiverged = true
+            node.note(
+                divergence: records, isFirst: isFirst, of: session.client, identity, on: connections[id]?.socket)
         case .noteStuck(let id, let count):
             guard let session = hub.session(id), let identity = session.identity else { return }
             node.note(stuck: count, session.client, identity, on: connections[id]?.socket)
@@ -280,7 +285,7 @@ extension HubExecutor {
         let client = ConnectionCounts.Client(workspace: workspace, client: session.client)
         node.sightings.note(
             client, app: session.app.flatMap { $0.isPlainName ? $0 : nil }, written: session.written,
-            position: session.position.seq, now: node.now())
+            position: session.confirmed, now: node.now())
         guard let earlier = node.connectionCounts.welcome(client, at: .init(session: id, inbox: inbox)) else { return }
         earlier.inbox.post(.superseded(earlier.session))
     }

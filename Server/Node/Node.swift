@@ -330,9 +330,14 @@ extension Node {
             trace.logged)
     }
 
-    /// A device compared its copy, and says that so many records were wrong.
-    func note(divergence records: Int, of client: ClientID, _ identity: Identity, on socket: Socket?) {
-        metrics.divergence.count(records)
+    /// A device compared its copy, and says that so many records were wrong. The figure counts connections and not what a device
+    /// says.
+    ///
+    /// - Parameter isFirst: the connection has not said so before.
+    func note(
+        divergence records: Int64, isFirst: Bool, of client: ClientID, _ identity: Identity, on socket: Socket?
+    ) {
+        if isFirst { metrics.divergence.count() }
         parts.telemetry.security.note(
             .divergence, "compared", peer: socket?.remoteAddress?.ipAddress,
             [

@@ -5,7 +5,8 @@ package import TidemarkStore
 ///
 /// `tidemark/8@1f0c2b9a sequencing` is a connection of generation 8 of the installation `1f0c2b9a`: the schema that holds its
 /// tables. Another schema of the same database is another installation, and its nodes concern nobody here.
-/// `tidemark sequencing` is of the version before generations, and may be of any installation of the database.
+/// `tidemark/18 sequencing` is of a version that named no installation, `tidemark sequencing` of the one before generations: they may
+/// be of any installation of the database, and are taken for this one's, since what they write would be lost otherwise.
 enum NodeConnections {
     /// A connection's own name, which it takes as soon as it is made: only the database knows the schema that `search_path` means.
     static func naming(_ application: String, _ generation: Int, _ purpose: String) -> String {
@@ -42,7 +43,9 @@ enum NodeConnections {
         let middle = name.dropFirst(application.count).dropLast(" sequencing".count)
         if middle.isEmpty { return PostgresSchema.landed }
         let parts = middle.dropFirst().split(separator: "@", omittingEmptySubsequences: false)
-        guard middle.first == "/", parts.count == 2, parts[1] == installation else { return nil }
+        guard middle.first == "/", parts.count == 1 || (parts.count == 2 && parts[1] == installation) else {
+            return nil
+        }
         return Int(parts[0])
     }
 }

@@ -59,7 +59,8 @@ extension Metric {
         case .catchupRows: "Records of those windows."
         case .epochs: "Times that the database was found to have gone back, by how."
         case .comparisons: "Answers to devices that compare their copies."
-        case .divergence: "Records that devices said to have had otherwise than the server; must stay 0."
+        case .divergence:
+            "Connections whose device said that its copy was otherwise than the server's: a device's word; must stay 0."
         case .stuck: "Connections of devices that said they take in nothing more of what they are sent; must stay 0."
         case .diskFree: "Room on the file system of the SQLite file."
         case .keySetAge: "Age of the oldest keys of an issuer with a URL; infinite while some were never fetched."

@@ -25,8 +25,8 @@ package final class SecurityLog: Service {
         case site = "Refused a request: by its host, or by the page that makes it"
         /// There was no room for a connection.
         case connection = "Refused a connection: too many"
-        /// A device compared its copy with the server, and records were wrong.
-        case divergence = "A device had records otherwise than the server, and fetches them anew"
+        /// A device compared its copy with the server, and says that records were wrong.
+        case divergence = "A device had records otherwise than the server, as it says, and fetches them anew"
         /// A device ends one connection after the other, since it cannot take in what it is sent.
         case stuck = "A device cannot take in what it is sent, and gets nothing new; 'tidemark why' says more about it"
     }

@@ -50,6 +50,14 @@ until_open() {
     refuse "nobody listens on port $1"
 }
 
+# recipe: the proxy's sections as deploy/README.md has them, without the servers.
+recipe() {
+    local lines
+    lines=$(sed -n '/^cat >> \/etc\/haproxy\/haproxy.cfg <<END$/,/^END$/p' "$top/deploy/README.md" | sed '1d;$d;/^    server /d')
+    [[ $lines == *"timeout check"*on-marked-down* ]] || refuse "deploy/README.md has no recipe for haproxy"
+    printf '%s\n' "$lines"
+}
+
 start_proxy() { # PORT FIRST
     local node
     openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=localhost -days 2 \
@@ -62,21 +70,9 @@ global
 defaults
     mode http
     timeout connect 2s
-    timeout client 90s
-    timeout server 90s
-    timeout tunnel 90s
-frontend https
-    bind 127.0.0.1:$1 ssl crt $folder/site.pem alpn http/1.1
-    http-request del-header X-Forwarded-For
-    option forwardfor
-    default_backend tidemark
-backend tidemark
-    balance leastconn
-    option httpchk GET /readyz
-    option redispatch
     retries 3
-    default-server check inter 500ms fall 1 rise 1 on-marked-down shutdown-sessions
 HAPROXY
+        recipe | sed "s|bind :8443 ssl crt /etc/haproxy/site.pem|bind 127.0.0.1:$1 ssl crt $folder/site.pem|"
         for ((node = 0; node < nodes; node++)); do printf '    server node-%s 127.0.0.1:%s\n' $((node + 1)) $(($2 + node)); done
     } >"$folder/haproxy.cfg"
     haproxy -c -q -f "$folder/haproxy.cfg" || refuse "haproxy does not take $folder/haproxy.cfg"

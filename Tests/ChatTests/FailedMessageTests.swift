@@ -4,6 +4,8 @@ import Tidemark
 import TidemarkChat
 import TidemarkTestKit
 
+@testable import TidemarkTerminal
+
 /// A message that cannot be sent, over the whole way: device, connection, server, and what its user sees and does.
 @Suite(.timeLimit(.minutes(5))) struct FailedMessageTests {
     private let kit: TestKit
@@ -58,13 +60,37 @@ import TidemarkTestKit
             #expect(try await shown(bob).map(\.text) == ["hello", "behind"])
         } else {
             try await ann.messages.discard(failed.id)
-            // Those behind it go on with the next connection.
-            annDevice.goOffline()
-            annDevice.goOnline()
             try await kit.settle()
             #expect(try await shown(bob).map(\.text) == ["behind"])
             #expect(try await shown(ann).map(\.text) == ["behind"])
         }
+        #expect(try await ann.store.outbox.failed().isEmpty)
+    }
+
+    @Test func `the terminal sends all that failed again at once`() async throws {
+        _ = try await fail()
+        try await ann.messages.send("behind", to: room)
+        _ = try await ChatRoom(chat: ann, conversation: room).retry()
+        try await kit.settle()
+        #expect(try await shown(bob).map(\.text) == ["hello", "behind"])
+    }
+
+    @Test func `a message that is retried goes alone, and what failed in another conversation stays failed`()
+        async throws
+    {
+        let other = try await ann.conversations.createDirect(with: UserID("cem")).id
+        try await kit.settle()
+        let failed = try await fail()
+        kit.faults.refusePush(of: annDevice)
+        let elsewhere = try await ann.messages.send("elsewhere", to: other)
+        try await kit.settle()
+        try await ann.messages.retry(failed.id)
+        try await kit.settle()
+        #expect(try await shown(bob).map(\.text) == ["hello"])
+        let left = try #require(try await ann.messages.newestPage(of: other, limit: 9).first)
+        #expect(left.id == elsewhere.id && left.status == .failed)
+        try await ann.messages.retry(elsewhere.id)
+        try await kit.settle()
         #expect(try await ann.store.outbox.failed().isEmpty)
     }
 

@@ -110,6 +110,25 @@ import TidemarkTestKit
         }
     }
 
+    @Test func `a search by recency has newer messages first, whatever an older one says of its time`() async throws {
+        for text in ["tide a", "tide b"] {
+            try await ahead([text])
+            await kit.advance(by: .seconds(1))
+        }
+        _ = try await ann.messages.send("tide after", to: room)
+        try await kit.settle()
+        let expected = ["tide after", "tide b", "tide a"]
+        for chat in [ann, bob] {
+            for conversation in [room, nil] {
+                for limit in [1, 2, 9] {
+                    let hits = try await chat.messages.search(
+                        "tide", in: conversation, orderBy: .recency, limit: limit)
+                    #expect(hits.map(\.message.text) == Array(expected.prefix(limit)))
+                }
+            }
+        }
+    }
+
     @Test func `the terminal shows the server's time, and says what the clock said`() async throws {
         try await ahead(["hello"])
         let zone = try #require(TimeZone(identifier: "UTC"))

@@ -18,6 +18,10 @@ import Tidemark
         ),
         ("ahead of the clock", "SELECT * FROM messages \(MessagePage.aheadClause)", ["x", 1, 50]),
         ("newest at the server", MessageClock.newestSQL, ["x"]),
+        ("newest of all at the server", MessageClock.newestOfAllSQL, []),
+        ("any ahead", MessageClock.aheadSQL, ["x", 1]),
+        ("any ahead of all", MessageClock.aheadOfAllSQL, [1]),
+        ("newest that end typing", TypingUsers.newestSQL, ["x"]),
         (
             "page before",
             """

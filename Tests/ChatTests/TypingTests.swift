@@ -79,6 +79,31 @@ import TidemarkWire
         }
     }
 
+    @Test func `a message ends its author's typing, however many others say that they are a year ahead`() async throws {
+        try await TestServer.running { server in
+            let (ann, bob) = (try Messenger("ann"), try Messenger("bob"))
+            for device in [ann, bob] { try device.connect(server) }
+            let room = try await ann.chat.conversations.createDirect(with: bob.user)
+            try await bob.conversations { $0.count == 1 }
+            let ahead = Date(timeIntervalSinceNow: 365 * 86_400)
+            for number in 1...20 {
+                try await bob.chat.store.repository(MessageRecord.self).create(
+                    MessageRecord(id: UUID(), conversationId: room.id, text: "\(number)", sentAt: ahead))
+            }
+            try await ann.messages(room.id) { $0.count == 20 }
+            try await bob.settled()
+            // Ann's time stands still: nothing ends by itself.
+            var typing = ann.chat.typing.observeTyping(in: room.id, clock: VirtualClock(Timeline(now: 0)))
+                .makeAsyncIterator()
+            #expect(try await typing.next() == [])
+            bob.chat.typing.setTyping(in: room.id)
+            #expect(try await typing.next() == [bob.user])
+            try await bob.chat.messages.send("hi", to: room.id)
+            #expect(try await typing.next() == [])
+            for device in [ann, bob] { await device.disconnect() }
+        }
+    }
+
     @Test func `a date that is set by a day ends nobody's typing`() async throws {
         let date = Mutex<Milliseconds>(1_000_000_000)
         let environment = StoreEnvironment(now: { date.withLock { $0 } }, random: StoreEnvironment.system.random)

@@ -12,12 +12,17 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.parse
 import urllib.request
 import uuid
 
 import websocket
 
 HOSTILE = "<script>document.title='taken'</script><img src=x onerror=\"document.title='taken'\">"
+# Turns text around, prints nothing, or hides other text: shown by its numbers.
+MARKS = "\u202e\u180e\u200b\ufff9\U000e0041"
+DISGUISED = "Ann " + MARKS + "gnp.exe"
+SHOWN = "Ann " + "".join("\\u{%x}" % ord(mark) for mark in MARKS) + "gnp.exe"
 failures = []
 
 
@@ -208,7 +213,8 @@ def fill(server):
     server.push("ann", ann, 3, {"o": "put", "c": "users", "i": profile, "f": {"displayName": HOSTILE}})
     server.push("ann", ann, 4, {"o": "patch", "c": "users", "i": profile, "set": {"displayName": "Ann " + HOSTILE}})
     server.push("bob", bob, 1, {"o": "del", "c": "conversations", "i": room})
-    server.push("ann", ann, 5, {"o": "patch", "c": "conversations", "i": room, "rem": {"participantIds": ["bob"]}})
+    server.push("ann", ann, 5, {"o": "patch", "c": "users", "i": profile, "set": {"displayName": DISGUISED}})
+    server.push("ann", ann, 6, {"o": "patch", "c": "conversations", "i": room, "rem": {"participantIds": ["bob"]}})
     return dict(bob=bob, ann=ann, evil=evil, room=room, message=message, profile=profile), sockets
 
 
@@ -298,6 +304,12 @@ def drive(browser, server, ids):
     text = browser.value("document.querySelector('main').textContent")
     check(HOSTILE.replace('"', '\\"') in text, "what users wrote is shown as text")
     check("changed" in text and "created" in text, "a record is shown with its writes")
+    check(SHOWN in text, "marks that disguise a name are shown by their numbers")
+    check(not any(mark in text for mark in MARKS), "no such mark is in the page")
+    show(browser, server, f"search?workspace={where}&q={urllib.parse.quote(DISGUISED)}")
+    label = browser.value("document.querySelector('main [role=region]').getAttribute('aria-label')")
+    check(SHOWN in label and not any(mark in label for mark in MARKS), f"a label has no such mark either: {label!r}")
+    check(browser.value("document.querySelector('input[name=q]').value") == DISGUISED, "a field keeps what is sent")
     show(browser, server, f"devices?workspace={where}")
     check(HOSTILE in browser.value("document.querySelector('main').textContent"), "a user's name is shown as text")
     check(browser.value("document.querySelectorAll('main script, main img').length") == 0, "no markup of a user")

@@ -135,8 +135,8 @@ private struct Approval: SyncModel {
 
         for failed in try await store.outbox.failed() where failed.needsRetry {
             print(failed.reason ?? "", failed.mutations.count)
+            try await failed.retry()
         }
-        try await store.outbox.retryFailed()
         try await kit.settle()
         #expect(try await store.outbox.failed().isEmpty)
         #expect(try await tasks.read(milk)?.syncState == .synced)

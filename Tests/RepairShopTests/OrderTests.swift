@@ -100,6 +100,50 @@ import TidemarkTestKit
         #expect(try await ann.shop.orders.read(order.id).status == .received)
     }
 
+    @Test func `a form writes what was edited since it opened, and takes back nothing that others did meanwhile`()
+        async throws
+    {
+        let kit = try TestKit(schema: try RepairShopSchema.schema())
+        let (ann, bob) = (try await kit.client("ann"), try await kit.client("bob"))
+        let counter = try await RepairShop.create(
+            Shop(name: "Fix it", staff: [UserID("ann"), UserID("bob")]), in: ann.store)
+        let bench = RepairShop(counter.id, in: bob.store)
+        let client = Client(shop: counter.id, lastName: "Cem")
+        try await counter.clients.create(client)
+        let order = Order(shop: counter.id, client: client.id, notes: "broken glass")
+        try await counter.orders.create(order)
+        try await kit.settle()
+
+        let (shownOrder, shownClient) = (
+            try await counter.orders.read(order.id), try await counter.clients.read(client.id)
+        )
+        try await bench.orders.update(order.id) { ($0.status, $0.notes) = (OrderStatus.ready, "glass and battery") }
+        try await bench.clients.update(client.id) { $0.phone = "1" }
+        try await kit.settle()
+        var (edited, editedClient) = (shownOrder, shownClient)
+        (edited.location, edited.notes) = ("shelf 2", "glass only")
+        editedClient.city = "Town"
+        try await counter.orders.update(edited, from: shownOrder)
+        try await counter.clients.update(editedClient, from: shownClient)
+        try await kit.settle()
+        for shop in [counter, bench] {
+            let saved = try await shop.orders.read(order.id)
+            #expect(saved.status == .ready && saved.location == "shelf 2" && saved.notes == "glass only")
+            let client = try await shop.clients.read(client.id)
+            #expect(client.phone == "1" && client.city == "Town")
+        }
+        // What the form did not see is not lost. The server is asked, and its answer is there the next time.
+        _ = try await ann.store.history(of: order.id, in: "orders")
+        try await kit.settle()
+        let history = try await ann.store.history(of: order.id, in: "orders")
+        #expect(history.map(\.field) == ["notes"] && history.first?.old == "glass and battery")
+        let gone = Order(shop: counter.id, client: client.id)
+        await #expect(throws: RepairShopError.notFound(collection: "orders", id: gone.id)) {
+            try await counter.orders.update(gone, from: gone)
+        }
+        try kit.expectConverged()
+    }
+
     @Test func `a status from a newer app is shown and kept`() async throws {
         let ann = try await Workbench.open("ann")
         let order = try await ann.take("a", status: OrderStatus(rawValue: "onTheMoon"))

@@ -79,8 +79,8 @@ import TidemarkStore
         }
     }
 
-    @Test(arguments: StoreKind.available.filter { $0 != .memory })
-    func `an erased scope gets no blob, and an erased workspace none`(_ kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.available)
+    func `an erased scope gets no blob, and another goes on getting some`(_ kind: StoreKind) async throws {
         try await kind.withStore { under in
             try await eraseTwo(under)
             let (blob, scope) = (Blob.filled(with: 9, count: 300_000), ScopeID(record: Self.first))

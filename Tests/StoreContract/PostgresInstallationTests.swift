@@ -70,7 +70,8 @@ struct PostgresInstallationTests {
     @Test(
         arguments: [
             ("tidemark/8@1f sequencing", 8), ("tidemark sequencing", PostgresSchema.landed),
-            ("tidemark/8@2f sequencing", nil), ("tidemark/8@1f reading", nil), ("tidemark/x@1f sequencing", nil),
+            ("tidemark/8 sequencing", 8), ("tidemark/8@2f sequencing", nil), ("tidemark/8@1f reading", nil),
+            ("tidemark/x@1f sequencing", nil),
             ("tidemark/8@1f@1f sequencing", nil),
             ("other/8@1f sequencing", nil),
         ] as [(String, Int?)])

@@ -30,9 +30,9 @@ enum StoreKind: String, CaseIterable, Sendable {
     private func make(_ limits: StoreLimits) async throws -> StoreUnderTest {
         switch self {
         case .memory:
+            let store = InMemoryStore(MemoryTables(limits: limits))
             return StoreUnderTest(
-                store: InMemoryStore(MemoryTables(limits: limits)),
-                blobs: InMemoryBlobStore(BlobTables(limits: limits)))
+                store: store, blobs: InMemoryBlobStore(BlobTables(limits: limits), beside: store))
         case .embedded:
             let file = TemporaryFile()
             var options = EmbeddedStore.Options()

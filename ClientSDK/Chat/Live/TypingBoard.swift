@@ -5,7 +5,7 @@ import Tidemark
 enum TypingEvent: Sendable {
     /// Somebody said something in the conversation.
     case said(EphemeralMessage)
-    /// The newest messages, newest first.
+    /// The newest messages in the server's order, newest first.
     case arrived([TypedMessage])
     /// Time passed.
     case tick

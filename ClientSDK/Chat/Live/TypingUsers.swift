@@ -66,13 +66,9 @@ public struct TypingUsers: AsyncSequence, Sendable {
         }
     }
 
-    private static let newestSQL = """
-        SELECT local_id AS id, author
-        FROM messages
-        WHERE scope = ?
-        ORDER BY sentAt DESC, local_id DESC
-        LIMIT 20
-        """
+    /// In the server's order: that of their arrival, whatever the clocks of their senders say.
+    static let newestSQL =
+        "SELECT local_id AS id, author FROM messages WHERE scope = ? ORDER BY server_id DESC LIMIT 20"
 }
 
 // An iterator belongs to the task that made it.

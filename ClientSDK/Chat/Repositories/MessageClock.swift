@@ -14,13 +14,38 @@ struct MessageClock: Sendable {
     /// The latest `sentAt` that is believed.
     let latest: Date
 
-    /// - Parameter now: the device's time; the time of the conversation's newest message at the server counts where it is later.
-    init(now: Milliseconds, in conversation: UUID, _ snapshot: StoreSnapshot) throws {
-        let newest = try snapshot.rows(Self.newestSQL, [.id(conversation)], as: Milliseconds.self).first ?? 0
+    /// - Parameters:
+    ///   - now: the device's time; the time of the newest message at the server counts where it is later.
+    ///   - conversation: the one that the message is in; `nil` for messages of all conversations.
+    init(now: Milliseconds, in conversation: UUID?, _ snapshot: StoreSnapshot) throws {
+        let (sql, arguments) = conversation.map { (Self.newestSQL, [FieldValue.id($0)]) } ?? (Self.newestOfAllSQL, [])
+        let newest = try snapshot.rows(sql, arguments, as: Milliseconds.self).first ?? 0
         latest = Date(timeIntervalSince1970: Double(max(now, newest) + Self.aheadMax) / 1_000)
     }
 
     static let newestSQL = "SELECT created_time FROM messages WHERE scope = ? ORDER BY server_id DESC LIMIT 1"
+
+    static let newestOfAllSQL = """
+        SELECT coalesce(max((
+            SELECT m.created_time FROM messages AS m WHERE m.scope = c.local_id ORDER BY m.server_id DESC LIMIT 1
+        )), 0)
+        FROM conversations AS c
+        """
+
+    /// Whether there is a message whose clock is too far ahead.
+    func isAnyAhead(in conversation: UUID?, _ snapshot: StoreSnapshot) throws -> Bool {
+        let sql = conversation == nil ? Self.aheadOfAllSQL : Self.aheadSQL
+        let arguments = (conversation.map { [FieldValue.id($0)] } ?? []) + [.date(latest)]
+        return try snapshot.rows(sql, arguments, as: Int.self).first == 1
+    }
+
+    static let aheadSQL = "SELECT EXISTS (SELECT 1 FROM messages WHERE scope = ? AND sentAt > ?)"
+
+    static let aheadOfAllSQL = """
+        SELECT EXISTS (
+            SELECT 1 FROM conversations AS c CROSS JOIN messages AS m WHERE m.scope = c.local_id AND m.sentAt > ?
+        )
+        """
 
     /// The moment by which a message is ordered.
     func place(sentAt: Date, created: Date) -> Date { sentAt > latest ? min(created, latest) : sentAt }

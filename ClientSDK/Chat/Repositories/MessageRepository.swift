@@ -60,8 +60,9 @@ public protocol MessageRepository: Sendable {
     /// - Throws: `StoreError` with `notFound` when they were not refused.
     func retry(_ attachment: MessageAttachment, in conversation: UUID) async throws
 
-    /// Sends a message again that failed: one that the server refused, or one that got no answer. The latter goes out with
-    /// what was written before it and has none either, and once the server has said that no earlier sending arrived.
+    /// Sends a message again that failed: one that the server refused, or one that came to nothing too often. The latter is sent
+    /// with those that wait before it and behind it in its conversation, once the server has said that no earlier sending
+    /// arrived. Messages that failed in other conversations stay failed.
     ///
     /// - Throws: `ChatError.notFailed` when it did not fail.
     func retry(_ message: UUID) async throws

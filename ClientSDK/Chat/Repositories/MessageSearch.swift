@@ -9,10 +9,31 @@ struct MessageSearch: Sendable {
     let order: MessageSearchOrder
     let limit: Int
 
-    func read(_ snapshot: StoreSnapshot) throws -> [MessageHit] {
+    /// - Parameter now: the device's time.
+    func read(_ snapshot: StoreSnapshot, now: Milliseconds) throws -> [MessageHit] {
+        switch order {
+        case .relevance: return try found(snapshot, orderBy: .relevance)
+        case .recency:
+            let latestFirst = SearchOrder.by(.descending("sentAt"))
+            let clock = try MessageClock(now: now, in: conversation, snapshot)
+            guard try clock.isAnyAhead(in: conversation, snapshot) else {
+                return try found(snapshot, orderBy: latestFirst)
+            }
+            let latest = FieldValue.date(clock.latest)
+            let believed = try found(snapshot, where: .atMost("sentAt", latest), orderBy: latestFirst)
+            // By the order of their creation.
+            let ahead = try found(snapshot, where: .greater("sentAt", latest), orderBy: .recency)
+            let all = (believed + ahead).sorted { clock.isEarlier($1.message, $0.message) }
+            return Array(all.prefix(limit))
+        }
+    }
+
+    private func found(
+        _ snapshot: StoreSnapshot, where filter: Filter? = nil, orderBy order: SearchOrder
+    ) throws -> [MessageHit] {
         let hits = try snapshot.search(
-            text, in: MessageRecord.self, orderBy: order == .relevance ? .relevance : .by(.descending("sentAt")),
-            limit: limit, in: conversation.map { ScopeID(record: $0) })
+            text, in: MessageRecord.self, where: filter, orderBy: order, limit: limit,
+            in: conversation.map { ScopeID(record: $0) })
         var tracks: [UUID: [ReceiptTrack]] = [:]
         let pending = try snapshot.pendingWrites(
             to: hits.filter { $0.model.serverID == nil }.map(\.model.id), of: MessageRecord.collection)
@@ -35,6 +56,6 @@ struct MessageSearch: Sendable {
 public enum MessageSearchOrder: Hashable, Sendable {
     /// Those that say it most.
     case relevance
-    /// The latest.
+    /// The latest, as a conversation orders them.
     case recency
 }

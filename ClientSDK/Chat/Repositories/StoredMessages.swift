@@ -55,14 +55,14 @@ final class StoredMessages: MessageRepository {
         _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
     ) async throws -> [MessageHit] {
         let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
-        return try await store.read { try search.read($0) }
+        return try await store.read { [now = store.environment.now()] in try search.read($0, now: now) }
     }
 
     func observeSearch(
         _ text: String, in conversation: UUID?, orderBy order: MessageSearchOrder, limit: Int
     ) -> LiveValues<[MessageHit]> {
         let search = MessageSearch(text: text, conversation: conversation, order: order, limit: limit)
-        return store.observe { try search.read($0) }
+        return store.observe { [now = store.environment.now] in try search.read($0, now: now()) }
     }
 
     // MARK: Sending
@@ -139,7 +139,7 @@ final class StoredMessages: MessageRepository {
     func retry(_ message: UUID) async throws {
         switch try await failure(of: message) {
         case .refused(let transaction): try await transaction.retry()
-        case .unanswered: try await store.outbox.retryFailed()
+        case .unanswered: try await withheld(message)?.retry()
         case nil: throw ChatError.notFailed
         }
     }

@@ -18,6 +18,20 @@ public protocol ShopRepository<Model>: Sendable {
     @discardableResult
     func create(_ model: Model) async throws -> WriteReceipt
 
+    /// Saves a form: writes what was edited since the record was shown, so that what others did meanwhile to the other fields
+    /// stays. Of a field that both changed, the other value is in the history of the record.
+    ///
+    ///     let shown = try await shop.orders.read(id)             // when the form opens
+    ///     try await shop.orders.update(edited, from: shown)      // when it is saved
+    ///
+    /// - Parameters:
+    ///   - edited: the record as the form has it.
+    ///   - shown: the record as it was read when the form opened.
+    /// - Returns: a receipt without steps when nothing differs.
+    /// - Throws: `RepairShopError.notFound`.
+    @discardableResult
+    func update(_ edited: Model, from shown: Model) async throws -> WriteReceipt
+
     /// Edits the record as it is now: only the fields that `change` changes are written, so that what others do to the
     /// other fields meanwhile stays.
     ///

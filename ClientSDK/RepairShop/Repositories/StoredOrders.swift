@@ -21,6 +21,10 @@ struct StoredOrders: OrderRepository {
 
     func create(_ model: Order) async throws -> WriteReceipt { try await records.create(model) }
 
+    func update(_ edited: Order, from shown: Order) async throws -> WriteReceipt {
+        try await records.update(edited, from: shown)
+    }
+
     func update(_ id: UUID, _ change: @escaping @Sendable (inout Order) -> Void) async throws -> WriteReceipt {
         try await records.update(id, change)
     }

@@ -32,6 +32,11 @@ public struct StoredRecords<Model: ShopRecord>: ShopRepository {
     }
 
     @discardableResult
+    public func update(_ edited: Model, from shown: Model) async throws -> WriteReceipt {
+        try await write(edited.id) { batch in batch.update(edited, from: shown) }
+    }
+
+    @discardableResult
     public func update(
         _ id: UUID, _ change: @escaping @Sendable (inout Model) -> Void
     ) async throws -> WriteReceipt {

@@ -27,6 +27,10 @@ struct StoredTickets: TicketRepository {
 
     func create(_ model: Ticket) async throws -> WriteReceipt { try await records.create(model) }
 
+    func update(_ edited: Ticket, from shown: Ticket) async throws -> WriteReceipt {
+        try await records.update(edited, from: shown)
+    }
+
     func update(_ id: UUID, _ change: @escaping @Sendable (inout Ticket) -> Void) async throws -> WriteReceipt {
         try await records.update(id, change)
     }

@@ -37,6 +37,8 @@ struct Settlement {
                 bytes += try journal.keepNumber(of: entry)
                 continue
             }
+            // An earlier sending arrived: what stands behind it goes on.
+            if entry.state == .withdrawn { try Withholding(db: db).want(isAll: false) }
             if let rejection = outcome?.rejection {
                 try refuse(entry, rejection, outcome?.contested ?? [], at: now, rebase: &rebase)
                 bytes += try journal.refuse(entry)

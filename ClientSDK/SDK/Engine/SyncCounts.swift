@@ -11,7 +11,8 @@ struct SyncCounts: Hashable, Sendable {
     var failedBlobs = 0
     var filled = SyncProgress(done: 0, total: 0)
 
-    static func fetch(_ db: Database) throws -> SyncCounts {
+    /// - Parameter filled: what is known of the pages; they are counted without it.
+    static func fetch(_ db: Database, filled: SyncProgress? = nil) throws -> SyncCounts {
         var counts = SyncCounts()
         let waiting = "SELECT state, count(*) FROM tidemark_outbox WHERE \(OutboxTable.isPending) GROUP BY state"
         for row in try db.all(waiting) {
@@ -27,12 +28,19 @@ struct SyncCounts: Hashable, Sendable {
             counts.failedBlobs = Int(try row.integer(1))
             counts.unsentBlobs = Int(try row.integer(0)) - counts.failedBlobs
         }
+        counts.filled = try filled ?? .pages(db)
+        return counts
+    }
+}
+
+extension SyncProgress {
+    /// The pages that were fetched, of all there are to fetch.
+    fileprivate static func pages(_ db: Database) throws -> SyncProgress {
         // The first is a count of pages, and the second one of an index that is empty in the end.
         let total = try db.first("SELECT count(*) FROM tidemark_scope_page")?.integer(0) ?? 0
         let toCome = "SELECT count(*) FROM tidemark_scope_page WHERE \(ScopeTable.isToCome)"
         let left = try db.first(toCome)?.integer(0) ?? 0
-        counts.filled = SyncProgress(done: Int(total - left), total: Int(total))
-        return counts
+        return SyncProgress(done: Int(total - left), total: Int(total))
     }
 }
 
@@ -41,6 +49,26 @@ extension SyncStatus {
         (pending, failed) = (counts.pending, counts.failed)
         (parked, filled) = (counts.parked, counts.filled)
         (unsentBlobs, failedBlobs) = (counts.unsentBlobs, counts.failedBlobs)
+    }
+}
+
+/// The count of pages for one observation. While many are to come they are counted four times a second at most: a count goes
+/// through all of them, and with many scopes would take longer than what it counts.
+private final class PageCount: Sendable {
+    private static let many = 1_000
+    private static let apart = Duration.milliseconds(250)
+    private let last = Mutex<(time: ContinuousClock.Instant, filled: SyncProgress)?>(nil)
+
+    func fetch(_ db: Database) throws -> SyncCounts {
+        let now = ContinuousClock.now
+        let known = last.withLock { last in
+            last.flatMap {
+                $0.filled.total - $0.filled.done > Self.many && now - $0.time < Self.apart ? $0.filled : nil
+            }
+        }
+        let counts = try SyncCounts.fetch(db, filled: known)
+        if known == nil { last.withLock { $0 = (now, counts.filled) } }
+        return counts
     }
 }
 
@@ -61,7 +89,8 @@ final class CountWatch: Sendable {
         }
         guard isFirst else { return false }
         Self.count(database, update)
-        let cancellable = ValueObservation.trackingConstantRegion(SyncCounts.fetch)
+        let pages = PageCount()
+        let cancellable = ValueObservation.trackingConstantRegion { try pages.fetch($0) }
             .removeDuplicates()
             .start(in: database.writer, scheduling: .async(onQueue: queue), onError: { _ in }, onChange: update)
         observation.withLock { $0 = cancellable }
@@ -80,6 +109,6 @@ final class CountWatch: Sendable {
 
     /// A database that cannot be read fails every call of the app; the status is not the place to say so.
     private static func count(_ database: LocalDatabase, _ update: (SyncCounts) -> Void) {
-        if let counts = try? database.writer.read(SyncCounts.fetch) { update(counts) }
+        if let counts = try? database.writer.read({ try SyncCounts.fetch($0) }) { update(counts) }
     }
 }

@@ -39,7 +39,8 @@ enum Meta: String {
     /// The ids of withheld transactions that got as many answers of failure as there are attempts, a line each: they are sent
     /// again only when the app asks.
     case answeredFailures = "answered_failures"
-    /// 1 while the app wants what is withdrawn to be sent again as soon as the server has had its word on it.
+    /// 1 while all that is withheld is to be sent again as soon as the server has had its word on what is withdrawn; 2 while
+    /// the same is wanted without the answered failures and what is behind them.
     case releaseWanted = "release_wanted"
     /// 1 while the log may hold what was withdrawn with a scope.
     case withdrawn

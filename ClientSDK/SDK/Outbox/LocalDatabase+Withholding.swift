@@ -31,7 +31,7 @@ extension LocalDatabase {
     }
 
     func releaseWithheld(isAsked: Bool, _ db: Database) throws {
-        if isAsked { try Withholding(db: db).want() }
+        if isAsked { try Withholding(db: db).want(isAll: true) }
         var rebase = Rebase(records: RecordTable(db, self))
         for key in try Withholding(db: db).release(isAsked: isAsked) { rebase.touch(key) }
         try rebase.finish()
@@ -41,11 +41,24 @@ extension LocalDatabase {
     ///
     /// - Throws: `StoreError` with `notFound` when it is not withheld any more.
     func discardWithheld(_ id: TransactionID, _ db: Database) throws {
+        var rebase = Rebase(records: RecordTable(db, self))
+        for key in try Withholding(db: db).discard(withheld(id, db)) { rebase.touch(key) }
+        try rebase.finish()
+    }
+
+    /// Sends a withheld transaction again, with what is withheld in front of it and behind it in its scopes.
+    ///
+    /// - Throws: `StoreError` with `notFound` when it is not withheld any more.
+    func retryWithheld(_ id: TransactionID, _ db: Database) throws {
+        var rebase = Rebase(records: RecordTable(db, self))
+        for key in try Withholding(db: db).retry(withheld(id, db)) { rebase.touch(key) }
+        try rebase.finish()
+    }
+
+    private func withheld(_ id: TransactionID, _ db: Database) throws -> OutboxEntry {
         guard let entry = try OutboxTable(db: db).entry(id), entry.state.isWithheld else {
             throw StoreError(.notFound, "no transaction \(id) is withheld")
         }
-        var rebase = Rebase(records: RecordTable(db, self))
-        for key in try Withholding(db: db).discard(entry) { rebase.touch(key) }
-        try rebase.finish()
+        return entry
     }
 }

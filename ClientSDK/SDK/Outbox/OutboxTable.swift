@@ -66,12 +66,22 @@ struct OutboxTable {
 
     /// Takes the transaction off the records that it writes, and names those that it was on, with their scopes.
     func unlink(_ transaction: Transaction, number: Int64) throws -> [(key: RecordKey, scope: String)] {
-        let place = "FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?"
+        let links = try links(of: transaction, number: number)
+        for (key, _) in links {
+            try RecordTable.keepBase(key, db)
+            try db.run(
+                "DELETE FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?",
+                [key.collection, key.id.description, number])
+        }
+        return links
+    }
+
+    /// The records that the transaction is on, with their scopes.
+    func links(of transaction: Transaction, number: Int64) throws -> [(key: RecordKey, scope: String)] {
+        let sql = "SELECT scope FROM tidemark_outbox_record WHERE collection = ? AND local_id = ? AND n = ?"
         return try Set(transaction.mutations.map(\.key)).sorted().compactMap { key in
             let values: StatementArguments = [key.collection, key.id.description, number]
-            guard let scope = try db.first("SELECT scope \(place)", values)?.text(0) else { return nil }
-            try RecordTable.keepBase(key, db)
-            try db.run("DELETE \(place)", values)
+            guard let scope = try db.first(sql, values)?.text(0) else { return nil }
             return (key, scope)
         }
     }

@@ -19,6 +19,10 @@ struct Withholding {
     /// What waits has numbers from here on, far above the wire's.
     static let firstPlace: Int64 = 1 << 56
 
+    /// The values of `Meta.releaseWanted` besides 0.
+    private static let all: Int64 = 1
+    private static let unmarked: Int64 = 2
+
     /// Withdraws an entry and everything behind it that shares a scope or a record with what is withdrawn.
     ///
     /// - Parameter isAnswered: each attempt was answered with a failure.
@@ -113,12 +117,46 @@ struct Withholding {
         let keys = try outbox.unlink(entry.transaction(), number: entry.number).map(\.key)
         if entry.state == .withdrawn { try outbox.set(.void, entry.number) } else { try outbox.delete(entry.number) }
         try keep(answered: answered().subtracting([entry.id]))
+        try want(isAll: false)
         return try keys + release(isAsked: false)
     }
 
-    /// Notes that the app wants it to be sent again: what is withdrawn follows once the server has had its word on it.
-    func want() throws {
-        try Meta.releaseWanted.set(holds("state = 'withdrawn'") ? 1 : 0, db)
+    /// Sends a withheld transaction again, with what is withheld in front of it and behind it in its scopes: the order in a scope
+    /// stays. Other transactions that were answered with failures stay withheld; what met only silence is sent along, as with a
+    /// new connection.
+    ///
+    /// - Returns: the records that must be shown anew.
+    func retry(_ entry: OutboxEntry) throws -> [RecordKey] {
+        try keep(answered: answered().subtracting(front(of: entry)))
+        try want(isAll: false)
+        return try release(isAsked: false)
+    }
+
+    /// The transaction, and all that is withheld in front of it: what shares a scope or a record with it, or with another one
+    /// of them that was written later.
+    private func front(of entry: OutboxEntry) throws -> Set<TransactionID> {
+        let outbox = OutboxTable(db: db)
+        let withheld = try outbox.entries().filter { $0.state == .withdrawn } + waiting()
+        var found: Set<TransactionID> = []
+        var keys: Set<RecordKey> = []
+        var scopes: Set<String> = []
+        for other in withheld.sorted(by: { $0.written > $1.written }) where other.written <= entry.written {
+            let links = try outbox.links(of: other.transaction(), number: other.number)
+            let isShared = links.contains { keys.contains($0.key) || scopes.contains($0.scope) }
+            guard other.id == entry.id || isShared else { continue }
+            found.insert(other.id)
+            keys.formUnion(links.map(\.key))
+            scopes.formUnion(links.map(\.scope))
+        }
+        return found
+    }
+
+    /// Notes that more is to be sent as soon as the server has had its word on what is withdrawn.
+    ///
+    /// - Parameter isAll: all that is withheld; else what was answered with failures stays, with what is behind it.
+    func want(isAll: Bool) throws {
+        let wish = try isAll || Meta.releaseWanted.integer(db) == Self.all ? Self.all : Self.unmarked
+        try Meta.releaseWanted.set(holds("state = 'withdrawn'") ? wish : 0, db)
     }
 
     /// Whether an entry that is to be settled fits.
@@ -126,11 +164,11 @@ struct Withholding {
         try db.exists("SELECT 1 FROM tidemark_outbox WHERE \(OutboxTable.isPending) AND \(condition) LIMIT 1")
     }
 
-    /// The same as `release`, if the app asked for it when the server still had to have its word.
+    /// The same as `release`, if it was wanted when the server still had to have its word.
     func releaseWanted() throws -> [RecordKey] {
-        guard try Meta.releaseWanted.integer(db) == 1 else { return [] }
-        let keys = try release(isAsked: true)
-        try want()
+        guard let wish = try Meta.releaseWanted.integer(db), wish > 0 else { return [] }
+        let keys = try release(isAsked: wish == Self.all)
+        if try !holds("state = 'withdrawn'") { try Meta.releaseWanted.set(0, db) }
         return keys
     }
 

@@ -6,7 +6,7 @@ public import TidemarkModel
 ///
 ///     for failed in try await store.outbox.failed() where failed.needsRetry {
 ///         print(failed.reason ?? "it waits behind another one", failed.mutations.count)
-///         try await failed.discard()                     // or store.outbox.retryFailed() for all of them
+///         try await failed.retry()                       // or store.outbox.retryFailed() for all of them
 ///     }
 public struct FailedTransaction: Sendable, Identifiable {
     private let store: SyncStore
@@ -34,6 +34,16 @@ public struct FailedTransaction: Sendable, Identifiable {
     public var mutations: [Mutation] { transaction.mutations }
     /// When it was written.
     public var written: Date { Date(timeIntervalSince1970: Double(created) / 1_000) }
+
+    /// Sends the write again, with what is withheld in front of it and behind it in its scopes: the order in a scope stays. What
+    /// may have arrived after all follows once the server has said that it did not. Other writes that `needsRetry` stay failed.
+    ///
+    /// - Throws: `StoreError` with `notFound` when it is sent again already, or has arrived.
+    public func retry() async throws {
+        try await store.enqueue { [database = store.database, id = transaction.id] db in
+            try database.retryWithheld(id, db)
+        }
+    }
 
     /// Gives the write up: it is shown no more, and what stands behind it goes on. Should an earlier sending have arrived
     /// after all, it counts, and what it wrote comes back from the server.

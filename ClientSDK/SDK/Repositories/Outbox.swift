@@ -30,8 +30,9 @@ public struct Outbox: Sendable {
         }
     }
 
-    /// Sends them again, in their order; what may have arrived after all, once the server has said that it did not. With a new
-    /// connection the same happens by itself to those that met a passing outage, and not to those that `needsRetry`.
+    /// Sends all of them again, in their order; `FailedTransaction.retry()` sends one. What may have arrived after all follows
+    /// once the server has said that it did not. With a new connection the same happens by itself to those that met a passing
+    /// outage, and not to those that `needsRetry`.
     public func retryFailed() async throws {
         try await store.enqueue { [database = store.database] db in try database.releaseWithheld(isAsked: true, db) }
     }

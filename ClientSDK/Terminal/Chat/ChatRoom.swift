@@ -48,8 +48,9 @@ struct ChatRoom: Sendable {
     ///
     /// - Returns: a sentence that says what happens next.
     func retry() async throws -> String {
+        // What got no answer goes with the rest of it.
         let refused = try await chat.messages.newestPage(of: conversation, limit: ChatScreen.linesMax)
-            .filter { $0.status == .failed }
+            .filter { $0.failure != nil }
         let unanswered = chat.store.currentStatus.failed
         for message in refused { try await chat.messages.retry(message.id) }
         try await chat.store.outbox.retryFailed()

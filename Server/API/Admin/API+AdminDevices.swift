@@ -12,17 +12,23 @@ extension API {
         let workspace = try query.required("workspace", try query.workspace())
         let (user, place) = (try query.user(), try query.id("after") { UniqueID($0) })
         let limit = try query.limit(100, max: 500)
-        let stored = try await node.readGate.pass { () async throws(StoreError) -> [Device] in
-            try await node.revocationStore.devices(of: user, in: workspace, after: place, limit: limit)
-        }
-        // Where a user's are connected, all servers are asked; of a whole workspace it is what this one knows.
-        let sights = user == nil ? nil : try await node.sights(of: stored.map(\.id), in: workspace)
-        let devices = try await node.listed(stored, sights, in: workspace)
+        let (devices, sights) = try await listedByAll(of: user, in: workspace, after: place, limit: limit)
         var answer = Fields()
         answer.put("devices", devices.map(\.fields))
         answer.put("more", devices.count == limit)
-        if let sights { answer.put(sights) }
+        answer.put(sights)
         return answer
+    }
+
+    /// A page of devices as all servers know them. The other servers are waited for without a turn at the store.
+    func listedByAll(
+        of user: UserID?, in workspace: WorkspaceID, after place: ClientID?, limit: Int
+    ) async throws -> ([ListedDevice], DeviceSights) {
+        let stored = try await node.readGate.pass(for: workspace) { () async throws(StoreError) -> [Device] in
+            try await node.revocationStore.devices(of: user, in: workspace, after: place, limit: limit)
+        }
+        let sights = try await node.sights(of: stored.map(\.id), in: workspace)
+        return (try await node.listed(stored, sights, in: workspace), sights)
     }
 
     /// `POST /admin/v1/revocations`: as the call for clients, with `workspace` and `why`.

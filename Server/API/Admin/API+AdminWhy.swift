@@ -88,7 +88,6 @@ extension API {
             (facts.unsent, facts.lag) = (listed?.pending, listed?.lag)
         }
         facts.connection = sights.connection(of: client)
-        facts.pending = sights.devices[client]?.connection?.pending ?? 0
         facts.closings = sights.closings(of: client)
         (facts.others, facts.silent) = (sights.others, sights.silent)
         let story = DeviceStory(facts)
@@ -172,13 +171,17 @@ extension API {
 extension DeviceSights {
     fileprivate func connection(of device: ClientID) -> WhyFacts.Connection? {
         devices[device]?.connection.map {
-            WhyFacts.Connection(client: device, position: $0.position, isSlow: $0.isSlow, stuck: $0.stuck)
+            WhyFacts.Connection(
+                client: device, position: $0.position, isSlow: $0.isSlow, pending: $0.pending, stuck: $0.stuck,
+                diverged: $0.diverged)
         }
     }
 
     fileprivate func closings(of device: ClientID) -> [WhyFacts.Closing] {
         (devices[device]?.endings ?? []).map {
-            WhyFacts.Closing(client: device, time: $0.time, code: $0.code, reason: $0.reason, stuck: $0.stuck)
+            WhyFacts.Closing(
+                client: device, time: $0.time, code: $0.code, reason: $0.reason, stuck: $0.stuck,
+                diverged: $0.diverged)
         }
     }
 }

@@ -23,6 +23,8 @@ package enum SettingTable {
 
             Made by `tidemark settings`; a test holds this page against the code.
 
+            *Commands*: not run by a test. One reads those of `tidemark` and `tide` by the programs' own parsers.
+
             An option counts more than the environment, and that more than the file that `--config` names. An empty value counts as none.
             Commands beside `serve` and `doctor` look for a database, a secret and a token of operators in the file that `TIDEMARK_CONFIG` names.
             The file is JSON; a member that does not exist is refused with its line, and paths in it are meant from its folder:

@@ -113,7 +113,7 @@ struct SettingValues {
         do throws(IssuerFileError) {
             return try IssuerFile(document) { name in
                 let url = URL(fileURLWithPath: name, relativeTo: folder)
-                return FileManager.default.contents(atPath: url.path).map { Array($0) }
+                return FileManager.default.contents(atPath: url.path).map { Array($0).withoutMark }
             }
         } catch {
             throw ConfigurationError(.issuers, "\(path), \(error)")
@@ -152,7 +152,7 @@ struct SettingValues {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(setting, "cannot read the file \(path)")
         }
-        return Array(contents)
+        return Array(contents).withoutMark
     }
 }
 

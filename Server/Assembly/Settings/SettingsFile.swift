@@ -19,7 +19,7 @@ struct SettingsFile: Sendable {
         guard let contents = FileManager.default.contents(atPath: path) else {
             throw ConfigurationError(.config, "cannot read the file \(path)")
         }
-        try self.init(Array(contents), from: path)
+        try self.init(Array(contents).withoutMark, from: path)
     }
 
     init(_ bytes: [UInt8], from path: String) throws(ConfigurationError) {

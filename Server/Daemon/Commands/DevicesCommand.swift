@@ -3,6 +3,7 @@ import Foundation
 import TidemarkCommandLine
 import TidemarkIdentity
 import TidemarkModel
+import TidemarkOperations
 
 /// `tidemark devices`: which there are, and which are signed out.
 struct DevicesCommand: AsyncParsableCommand {
@@ -76,6 +77,9 @@ extension DevicesCommand {
                 minutes), writes of it that were settled, how many outcomes it has not confirmed, from when on its \
                 tokens count where some were revoked, how many writes it had still to send when it came last, and how many \
                 changes it was behind when it was there last; - stands for what is not known.
+
+                The server asks the others that serve the workspace. If some of them do not answer, a sentence on standard \
+                error says so, and what devices of theirs said last may be missing.
                 """)
 
         @Option(help: "Only those of this user.")
@@ -84,18 +88,26 @@ extension DevicesCommand {
         @OptionGroup var options: DeviceOptions
 
         func run() async throws {
-            var place: String?
+            var (place, silence) = (nil as String?, nil as String?)
             repeat {
                 let answer = try await options.server.call("GET", path(after: place))
                 guard case .array(let devices)? = answer["devices"] else {
                     throw CommandFailure("the server gives no list of devices")
                 }
+                silence = Self.silence(answer) ?? silence
                 place = nil
                 for case .object(let device) in devices {
                     print(Self.line(device))
                     if answer["more"] == .boolean(true) { place = Self.text(device["id"]) }
                 }
             } while place != nil
+            if let silence { FileHandle.standardError.write(Data((silence + "\n").utf8)) }
+        }
+
+        /// The sentence about servers that did not answer; `nil` where all of them did.
+        static func silence(_ answer: Fields) -> String? {
+            let (servers, silent) = (number(answer["servers"]) ?? 1, number(answer["silent"]) ?? 0)
+            return WhyFacts.silence(Int(clamping: silent), of: Int(clamping: max(servers, 1) - 1))
         }
 
         private func path(after place: String?) -> String {

@@ -127,7 +127,9 @@ extension SchemaCommand {
                 }
                 bytes = contents
             }
-            guard let text = String(data: bytes, encoding: .utf8) else { throw CommandFailure("\(file) is not UTF-8") }
+            guard let text = String(data: Data(Array(bytes).withoutMark), encoding: .utf8) else {
+                throw CommandFailure("\(file) is not UTF-8")
+            }
             return text
         }
     }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import TidemarkChatSchema
 import TidemarkCommandLine
+import TidemarkIdentity
 import TidemarkModel
 import TidemarkOperations
 
@@ -62,7 +63,7 @@ struct SchemaCommand: ParsableCommand {
                 throw CommandFailure("cannot read \(file)")
             }
             do throws(SchemaError) {
-                return try Schema(json: Array(bytes))
+                return try Schema(json: Array(bytes).withoutMark)
             } catch {
                 throw CommandFailure("\(file): \(error)")
             }

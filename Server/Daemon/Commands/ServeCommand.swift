@@ -42,11 +42,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try configuration(ProcessInfo.processInfo.environment)
-        do {
-            try await runServer(configuration)
-        } catch {
-            throw CommandFailure("\(error)")
-        }
+        // The reason is in the log.
+        guard await runServer(configuration) else { throw ExitCode.failure }
     }
 
     /// What the server is started with.

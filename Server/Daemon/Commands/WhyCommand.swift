@@ -13,8 +13,8 @@ struct WhyCommand: AsyncParsableCommand {
             they held for, what each of the user's devices was sent, which of their writes were refused, and which values were \
             overwritten unseen. Its last line is the answer.
 
-            Connections, and refusals that devices have confirmed, are those of the server that is asked. Of what a device keeps \
-            in its own outbox a server knows only how much it was when the device said so last.
+            The server asks the others that serve the workspace, and the story says how many did not answer. Refusals that devices \
+            have confirmed are those of the server that is asked. Of what a device keeps in its own outbox a server knows only how much it was when the device said so last.
 
             EXAMPLES
               tidemark why --user bob --record messages/018f3a2b-0000-7000-8000-000000000001 --workspace acme \\

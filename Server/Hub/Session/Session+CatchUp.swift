@@ -29,6 +29,11 @@ extension Session {
         // The new snapshot says it again.
         heldSettled = nil
         let current = held(snapshot.grants)
+        if context.leftOut(snapshot.grants) > 0 {
+            let granted = Set(snapshot.grants.map(\.scope))
+            let crowdsOut = grants.keys.contains { current[$0] == nil && granted.contains($0) }
+            if crowdsOut { return closeCrowded(into: &effects) }
+        }
         var kept: [ScopeID] = []
         var changes: [Changes.GrantChange] = []
         for (scope, grant) in grants.sorted(by: { $0.key < $1.key }) {

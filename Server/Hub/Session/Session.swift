@@ -20,6 +20,7 @@ package struct Session: Sendable {
     private(set) var context: SessionContext
     var phase: Phase
     var isDraining = false
+    private let opened: Milliseconds
 
     // Who it is; meaningful once `hello` was accepted.
     package var identity: Identity?
@@ -39,6 +40,8 @@ package struct Session: Sendable {
     package var written: Int64?
     /// Connections in a row on which it could not take in what it was sent, as it said when it came.
     package var stuck: Int64?
+    /// Records that it says to have had otherwise, on this connection; `nil` while it says nothing of the kind.
+    package private(set) var diverged: Int64?
     /// The trace that the client says it is part of.
     package var trace: TraceParent?
     var headerToken: String?
@@ -81,7 +84,7 @@ package struct Session: Sendable {
     var outgoing = OutgoingEphemerals()
     private var notedBehind = false
 
-    /// So many records count of what a client says that it had otherwise.
+    /// The largest number of records that is noted of what a client says that it had otherwise.
     private static let divergedMax: Int64 = 1_000_000
 
     package init(id: SessionID, context: SessionContext, headerToken: String?, now: Milliseconds) {
@@ -89,6 +92,7 @@ package struct Session: Sendable {
         self.context = context
         self.headerToken = headerToken
         phase = .opened(deadline: now + context.timing.handshakeMax)
+        opened = now
         bucket = TokenBucket(
             perSecond: context.limits.transactionsPerSecond, burst: context.limits.transactionsBurst, now: now)
         let rate = context.limits.ephemeral.perSecond
@@ -151,7 +155,11 @@ package struct Session: Sendable {
             guard window.acknowledge(ack.frames, now: now) else {
                 return close(.protocolViolation, "ack: more frames than were sent", into: &effects)
             }
-            if ack.diverged > 0 { effects.append(.noteDivergence(id, records: min(ack.diverged, Self.divergedMax))) }
+            if ack.diverged > 0 {
+                let records = min(ack.diverged, Self.divergedMax)
+                diverged = min((diverged ?? 0) + records, Self.divergedMax)
+                effects.append(.noteDivergence(id, records: records))
+            }
             if !isLive, let ring = ring() { pump(ring, now: now, into: &effects) }
         case (.ephemeral(let message), .streaming): say(message, now: now)
         case (.hello, _): close(.protocolViolation, "hello: only once a connection", into: &effects)
@@ -178,6 +186,7 @@ package struct Session: Sendable {
             }
             guard let ring = ring() else { return }
             if isLive {
+                if isCrowded(now) { return closeCrowded(into: &effects) }
                 if ring.tail.seq > sent.seq,
                     now - sent.at >= context.timing.progress || ring.tail.seq - sent.seq >= 1_000
                 {
@@ -204,6 +213,17 @@ package struct Session: Sendable {
     /// Ends the session because what it lacks is not known any more as differences: the client must fill its scopes anew.
     mutating func closeCompacted(into effects: inout [SessionEffect]) {
         close(.goingAway, "the server has compacted what came since; connect again", into: &effects)
+    }
+
+    /// The session has more scopes than fit, and has lasted so long that its client does not come again all the time.
+    private func isCrowded(_ now: Milliseconds) -> Bool {
+        grants.count > context.limits.scopesMax && now - opened >= context.timing.crowdedMin
+    }
+
+    /// Ends the session because the user has more scopes than fit: the next `welcome` tells how many are left out. As the end of
+    /// a membership it must not be told, since access goes on.
+    mutating func closeCrowded(into effects: inout [SessionEffect]) {
+        close(.goingAway, "the user has more scopes than a connection holds; connect again", into: &effects)
     }
 
     /// Another schema came in force: what is admitted from here on is judged by it. Ends the session of an app that is not

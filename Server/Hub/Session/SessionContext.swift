@@ -104,6 +104,8 @@ package struct SessionTiming: Hashable, Sendable {
     package var ackMax: Int64 = 60_000
     /// After which a quiet connection hears how far the order has moved.
     package var progress: Int64 = 10_000
+    /// The least age of a connection that ends because scopes granted meanwhile do not fit.
+    package var crowdedMin: Int64 = 60_000
     /// Between the server's pings.
     package var heartbeat: Int64 = 25_000
     /// What a client is told to wait when the store is unavailable.

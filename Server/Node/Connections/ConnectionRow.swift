@@ -28,6 +28,8 @@ package struct ConnectionRow: Hashable, Sendable {
     package var isSlow = false
     /// Connections in a row on which the client could not take in what it was sent, as it said when this one began.
     package var stuck: Int64?
+    /// Records that the client says to have had otherwise, on this connection.
+    package var diverged: Int64?
 
     package init(id: SessionID, since: Milliseconds, heard: Milliseconds) {
         self.id = id

@@ -13,11 +13,15 @@ package struct DeviceSight: Hashable, Sendable {
         package var isSlow: Bool
         /// Connections in a row on which the device could not take in what it was sent, as it says.
         package var stuck: Int64?
+        /// Records that the device says to have had otherwise, on this connection.
+        package var diverged: Int64?
 
         package init(
-            since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool, stuck: Int64? = nil
+            since: Milliseconds, position: SequenceNumber, pending: Int64, isSlow: Bool, stuck: Int64? = nil,
+            diverged: Int64? = nil
         ) {
             self.stuck = stuck
+            self.diverged = diverged
             self.since = since
             self.position = position
             self.pending = pending
@@ -33,9 +37,14 @@ package struct DeviceSight: Hashable, Sendable {
         package var reason: String
         /// The same as ``Connection/stuck``.
         package var stuck: Int64?
+        /// The same as ``Connection/diverged``.
+        package var diverged: Int64?
 
-        package init(time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {
+        package init(
+            time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil, diverged: Int64? = nil
+        ) {
             self.stuck = stuck
+            self.diverged = diverged
             self.time = time
             self.code = code
             self.reason = reason

@@ -118,7 +118,7 @@ struct DeviceWord {
             writer.array(
                 [
                     connection.since, connection.position, connection.pending, connection.isSlow ? 1 : 0,
-                    connection.stuck ?? 0,
+                    connection.stuck ?? 0, connection.diverged ?? 0,
                 ]
             ) { $0.integer($1) }
         }
@@ -146,6 +146,8 @@ struct DeviceWord {
                 writer.string(String(ending.reason.prefix(reasonMax)))
                 writer.byte(UInt8(ascii: ","))
                 writer.integer(ending.stuck ?? 0)
+                writer.byte(UInt8(ascii: ","))
+                writer.integer(ending.diverged ?? 0)
                 writer.byte(UInt8(ascii: "]"))
             }
         }
@@ -166,7 +168,7 @@ struct DeviceWord {
                 guard numbers.count >= 4 else { return }
                 sight.connection = .init(
                     since: numbers[0], position: numbers[1], pending: numbers[2], isSlow: numbers[3] != 0,
-                    stuck: numbers.dropFirst(4).first.flatMap { $0 > 0 ? $0 : nil })
+                    stuck: Self.count(numbers.dropFirst(4)), diverged: Self.count(numbers.dropFirst(5)))
             case "seen": seen = try reader.integer()
             case "wrote": written = try reader.integer()
             case "at": position = try reader.integer()
@@ -195,6 +197,11 @@ struct DeviceWord {
         guard numbers.count >= 2, let reason else { return nil }
         return .init(
             time: numbers[0], code: numbers[1] == 0 ? nil : UInt16(exactly: numbers[1]), reason: reason,
-            stuck: numbers.dropFirst(2).first.flatMap { $0 > 0 ? $0 : nil })
+            stuck: count(numbers.dropFirst(2)), diverged: count(numbers.dropFirst(3)))
+    }
+
+    /// The first of the numbers; `nil` for none, from an older server too.
+    private static func count(_ numbers: ArraySlice<Int64>) -> Int64? {
+        numbers.first.flatMap { $0 > 0 ? $0 : nil }
     }
 }

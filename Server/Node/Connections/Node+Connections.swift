@@ -87,6 +87,7 @@ extension HubExecutor {
         row.client = session.client
         row.app = session.app
         row.stuck = session.stuck
+        row.diverged = session.diverged
         row.pending = Int64(session.unacknowledgedBytes)
         row.position = session.position.seq
         if session.isStreaming, let tail = hub.tail(of: identity.workspace) {

@@ -138,7 +138,9 @@ extension Node {
             guard let id = one.row.client else { continue }
             guard found[id]?.endings.count ?? 0 < DeviceSight.endingsMax else { continue }
             found[id, default: DeviceSight()].endings.append(
-                .init(time: one.closed, code: one.code, reason: one.reason, stuck: one.row.stuck))
+                .init(
+                    time: one.closed, code: one.code, reason: one.reason, stuck: one.row.stuck,
+                    diverged: one.row.diverged))
         }
         return found
     }
@@ -149,6 +151,6 @@ extension HubExecutor {
         guard let connection = connections[id], let session = hub.session(id) else { return nil }
         return .init(
             since: connection.since, position: session.position.seq, pending: Int64(session.unacknowledgedBytes),
-            isSlow: connection.isSlow, stuck: session.stuck)
+            isSlow: connection.isSlow, stuck: session.stuck, diverged: session.diverged)
     }
 }

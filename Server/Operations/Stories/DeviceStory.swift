@@ -28,8 +28,6 @@ package struct DeviceStory: Hashable, Sendable {
         /// The least version of its app that is served, where its own is older.
         package var appMinimum: String?
         package var connection: WhyFacts.Connection?
-        /// Bytes of frames that it has not acknowledged.
-        package var pending: Int64 = 0
         /// Writes that it still had to send, as it said when it came last, and changes that it did not have when it was here last.
         package var unsent: Int64?
         package var lag: Int64?
@@ -43,7 +41,7 @@ package struct DeviceStory: Hashable, Sendable {
         /// Connections in a row on which it could not take in what it was sent, as it said last; `nil` once it has taken in all.
         var stuck: Int64? {
             guard let connection else { return closings.first?.stuck }
-            return pending > 0 || connection.position < head.seq ? connection.stuck : nil
+            return connection.stuck(below: head.seq)
         }
 
         package init(id: ClientID, workspace: WorkspaceID, now: Milliseconds, head: Head) {
@@ -81,12 +79,7 @@ package struct DeviceStory: Hashable, Sendable {
                 "no device of that id is registered in workspace \(facts.workspace): it was removed, or never came;"
                     + " when it comes it takes a new id")
         }
-        let refusal = facts.stuck.map { count in
-            stuck(
-                .cannotApply,
-                "it cannot take in what it is sent: it ended \(count) connections in a row for that, and nothing new reaches"
-                    + " it; its app has the reason as the failure cannot_apply, and in its report")
-        }
+        let refusal = facts.stuck.map { stuck(.cannotApply, "it \(WhyFacts.refusing($0))") }
         guard let connection = facts.connection else {
             if let time = facts.revokedBefore {
                 return stuck(
@@ -103,7 +96,8 @@ package struct DeviceStory: Hashable, Sendable {
         if let refusal { return refusal }
         if connection.isSlow {
             return stuck(
-                .slow, "it does not take what it is sent: \(facts.pending) bytes are on their way and not acknowledged")
+                .slow,
+                "it does not take what it is sent: \(connection.pending) bytes are on their way and not acknowledged")
         }
         if connection.position < facts.head.seq {
             return stuck(
@@ -157,8 +151,10 @@ package struct DeviceStory: Hashable, Sendable {
         ]
         if let connection = facts.connection {
             lines.append(
-                "connected, sent up to #\(connection.position) of #\(facts.head.seq), \(facts.pending) bytes not acknowledged"
+                "connected, sent up to #\(connection.position) of #\(facts.head.seq), \(connection.pending) bytes not"
+                    + " acknowledged"
             )
+            if let records = connection.diverged { lines.append(difference(records, of: device.user)) }
         } else {
             let behind = facts.lag.map { ", \($0) changes behind" } ?? ""
             let had = device.position.map { ", has everything up to #\($0)" } ?? ""
@@ -171,9 +167,18 @@ package struct DeviceStory: Hashable, Sendable {
     }
 
     private static func closingSection(_ facts: Facts) -> WhyStory.Section {
-        let lines = facts.closings.map { "\(Instant($0.time)) \($0.words)" }
+        let lines = facts.closings.flatMap { closing in
+            ["\(Instant(closing.time)) \(closing.words)"]
+                + (closing.diverged.map { ["  " + difference($0, of: facts.device?.user)] } ?? [])
+        }
         return WhyStory.Section(
             heading: "LAST CONNECTIONS THAT ENDED", lines: lines.isEmpty ? ["none remembered"] : lines)
+    }
+
+    /// The report of a device that compared its copy.
+    private static func difference(_ records: Int64, of user: UserID?) -> String {
+        "the device\(user.map { " of \($0)" } ?? "") said that \(records) of its records were otherwise than here, and"
+            + " fetches them anew"
     }
 
     private static func refusalSection(_ facts: Facts) -> WhyStory.Section {

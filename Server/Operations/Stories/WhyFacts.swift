@@ -8,16 +8,28 @@ package struct WhyFacts: Sendable {
         package var client: ClientID
         /// Every change up to here was sent to it, or is of no concern to it.
         package var position: SequenceNumber
+        /// Bytes of frames that it has not acknowledged.
+        package var pending: Int64
         package var isSlow: Bool
         /// Connections in a row on which it could not take in what it was sent, as it said when it came.
         package var stuck: Int64?
+        /// Records that it says to have had otherwise, on this connection.
+        package var diverged: Int64?
 
-        package init(client: ClientID, position: SequenceNumber, isSlow: Bool, stuck: Int64? = nil) {
+        package init(
+            client: ClientID, position: SequenceNumber, isSlow: Bool, pending: Int64 = 0, stuck: Int64? = nil,
+            diverged: Int64? = nil
+        ) {
             self.stuck = stuck
+            self.diverged = diverged
             self.client = client
             self.position = position
+            self.pending = pending
             self.isSlow = isSlow
         }
+
+        /// The same as ``stuck``; `nil` once it has acknowledged everything up to `head`.
+        func stuck(below head: SequenceNumber) -> Int64? { pending > 0 || position < head ? stuck : nil }
     }
 
     /// How the last connection of a device ended.
@@ -28,9 +40,15 @@ package struct WhyFacts: Sendable {
         package var reason: String
         /// The same as ``Connection/stuck``.
         package var stuck: Int64?
+        /// The same as ``Connection/diverged``.
+        package var diverged: Int64?
 
-        package init(client: ClientID, time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil) {
+        package init(
+            client: ClientID, time: Milliseconds, code: UInt16?, reason: String, stuck: Int64? = nil,
+            diverged: Int64? = nil
+        ) {
             self.stuck = stuck
+            self.diverged = diverged
             self.client = client
             self.time = time
             self.code = code

@@ -15,10 +15,11 @@ package struct WhyStory: Hashable, Sendable {
         case memberNoMore = "member_no_more"
         case leftOut = "left_out"
         case noDevice = "no_device"
-        case revoked
-        case notConnected = "not_connected"
+        case cannotApply = "cannot_apply"
         case behind
         case delivered
+        case revoked
+        case notConnected = "not_connected"
     }
 
     /// One device of the user, and what it has of the record.
@@ -28,14 +29,22 @@ package struct WhyStory: Hashable, Sendable {
             case delivered, behind, away, revoked
             /// It has the record, and is not connected.
             case deliveredAway = "delivered_away"
+            /// It lacks the record, since its copy refuses what it is sent; connected, or between two attempts.
+            case cannotApply = "cannot_apply"
         }
 
         package var device: Device
         package var state: State
         /// Every change up to here was sent to a connected one, or is on one that is away; `nil` where that is not known.
         package var position: SequenceNumber?
+        package var isConnected = false
         package var isSlow = false
+        /// Connections in a row on which it could not take in what it was sent; `nil` once it has taken in all.
+        package var stuck: Int64?
         package var closing: WhyFacts.Closing?
+
+        /// It has the record, as far as servers can know.
+        var hasRecord: Bool { state == .delivered || state == .deliveredAway }
     }
 
     package var answer: Answer
@@ -78,21 +87,32 @@ private struct WhyReading {
         // The living one, where collections share an id.
         let record = facts.records.first { !$0.isDeleted } ?? facts.records.first
         self.record = record
-        devices = facts.devices.map { device in
-            let connection = facts.connections.first { $0.client == device.id }
-            var line = WhyStory.DeviceLine(device: device, state: .away)
-            line.closing = facts.closings.first { $0.client == device.id }
-            if let connection {
-                line.position = connection.position
-                line.isSlow = connection.isSlow
-                line.state = connection.position >= record?.seq ?? 0 ? .delivered : .behind
-            } else {
-                line.position = device.position
-                let hasRecord = record.map { record in device.position.map { $0 >= record.seq } ?? false } ?? false
-                line.state = facts.revoked[device.id] != nil ? .revoked : hasRecord ? .deliveredAway : .away
-            }
+        devices = facts.devices.map { Self.line($0, record?.seq, facts) }
+    }
+
+    /// The state of a device with regard to a record whose last change has the number `seq`.
+    private static func line(_ device: Device, _ seq: SequenceNumber?, _ facts: WhyFacts) -> WhyStory.DeviceLine {
+        var line = WhyStory.DeviceLine(device: device, state: .away, position: device.position)
+        line.closing = facts.closings.first { $0.client == device.id }
+        let hasAcknowledged = seq.map { seq in device.position.map { $0 >= seq } ?? false } ?? false
+        guard let connection = facts.connections.first(where: { $0.client == device.id }) else {
+            line.stuck = line.closing?.stuck
+            if hasAcknowledged { line.state = .deliveredAway } else if line.stuck != nil { line.state = .cannotApply }
+            if facts.revoked[device.id] != nil { line.state = .revoked }
             return line
         }
+        (line.isConnected, line.isSlow) = (true, connection.isSlow)
+        line.stuck = connection.stuck(below: facts.head.seq)
+        let wasSent = connection.position >= seq ?? 0
+        guard line.stuck != nil else {
+            (line.position, line.state) = (connection.position, wasSent ? .delivered : .behind)
+            return line
+        }
+        // A frame that was sent may be the one that its copy refuses: only what it has acknowledged is on the device.
+        let hasTaken = connection.pending == 0
+        if hasTaken { line.position = connection.position }
+        line.state = hasAcknowledged || (wasSent && hasTaken) ? .delivered : .cannotApply
+        return line
     }
 
     private var name: String { record.map { "\($0.key)" } ?? "\(facts.id)" }
@@ -161,18 +181,27 @@ private struct WhyReading {
             (answer, "\(user) does not see \(name) because \(reason).")
         }
         guard !devices.isEmpty else { return because(.noDevice, "no device of \(user) is registered") }
+        if let line = newest(where: { $0.state == .cannotApply }), let count = line.stuck {
+            let refusing = WhyFacts.refusing(count)
+            let since = "\(Instant(line.device.lastSeen))\(facts.doubt)"
+            return lacks(
+                line, .cannotApply,
+                line.isConnected
+                    ? "is connected and \(refusing)"
+                    : "\(refusing); its last connection ended so, and it is away since \(since)")
+        }
         if let line = devices.first(where: { $0.state == .behind }) {
-            return because(
-                .behind,
-                "device \(line.device.id) is connected and behind: it was sent everything up to #\(line.position ?? 0),"
+            return lacks(
+                line, .behind,
+                "is connected and behind: it was sent everything up to #\(line.position ?? 0),"
                     + " and the record's last change is #\(record.seq)"
                     + (line.isSlow ? "; it does not take what it is sent" : ""))
         }
         if let line = devices.first(where: { $0.state == .delivered }) {
-            return sent(line, "is connected and has everything up to #\(line.position ?? 0)")
+            let what = line.stuck == nil ? "was sent" : "has"
+            return sent(line, "is connected and \(what) everything up to #\(line.position ?? 0)")
         }
-        guard let latest = devices.filter({ $0.state != .revoked }).max(by: { $0.device.lastSeen < $1.device.lastSeen })
-        else {
+        guard let latest = newest(where: { $0.state != .revoked }) else {
             return because(.revoked, "every device of \(user) is signed out by a revocation")
         }
         let reason = latest.closing.map { "; its last connection ended with \($0.words)" } ?? ""
@@ -184,17 +213,49 @@ private struct WhyReading {
         let had = latest.position.map {
             " with everything up to #\($0), and the record's last change is #\(record.seq)"
         }
+        let seen = "was seen at \(since)" + (had ?? "") + reason
+        guard holder(besides: latest) == nil else {
+            return lacks(latest, .notConnected, "is not connected\(facts.doubt), and \(seen)")
+        }
         return because(
             .notConnected,
-            "no device of \(user) is connected\(facts.doubt); the last one, \(latest.device.id), was seen at \(since)"
-                + (had ?? "") + reason)
+            "no device of \(user) is connected\(facts.doubt); the last one, \(latest.device.id), \(seen)")
+    }
+
+    /// The device that was seen last, of some.
+    private func newest(where isMeant: (WhyStory.DeviceLine) -> Bool) -> WhyStory.DeviceLine? {
+        devices.filter(isMeant).max { $0.device.lastSeen < $1.device.lastSeen }
+    }
+
+    /// Another device of the user that has the record.
+    private func holder(besides line: WhyStory.DeviceLine) -> WhyStory.DeviceLine? {
+        newest { $0.hasRecord && $0.device.id != line.device.id }
+    }
+
+    /// Says that a device lacks the record, and first which other one has it.
+    ///
+    /// - Parameter reason: follows the device's name.
+    private func lacks(
+        _ line: WhyStory.DeviceLine, _ answer: WhyStory.Answer, _ reason: String
+    ) -> (WhyStory.Answer, String) {
+        let user = facts.user
+        guard let holder = holder(besides: line) else {
+            return (answer, "\(user) does not see \(name) because device \(line.device.id) \(reason).")
+        }
+        let had =
+            holder.isConnected
+            ? "\(user) was sent \(name) on device \(holder.device.id), which is connected"
+            : "\(user) has \(name) on device \(holder.device.id), away since \(Instant(holder.device.lastSeen))"
+        let isLater = !holder.isConnected && line.device.lastSeen > holder.device.lastSeen
+        return (
+            answer,
+            "\(had); device \(line.device.id)\(isLater ? ", seen later," : "") does not have it yet: it \(reason)."
+        )
     }
 
     /// It is on a device, as far as servers can know.
     private func sent(_ line: WhyStory.DeviceLine, _ what: String) -> (WhyStory.Answer, String) {
-        let others = devices.count {
-            $0.device.id != line.device.id && [.away, .deliveredAway, .revoked].contains($0.state)
-        }
+        let others = devices.count { $0.device.id != line.device.id && !$0.isConnected }
         return (
             .delivered,
             "\(facts.user) was sent \(name): device \(line.device.id) \(what); what it does not show is kept from view by"
@@ -240,15 +301,17 @@ private struct WhyReading {
 
     private var deviceSection: WhyStory.Section {
         var lines = devices.map { line in
-            let isConnected = line.state == .delivered || line.state == .behind
             var words = ["\(line.device.id)", line.words]
             if let app = line.device.app { words.append(app) }
-            let what = isConnected ? "sent" : "has everything"
+            let what = line.isConnected && line.stuck == nil ? "sent" : "has everything"
             if let position = line.position { words.append("\(what) up to #\(position)") }
             if line.isSlow { words.append("does not take what it is sent") }
+            if let count = line.stuck {
+                words.append("could not take in what it was sent on \(count) connections in a row")
+            }
             if line.state == .revoked { words.append("last seen \(Instant(line.device.lastSeen))") }
             if let time = facts.revoked[line.device.id] { words.append("tokens count from \(Instant(time)) on") }
-            if !isConnected, let closing = line.closing { words.append("ended with \(closing.words)") }
+            if !line.isConnected, let closing = line.closing { words.append("ended with \(closing.words)") }
             return words.joined(separator: ", ")
         }
         if lines.isEmpty { lines = ["none"] }
@@ -284,7 +347,8 @@ extension WhyStory.DeviceLine {
     fileprivate var words: String {
         switch state {
         case .delivered, .behind, .revoked: state.rawValue
-        case .away: "away since \(Instant(device.lastSeen))"
+        case .cannotApply where isConnected: "connected"
+        case .away, .cannotApply: "away since \(Instant(device.lastSeen))"
         case .deliveredAway: "has it, away since \(Instant(device.lastSeen))"
         }
     }
@@ -294,9 +358,18 @@ extension WhyFacts {
     /// The gap in what is known of connections; `nil` where all servers answered.
     var silence: String? { Self.silence(silent, of: others) }
 
-    static func silence(_ silent: Int, of others: Int) -> String? {
+    /// The sentence about servers that did not answer; `nil` where all of them did.
+    package static func silence(_ silent: Int, of others: Int) -> String? {
         guard silent > 0 else { return nil }
         return "\(silent) of \(others) other servers did not answer: what is connected there is not known"
+    }
+
+    /// The predicate of a device whose copy refuses what it is sent.
+    ///
+    /// - Parameter count: connections in a row.
+    static func refusing(_ count: Int64) -> String {
+        "cannot take in what it is sent: it ended \(count) connections in a row for that, and nothing new reaches it;"
+            + " its app has the reason as the failure cannot_apply, and in its report"
     }
 
     fileprivate var doubt: String { silence.map { " (\($0))" } ?? "" }

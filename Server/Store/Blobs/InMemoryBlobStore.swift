@@ -4,12 +4,29 @@ package import TidemarkModel
 /// The contract in memory, for tests and for trying things out: nothing outlives the process.
 package final class InMemoryBlobStore: BlobStore {
     let tables: Mutex<BlobTables>
+    private let records: InMemoryStore?
 
-    package init(_ tables: BlobTables = BlobTables()) { self.tables = Mutex(tables) }
+    /// - Parameter records: the store whose erased scopes get no blobs; `nil` where none is ever erased.
+    package init(_ tables: BlobTables = BlobTables(), beside records: InMemoryStore? = nil) {
+        self.tables = Mutex(tables)
+        self.records = records
+    }
 
     package func put(
         _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
     ) async throws(StoreError) -> BlobReceipt {
+        guard let records else { return keep(blob, in: scope, of: workspace, by: user, now: now) }
+        // Under the records' lock, so that nothing is erased in between.
+        return try records.tables.withLock { held throws(StoreError) in
+            if held.erased.contains(workspace) { throw .erasedWorkspace }
+            if held.workspaces[workspace]?.erased[scope] != nil { throw .erasedScope }
+            return keep(blob, in: scope, of: workspace, by: user, now: now)
+        }
+    }
+
+    private func keep(
+        _ blob: Blob, in scope: ScopeID, of workspace: WorkspaceID, by user: UserID, now: Milliseconds
+    ) -> BlobReceipt {
         tables.withLock { $0.put(blob, in: scope, of: workspace, by: user, now: now) }
     }
 

@@ -9,7 +9,7 @@ package struct ListedDevice: Hashable, Sendable {
     package var registered: Milliseconds
     /// When it was last noted to be there, which is not at each sight.
     package var seen: Milliseconds
-    /// Has a connection to the server that was asked; of others that server does not know.
+    /// Has a connection: to the server that is asked or, where that asks the others, to one that answered.
     package var isConnected = false
     /// The number of its last transaction that was settled.
     package var settledThrough: Int64
@@ -78,6 +78,9 @@ package struct DevicesAnswer: Hashable, Sendable {
     package var devices: [ListedDevice]
     /// There may be others behind the last one.
     package var hasMore: Bool
+    /// The number of servers that were asked who is connected, and of those that did not answer; `nil` where one alone spoke.
+    package var servers: Int64?
+    package var silent: Int64?
 
     package init(devices: [ListedDevice], hasMore: Bool) {
         self.devices = devices
@@ -91,6 +94,8 @@ package struct DevicesAnswer: Hashable, Sendable {
             switch key {
             case "devices": try reader.array { answer.devices.append(try ListedDevice.read(&$0)) }
             case "more": answer.hasMore = try reader.boolean()
+            case "servers": answer.servers = try MessageReader.count(&reader)
+            case "silent": answer.silent = try MessageReader.count(&reader)
             default: try reader.skip()
             }
         }
@@ -98,7 +103,9 @@ package struct DevicesAnswer: Hashable, Sendable {
     }
 
     package func encode() -> [UInt8] {
-        let fields: Fields = ["devices": .array(devices.map { .object($0.fields) }), "more": .boolean(hasMore)]
+        var fields: Fields = ["devices": .array(devices.map { .object($0.fields) }), "more": .boolean(hasMore)]
+        fields["servers"] = servers.map { .integer($0) }
+        fields["silent"] = silent.map { .integer($0) }
         return fields.canonicalBytes
     }
 }

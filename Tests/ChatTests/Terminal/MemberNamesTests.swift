@@ -40,7 +40,27 @@ import Tidemark
         #expect(shown(["bob": "Alice (cid)"])["bob"] == "Alice (cid) (bob)")
         #expect(shown(["bob": "cid: hello"])["bob"] == #"cid\u{3a} hello"#)
         #expect(shown(["bob": "a\u{1b}[2J\u{202e}b\nc"])["bob"] == #"a␛[2J\u{202e}b c"#)
-        #expect(shown(["bob": ""])["bob"] == "? (bob)")
+    }
+
+    @Test func `a name that shows nothing is shown by the id`() {
+        let empty = ["", " ", "\u{200b}", "\u{2060}\u{200d}\u{feff}", "\u{3164}", "\u{2800}", "\u{fe0f}", "\u{e0041}"]
+        for name in empty {
+            #expect(shown(["bob": name, "cid": "Cid"])["bob"] == "bob", "\(name.unicodeScalars.map(\.value))")
+        }
+        // Two of them, and somebody who takes the id for a name.
+        #expect(
+            shown(["bob": "\u{200b}", "cid": "\u{200c}", "dan": "bob"])
+                == ["bob": "bob", "cid": "cid", "dan": "bob (dan)"])
+        #expect(shown(["me": "\u{200b}"])["me"] == "me (me)")
+    }
+
+    @Test func `names are compared as they are shown, behind the cut too`() {
+        let long = String(repeating: "A", count: 128)
+        #expect(
+            shown(["bob": long + "x", "cid": long + "y"]) == ["bob": "\(long) (bob)", "cid": "\(long) (cid)"])
+        func tower(_ count: Int) -> String { "Ann" + String(repeating: "\u{301}", count: count) }
+        #expect(shown(["bob": tower(20), "cid": tower(30)])["bob"] == SafeText.line(tower(20)) + " (bob)")
+        #expect(shown(["bob": "Alice （cid）"])["bob"] == "Alice （cid） (bob)")
     }
 
     @Test func `who is no member any more is shown with the id, whatever the message claims`() {

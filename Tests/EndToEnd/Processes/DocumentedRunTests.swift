@@ -10,6 +10,9 @@ import TidemarkNIOTransport
 
 /// The commands of two documents, run as they stand there against a server process. Names, addresses and folders are the test's.
 @Suite(.timeLimit(.minutes(5))) struct DocumentedRunTests {
+    /// The documents whose commands are run here, all but those that are marked.
+    static let documents = ["questions.md", "backup.md"]
+
     /// A server with what the documents begin with, a device of bob's, and a record that he sees.
     private struct Ground {
         let folder: TemporaryFolder
@@ -92,13 +95,8 @@ import TidemarkNIOTransport
     ) async throws -> [String] {
         var ran: [String] = []
         for command in try DocumentedCommandsTests.commands()
-        where command.document == document && command.program == "tidemark"
-            && DocumentedCommandsTests.isWhole(command)
-        {
-            // What runs in a container is marked as not run.
-            guard !command.arguments.contains(where: { $0.hasPrefix("/var/lib/") }) else { continue }
-            // A file is migrated when no server has it open.
-            guard command.arguments.first != "migrate" else { continue }
+        where command.document == document && !command.isMarked && DocumentedCommandsTests.isWhole(command) {
+            try #require(command.program == "tidemark", "\(command)")
             var arguments = command.arguments.map(ground.words)
             switch arguments.first {
             case "why", "record", "may", "connections", "audit": arguments += ["--admin", ground.admin]
@@ -123,17 +121,18 @@ import TidemarkNIOTransport
             // What the last question asks about.
             let backup = try await Binary.run(["backup", ground.words("FOLDER"), "--database", ground.database])
             #expect(backup.status == 0, "\(backup.text)")
-            let ran = try await run("questions.md", ground) { command in
+            let ran = try await run(Self.documents[0], ground) { command in
                 // 1 says that somebody should look at something.
                 command.arguments.first == "doctor" ? 0...1 : 0...0
             }
             #expect(ran.contains("why --workspace W --user bob --record R") && ran.count >= 8, "\(ran)")
+            #expect(ran.contains("why --workspace W --device D"), "\(ran)")
         }
     }
 
     @Test func `a backup is made, checked and brought back by the commands that stand there`() async throws {
         try await Self.with { ground in
-            let ran = try await run("backup.md", ground)
+            let ran = try await run(Self.documents[1], ground)
             #expect(ran.contains { $0.hasPrefix("restore /backups/1125") } && ran.count >= 5, "\(ran)")
         }
     }

@@ -14,7 +14,7 @@ import TidemarkWire
         let child: ChildProcess
         let folder: TemporaryFolder
         let server: String
-        private let reading: Int32
+        private var reading: Int32
 
         /// The pipe is made by the test, and the shell gives its end to the server: what the test reads from the child is the server's
         /// standard output alone.
@@ -25,18 +25,53 @@ import TidemarkWire
             // Opened for both, so that neither end waits for the other.
             reading = open(pipe, O_RDWR | O_CLOEXEC)
             try #require(reading >= 0)
-            let words = [
-                try Binary.path, "serve", "--dev", "--listen", "127.0.0.1:0", "--database",
-                "sqlite:\(folder.path)/t.sqlite", "--log-level", "trace",
-            ]
-            let line = (words + options).map { "'\($0)'" }.joined(separator: " ")
-            child = try ChildProcess("/bin/sh", ["-c", "exec \(line) 2> '\(pipe)'"])
+            child = try Self.started(in: folder, at: "127.0.0.1:0", options, log: pipe)
             var address: ListenAddress?
             for await line in child.lines {
                 address = ListenAddress(announcedIn: line)
                 if address != nil { break }
             }
             server = try #require(address).url
+        }
+
+        private static func started(
+            in folder: TemporaryFolder, at address: String, _ options: [String] = [], log pipe: String
+        ) throws -> ChildProcess {
+            let words = [
+                try Binary.path, "serve", "--dev", "--listen", address, "--database",
+                "sqlite:\(folder.path)/t.sqlite", "--log-level", "trace",
+            ]
+            let line = (words + options).map { "'\($0)'" }.joined(separator: " ")
+            return try ChildProcess("/bin/sh", ["-c", "exec \(line) 2> '\(pipe)'"])
+        }
+
+        /// Another server with a database of its own, where this one listens: it fails. Its log goes into the same pipe.
+        func another(in other: TemporaryFolder) throws -> ChildProcess {
+            let address = try #require(ListenAddress(announcedIn: server))
+            return try Self.started(in: other, at: address.description, log: "\(folder.path)/log")
+        }
+
+        /// The port where operators come, which the log says.
+        func operatorsPort() throws -> Int {
+            var text = ""
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(reading, &buffer, buffer.count)
+                try #require(count > 0)
+                text += String(decoding: buffer[..<count], as: UTF8.self)
+                // The last line may go on.
+                for line in text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+                where line.contains("Operators are listened to") {
+                    let port = try #require(line.components(separatedBy: "127.0.0.1:").last)
+                    return try #require(Int(port.prefix { $0.isNumber }))
+                }
+            }
+        }
+
+        /// Closes the pipe: nobody can read it any more.
+        func leave() {
+            close(reading)
+            reading = -1
         }
 
         /// Leaves no room in the pipe for a single line.
@@ -55,12 +90,15 @@ import TidemarkWire
 
     private func status(_ path: String, at server: String) async throws -> Int {
         let address = try #require(ListenAddress(announcedIn: server))
-        let answer = try await withTimeout(.seconds(20), "\(path) was not answered") {
+        return try await answer(path, address.host, address.port).status
+    }
+
+    private func answer(_ path: String, _ host: String, _ port: Int) async throws -> NIOHTTPAnswer {
+        try await withTimeout(.seconds(20), "\(path) was not answered") {
             try await NIOHTTPClient.request(
-                method: "GET", host: address.host, port: address.port, path: path, useTLS: false,
+                method: "GET", host: host, port: port, path: path, useTLS: false,
                 headers: [("Authorization", "Bearer wrong")], body: [], group: MultiThreadedEventLoopGroup.singleton)
         }
-        return answer.status
     }
 
     @Test func `a pipe that nobody reads stops neither calls nor the end`() async throws {
@@ -75,6 +113,35 @@ import TidemarkWire
             await child.ended()
         }
         #expect(code == 0)
+    }
+
+    @Test func `a server that fails ends, though nobody reads why`() async throws {
+        let muted = try await Muted()
+        muted.fill()
+        let folder = try TemporaryFolder("tidemark-failing")
+        let failing = try muted.another(in: folder)
+        defer { failing.signal(SIGKILL) }
+        let code = try await withTimeout(.seconds(60), "the server that failed did not end") { await failing.ended() }
+        #expect(code == 1)
+        // Until here the pipe has a reader, who does not read, and the port is taken.
+        #expect(muted.child.isRunning)
+        withExtendedLifetime(folder) {}
+    }
+
+    @Test func `operators see how many lines nobody took`() async throws {
+        let muted = try await Muted(["--admin-listen", "127.0.0.1:0"])
+        let port = try muted.operatorsPort()
+        // From here on no line can be written.
+        muted.leave()
+        let end = ContinuousClock.now + .seconds(60)
+        var dropped = 0.0
+        while dropped == 0, ContinuousClock.now < end {
+            #expect(try await status("/v1/clients", at: muted.server) == 401, "a line of the security log")
+            let figures = String(decoding: try await answer("/metrics", "127.0.0.1", port).body, as: UTF8.self)
+            let series = figures.split(separator: "\n").first { $0.hasPrefix("tidemark_log_lines_dropped_total ") }
+            dropped = try #require(series.flatMap { Double($0.split(separator: " ")[1]) })
+        }
+        #expect(dropped > 0)
     }
 
     @Test(arguments: [SIGHUP, SIGUSR1, SIGUSR2])

@@ -31,6 +31,10 @@ import Testing
         #expect(table.missed == ["d", "e", "f"])
     }
 
+    @Test func `the limit of many scopes is 1,5 seconds for 2,000, and 8 for 10,000`() {
+        #expect([1, 2_000, 5_000, 10_000].map(ScopesRun.limit) == [1_500, 1_500, 4_000, 8_000])
+    }
+
     @Test func `a small run gives each figure, from a file that is as it should be`() async throws {
         // A process of its own: it works on one thread from beginning to end, which others would wait for.
         let outcome = try await Binary.run(

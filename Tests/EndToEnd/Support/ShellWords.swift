@@ -100,38 +100,70 @@ struct DocumentedCommands {
         var arguments: [String]
         /// It stands in a line of text, where a part of a command may stand for it.
         var isMention = false
+        /// The document says that it is not run: "Not run" in the paragraph before its block, or "(not run" behind a mention.
+        var isMarked = false
 
         var description: String { "\(document): \(program) \(arguments.joined(separator: " "))" }
     }
 
+    /// What stands between two fences.
+    struct Block: Hashable {
+        /// The number of its first fence's line.
+        var line: Int
+        /// Behind the fence; empty for commands, `text` or another for what is none.
+        var language: String
+        var isMarked: Bool
+        /// Those of the two programs.
+        var commands: [Command] = []
+    }
+
     private(set) var commands: [Command] = []
+    private(set) var blocks: [Block] = []
 
     init(_ text: String, named document: String) {
-        var block: [String]?
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
+        var (block, paragraph): ([String]?, String) = (nil, "")
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        for (index, line) in lines.enumerated() {
             if line.hasPrefix("```") {
-                if let lines = block { add(lines.joined(separator: "\n"), document, isMention: false) }
-                block = block == nil ? [] : nil
+                if let lines = block {
+                    let before = commands.count
+                    if blocks[blocks.count - 1].language.isEmpty {
+                        add(lines.joined(separator: "\n"), document, isMarked: blocks[blocks.count - 1].isMarked)
+                    }
+                    blocks[blocks.count - 1].commands = Array(commands[before...])
+                } else {
+                    let isMarked = paragraph.contains(Self.mark)
+                    blocks.append(Block(line: index + 1, language: String(line.dropFirst(3)), isMarked: isMarked))
+                }
+                (block, paragraph) = (block == nil ? [] : nil, "")
             } else if block != nil {
                 // A terminal's prompt before a command.
                 block?.append(line.hasPrefix("$ ") ? String(line.dropFirst(2)) : line)
             } else if line.hasPrefix("    ") {
-                add(line, document, isMention: false)
+                add(line, document, isMarked: paragraph.contains(Self.mark))
             } else {
-                for (place, part) in line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-                where !place.isMultiple(of: 2) { add(String(part), document, isMention: true) }
+                paragraph = line.isEmpty ? "" : paragraph + line + "\n"
+                let parts = line.split(separator: "`", omittingEmptySubsequences: false)
+                for (place, part) in parts.enumerated() where !place.isMultiple(of: 2) {
+                    let isMarked = place + 1 < parts.count && parts[place + 1].hasPrefix(" (\(Self.mark.lowercased())")
+                    add(String(part), document, isMention: true, isMarked: isMarked)
+                }
             }
         }
     }
 
-    private mutating func add(_ text: String, _ document: String, isMention: Bool) {
+    private static let mark = "Not run"
+
+    private mutating func add(_ text: String, _ document: String, isMention: Bool = false, isMarked: Bool) {
         for words in ShellWords(text).commands {
             guard let place = words.firstIndex(where: { Self.programs.contains($0) }) else { continue }
             // Other words may stand before it: settings of the environment, `exec`, a container's name.
             guard !isMention || place == 0, !Self.isNamed(words, place) else { continue }
             let arguments = words[(place + 1)...].filter { $0 != "…" && $0 != "..." }
             commands.append(
-                Command(document: document, program: words[place], arguments: arguments, isMention: isMention))
+                Command(
+                    document: document, program: words[place], arguments: arguments, isMention: isMention,
+                    isMarked: isMarked))
         }
     }
 

@@ -217,7 +217,7 @@ import TidemarkWire
         try bench.database.apply(
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: notes, next: 1_001))
         #expect(try bench.database.nextPages(limit: 9).isEmpty)
-        let counts = try bench.database.writer.read(SyncCounts.fetch)
+        let counts = try bench.database.writer.read { try SyncCounts.fetch($0) }
         #expect(counts.filled.fraction == 1)
         #expect(try history(bench).hasOlder)
     }

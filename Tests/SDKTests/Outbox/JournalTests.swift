@@ -30,7 +30,7 @@ import TidemarkWire
     @Test func `what is settled stays where it was, and counts as pending nowhere`() throws {
         #expect(try states() == "1settled,2refused,3settled,4queued")
         #expect(try bench.database.pendingCount() == 1)
-        #expect(try bench.database.writer.read(SyncCounts.fetch).pending == 1)
+        #expect(try bench.database.writer.read({ try SyncCounts.fetch($0) }).pending == 1)
         #expect(try bench.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999).map(\.number) == [4])
         #expect(try bench.database.step(of: .transaction(1)) == .committed(seq: 101, time: 7_000))
     }

@@ -124,8 +124,44 @@ import TidemarkWire
     @Test func `one that arrived after all lets those behind it go on`() throws {
         let bench = try answered()
         try bench.apply(settled: .outcomes([(1, 1, nil), (2, 2, nil), (3, 3, .invalid)]))
-        try bench.database.releaseWithheld()
-        #expect(try sent(bench) == [.transaction(3)])
+        #expect(try sent(bench) == [.transaction(3)], "without another connection")
+    }
+
+    @Test func `a failed write is retried alone, with those in front of it and behind it in its scopes`() throws {
+        for isWithdrawn in [true, false] {
+            let bench = try answered()
+            try bench.database.withhold(2, reason: "no", isAnswered: true)
+            func settle() throws {
+                try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid), (3, 3, .invalid)]))
+            }
+            if !isWithdrawn { try settle() }
+            try bench.database.change { db in try bench.database.retryWithheld(.transaction(2), db) }
+            if isWithdrawn {
+                #expect(try sent(bench).isEmpty, "the server has yet to have its word")
+                try settle()
+            }
+            #expect(try sent(bench) == [.transaction(2)])
+            for (note, state) in [(1, "failed"), (2, "pending"), (3, "failed")] as [(UInt64, String)] {
+                #expect(try bench.state(.note(note)) == state)
+            }
+            #expect(throws: StoreError.self) {
+                try bench.database.change { db in try bench.database.retryWithheld(.transaction(2), db) }
+            }
+            // It stands behind the first one, which goes before it.
+            try bench.database.change { db in try bench.database.retryWithheld(.transaction(3), db) }
+            #expect(try sent(bench) == [2, 1, 3].map { .transaction($0) })
+        }
+    }
+
+    @Test func `what stands behind the one that is retried goes along, unless it stands behind another one`() throws {
+        let bench = try answered()
+        try bench.database.withhold(2, reason: "no", isAnswered: true)
+        try bench.apply(settled: .outcomes([(1, 1, .invalid), (2, 2, .invalid), (3, 3, .invalid)]))
+        try bench.write(4, .note(4, in: 1), .note(5, in: 2))
+        try bench.database.change { db in try bench.database.retryWithheld(.transaction(1), db) }
+        #expect(try sent(bench) == [1, 3].map { .transaction($0) })
+        try bench.database.change { db in try bench.database.retryWithheld(.transaction(4), db) }
+        #expect(try sent(bench) == [1, 3, 2, 4].map { .transaction($0) })
     }
 
     @Test func `a failed write that is given up is gone, and those behind it go on`() throws {
@@ -146,8 +182,7 @@ import TidemarkWire
             #expect(try bench.fields(.note(1)) == nil)
             #expect(try sent(bench, after: 0).first == .transaction(1), "its number is sent, with nothing in it")
             try bench.apply(settled: .outcomes([(1, 1, arrived ? nil : .invalid), (2, 2, nil), (3, 3, .invalid)]))
-            try bench.database.releaseWithheld()
-            #expect(try sent(bench) == [.transaction(3)])
+            #expect(try sent(bench) == [.transaction(3)], "without another connection")
             let step = try bench.database.step(of: .transaction(1))
             if arrived { #expect(step == .committed(seq: 101, time: 7_000)) }
             #expect(try bench.database.parked().isEmpty)
@@ -169,8 +204,7 @@ import TidemarkWire
             Issue.record("not committed")
             return
         }
-        #expect(try bench.state(.note(3)) == "failed")
-        try bench.database.releaseWithheld()
+        #expect(try bench.state(.note(3)) == "pending", "it stood behind that alone")
         #expect(try push(after: 3).map { $0.1 } == [.transaction(3)])
     }
 

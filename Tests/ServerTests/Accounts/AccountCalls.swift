@@ -18,7 +18,8 @@ extension TestServer {
     /// Runs a server where anybody makes an account, at hashes that cost next to nothing.
     static func withAccounts(
         over store: OpenedStore = OpenedStore(InMemoryStore()), environment more: [String: String] = [:],
-        log: LogCapture? = nil, change: (inout ServerLimits) -> Void = { _ in },
+        surroundings: ServerAssembly.Surroundings = .init(), log: LogCapture? = nil,
+        change: (inout ServerLimits) -> Void = { _ in },
         _ body: @Sendable (TestServer) async throws -> Void
     ) async throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "admin-\(UUID().uuidString)")
@@ -27,7 +28,7 @@ extension TestServer {
         var environment = openAccounts.merging(operated) { $1 }
         environment["TIDEMARK_ADMIN_TOKEN_FILE"] = file.path
         try await running(
-            over: store, environment: environment.merging(more) { $1 }, log: log,
+            over: store, environment: environment.merging(more) { $1 }, surroundings: surroundings, log: log,
             change: { limits in
                 limits.accounts.cost = ScryptCost(rounds: 4) ?? .usual
                 limits.node.adminRefusalPause = .zero

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkIdentity
 import TidemarkModel
@@ -188,6 +189,37 @@ import TidemarkWire
             }
             let answer = try await server.account("refresh", ["refresh": ann.refresh])
             #expect(answer.status == 401)
+        }
+    }
+
+    @Test func `a clock that jumps ahead by months makes the server forget no device that is signed in`() async throws {
+        let (store, workspace) = (InMemoryStore(), WorkspaceID("w"))
+        let ahead = Mutex<Milliseconds>(0)
+        var surroundings = ServerAssembly.Surroundings()
+        let now = surroundings.now
+        surroundings.now = { now() + ahead.withLock { $0 } }
+        try await TestServer.withAccounts(
+            over: OpenedStore(store, compaction: store), surroundings: surroundings,
+            change: { limits in
+                limits.accounts.sweepEvery = .milliseconds(5)
+                limits.node.compaction.lookEvery = .milliseconds(5)
+            }
+        ) { server in
+            let ann = try await server.registered("ann")
+            // A batch is the database's evidence of the time.
+            let phone = try await server.connected(ann)
+            try await phone.push(from: 1, Sample.profile(10))
+            _ = try await phone.settled(through: 1)
+            try await eventually("the server has looked at its clock") { server.node.forgetting.now > 0 }
+            ahead.withLock { $0 = 120 * 86_400_000 }
+            let account = try #require(try await store.account("ann", in: workspace))
+            // A device that is old by any clock shows that a sweep came after the jump.
+            let old = SignIn(user: account.user, client: Sample.id(2), nonce: 1, began: now() - 100 * 86_400_000)
+            #expect(try await store.beginSignIn(old, version: account.version, in: workspace))
+            try await eventually("a sweep forgets what is old") {
+                try await store.signIn(of: old.client, user: account.user, in: workspace) == nil
+            }
+            #expect(try await store.signIn(of: Sample.id(1), user: account.user, in: workspace) != nil)
         }
     }
 

@@ -52,9 +52,14 @@ import TidemarkNIOTransport
     @Test func `what users wrote is shown with its control and direction marks as numbers`() async throws {
         let html = try await page().html
         #expect(html.contains(#"const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f"#))
-        #expect(html.contains(#"\u2028-\u202e\u2060-\u206f"#))
+        #expect(html.contains(#"\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f"#))
+        #expect(html.contains(#"\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;"#))
         // Every text that the script puts into the page passes here.
         #expect(html.contains("child instanceof Node ? child : visible(child)"))
+        // Labels are read out or shown too; an address and the value of a field are sent as they are.
+        #expect(html.contains(#"exact.has(key) ? String(value) : visible(value)"#))
+        #expect(html.contains(#"const exact = new Set(["href", "value", "name"]);"#))
+        #expect(html.components(separatedBy: "setAttribute(").count == 3, "and the page's own name")
         for line in html.split(separator: "\n") where line.contains("textContent = ") && !line.contains("visible(") {
             #expect(line.contains("textContent = \"That is not its name"), "\(line)")
         }

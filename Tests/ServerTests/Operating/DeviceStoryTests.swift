@@ -98,7 +98,7 @@ import TidemarkStore
         #expect(away.answer == .cannotApply && away.sentence.contains("ended 5 connections in a row"))
         let here = answer { facts in
             facts.connection?.stuck = 6
-            facts.pending = 400
+            facts.connection?.pending = 400
         }
         #expect(here.answer == .cannotApply && here.sentence.contains("ended 6 connections in a row"))
         // It has taken in everything since it said so.
@@ -113,10 +113,21 @@ import TidemarkStore
         #expect(mended.answer == .notConnected)
     }
 
+    @Test func `the number of records that it says to have had otherwise is in its story, with whose it is`() {
+        let here = answer { $0.connection?.diverged = 3 }
+        #expect(here.answer == .well && here.text.contains("of bob said that 3 of its records were otherwise"))
+        let away = answer { facts in
+            facts.connection = nil
+            facts.closings = [WhyFacts.Closing(client: Self.id, time: 2, code: 1000, reason: "", diverged: 7)]
+        }
+        #expect(away.text.contains("of bob said that 7 of its records were otherwise"))
+        #expect(!answer().text.contains("otherwise"))
+    }
+
     @Test func `one that takes nothing, and one that is behind`() {
         let slow = answer { facts in
             facts.connection?.isSlow = true
-            facts.pending = 4_096
+            facts.connection?.pending = 4_096
         }
         #expect(slow.answer == .slow && slow.sentence.contains("4096 bytes"))
         let behind = answer { $0.connection?.position = 49 }

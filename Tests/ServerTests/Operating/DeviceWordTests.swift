@@ -10,9 +10,9 @@ import TidemarkStore
 
     private static func sight(_ id: ClientID, reason: String) -> DeviceSight {
         var sight = DeviceSight()
-        sight.connection = .init(since: .max, position: .max, pending: .max, isSlow: true)
+        sight.connection = .init(since: .max, position: .max, pending: .max, isSlow: true, diverged: 1_000_000)
         sight.latest = SeenClient(id, at: .max, written: .max, position: .max)
-        sight.endings = (0..<5).map { .init(time: .max - $0, code: .max, reason: reason) }
+        sight.endings = (0..<5).map { .init(time: .max - $0, code: .max, reason: reason, diverged: 4) }
         return sight
     }
 

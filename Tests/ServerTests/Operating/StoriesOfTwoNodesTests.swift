@@ -2,8 +2,10 @@ import Foundation
 import Testing
 import TidemarkEmbeddedStore
 import TidemarkModel
+import TidemarkNIOTransport
 import TidemarkNode
 import TidemarkStore
+import TidemarkWire
 
 @testable import TidemarkAssembly
 
@@ -38,8 +40,17 @@ import TidemarkStore
         #expect(here.list("devices").first?["connected"] == true)
         let device = try await one.admin("device?workspace=w&client=\(bob.id)")
         #expect(device.text("answer") == "well", "\(device.text("text") ?? "")")
-        let listed = try await one.admin("devices?workspace=w&user=bob").list("devices")
-        #expect(listed.map { $0["connected"] == true } == [true])
+        for user in ["&user=bob", ""] {
+            let answer = try await one.admin("devices?workspace=w\(user)")
+            let listed = answer.list("devices").filter { $0.text("user") == "bob" }
+            #expect(listed.map { $0["connected"] == true } == [true])
+            #expect(answer.number("servers") == servers && answer.number("silent") == 0)
+        }
+        let header = [("Authorization", "Bearer \(try one.token("root", isOperator: true))")]
+        let page = try await one.call("GET", "/v1/devices?workspace=w", headers: header)
+        let asked = try DevicesAnswer.decode(page.body)
+        #expect(asked.devices.first { $0.id == bob.id }?.isConnected == true, "\(page.text)")
+        #expect(asked.servers == servers && asked.silent == 0)
 
         await bob.leave()
         try await Self.left(other)
@@ -121,6 +132,10 @@ import TidemarkStore
             let doubt = "1 of 1 other servers did not answer: what is connected there is not known"
             #expect(answer.text("text")?.contains(doubt) == true)
             #expect(answer.text("sentence")?.contains(doubt) == true)
+            for list in ["devices?workspace=w", "devices?workspace=w&user=bob"] {
+                let answer = try await server.admin(list)
+                #expect(answer.number("servers") == 2 && answer.number("silent") == 1, "\(list)")
+            }
             let device = try await server.admin("device?workspace=w&client=\(bob.id)")
             #expect(device.number("silent") == 1 && device.text("sentence")?.contains(doubt) == true)
 

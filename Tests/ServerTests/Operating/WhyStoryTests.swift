@@ -179,15 +179,101 @@ import TidemarkStore
         let lacks = try answer { $0.devices[0].position = 39 }
         #expect(lacks.answer == .notConnected && lacks.devices.map(\.state) == [.away])
         #expect(lacks.sentence.contains("with everything up to #39, and the record's last change is #40"))
-        // The one that was here last decides.
+        // The one that was here last decides; what the other one has is said first.
         let other = Sample.id(8)
         let both = try answer { facts in
             facts.devices[0].position = 40
             facts.devices.append(Self.device(other, seen: 1_700_000_050_000))
+            facts.devices[1].position = 39
             facts.revoked[Sample.id(9)] = 1
         }
-        #expect(both.answer == .notConnected && both.sentence.contains("the last one, \(other)"))
-        #expect(both.devices.map(\.state) == [.deliveredAway, .away])
+        #expect(both.answer == .notConnected && both.devices.map(\.state) == [.deliveredAway, .away])
+        #expect(
+            both.sentence
+                == "bob has \(Self.key) on device \(Self.device), away since 2023-11-14T22:13:20Z; device \(other),"
+                + " seen later, does not have it yet: it is not connected, and was seen at 2023-11-14T22:14:10Z"
+                + " with everything up to #39, and the record's last change is #40.")
+    }
+
+    @Test func `a device is connected and behind, and another one has the record`() throws {
+        let other = Sample.id(8)
+        func sentence(_ change: (inout WhyFacts) -> Void) throws -> String {
+            let story = try answer { facts in
+                facts.devices.append(Self.device(other))
+                facts.connections = [WhyFacts.Connection(client: other, position: 39, isSlow: false)]
+                change(&facts)
+            }
+            #expect(story.answer == .behind)
+            return story.sentence
+        }
+        let lacking = "device \(other) does not have it yet: it is connected and behind"
+        let away = try sentence { $0.devices[0].position = 40 }
+        #expect(away.hasPrefix("bob has \(Self.key) on device \(Self.device), away since ") && away.contains(lacking))
+        let here = try sentence { facts in
+            facts.connections.append(WhyFacts.Connection(client: Self.device, position: 40, isSlow: false))
+        }
+        #expect(here.hasPrefix("bob was sent \(Self.key) on device \(Self.device), which is connected; \(lacking)"))
+    }
+
+    @Test func `a device is connected, and its copy refuses each frame`() throws {
+        let refusing = "cannot take in what it is sent: it ended 5 connections in a row for that"
+        let story = try answer { facts in
+            facts.devices[0].position = 39
+            facts.connections = [
+                WhyFacts.Connection(client: Self.device, position: 50, isSlow: false, pending: 400, stuck: 5)
+            ]
+        }
+        #expect(story.answer == .cannotApply && story.devices.map(\.state) == [.cannotApply])
+        #expect(
+            story.sentence.hasPrefix(
+                "bob does not see \(Self.key) because device \(Self.device) is connected and \(refusing)"))
+        #expect(story.text.contains("\(Self.device), connected, chat/1, has everything up to #39, could not take in"))
+        #expect(!story.sentence.contains("was sent") && !story.text.contains("delivered"))
+        // It has acknowledged everything since it said so, or at least this record.
+        let mended = try answer { facts in
+            facts.connections = [WhyFacts.Connection(client: Self.device, position: 50, isSlow: false, stuck: 5)]
+        }
+        #expect(mended.answer == .delivered && mended.sentence.contains("was sent everything up to #50"))
+        let later = try answer { facts in
+            facts.devices[0].position = 45
+            facts.connections = [
+                WhyFacts.Connection(client: Self.device, position: 50, isSlow: false, pending: 400, stuck: 5)
+            ]
+        }
+        #expect(later.answer == .delivered && later.sentence.contains("is connected and has everything up to #45"))
+        #expect(later.text.contains("could not take in what it was sent on 5 connections in a row"))
+    }
+
+    @Test func `a device is away, and its last connection ended since its copy refused what came`() throws {
+        func refused(_ facts: inout WhyFacts) {
+            facts.closings = [
+                WhyFacts.Closing(client: Self.device, time: 2, code: 1000, reason: "", stuck: 5),
+                WhyFacts.Closing(client: Self.device, time: 1, code: 1000, reason: ""),
+            ]
+        }
+        let story = try answer(refused)
+        #expect(story.answer == .cannotApply && story.devices.map(\.state) == [.cannotApply])
+        #expect(story.sentence.contains("cannot take in what it is sent: it ended 5 connections in a row for that"))
+        #expect(story.sentence.contains("its last connection ended so, and it is away since 2023-11-14T22:13:20Z"))
+        // It has the record all the same, or is signed out.
+        let has = try answer { facts in
+            refused(&facts)
+            facts.devices[0].position = 40
+        }
+        #expect(has.answer == .delivered && has.devices.map(\.state) == [.deliveredAway])
+        let revoked = try answer { facts in
+            refused(&facts)
+            facts.revoked = [Self.device: 9]
+        }
+        #expect(revoked.answer == .revoked)
+        // Another device has it.
+        let other = try answer { facts in
+            refused(&facts)
+            facts.devices.append(Self.device(Sample.id(8)))
+            facts.connections = [WhyFacts.Connection(client: Sample.id(8), position: 40, isSlow: false)]
+        }
+        #expect(other.answer == .cannotApply)
+        #expect(other.sentence.contains("device \(Self.device) does not have it yet: it cannot take in what"))
     }
 
     @Test func `servers that did not answer are said wherever nobody is connected`() throws {

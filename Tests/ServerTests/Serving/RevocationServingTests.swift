@@ -155,7 +155,8 @@ import TidemarkWire
             let by = try await Self.later("operator", isOperator: true)
             let list = try await call(server, "GET", "/v1/devices?workspace=w", "", by: by)
             #expect(
-                list.status == 200 && list.text.contains(#""user":"bob""#) && list.text.hasSuffix(#""more":false}"#))
+                list.status == 200 && list.text.contains(#""user":"bob""#)
+                    && list.text.hasSuffix(#""more":false,"servers":1,"silent":0}"#))
             #expect(!list.text.contains("revoked"))
             let purge = #"{"client":"\#(ann.id)","workspace":"w","purge":true}"#
             #expect(try await revoke(server, purge, by: by).status == 200)

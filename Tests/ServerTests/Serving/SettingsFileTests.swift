@@ -33,6 +33,26 @@ import TidemarkWire
         }
     }
 
+    @Test func `a mark that an editor writes before the first line is no part of settings, schema or issuers`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tidemark-marks-\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let texts = [
+            "token_secret": Self.secret,
+            "schema.json": try String(contentsOfFile: TestServer.schemaFile, encoding: .utf8),
+            "issuers.json": #"{"issuers": [{"preset": "firebase", "project": "my-app"}]}"#,
+            "tidemark.json": #"{"secret_file": "token_secret", "schema": "schema.json", "issuers": "issuers.json"}"#,
+        ]
+        for (name, text) in texts { try Data("\u{feff}\(text)".utf8).write(to: folder.appending(path: name)) }
+        let configuration = try ServerConfiguration(
+            environment: ["TIDEMARK_CONFIG": folder.appending(path: "tidemark.json").path])
+        #expect(configuration.issuers != nil && configuration.secret != nil)
+        let plain = try ServerConfiguration(
+            environment: ["TIDEMARK_SECRET": Self.secret, "TIDEMARK_SCHEMA": TestServer.schemaFile])
+        let cursor = try #require(plain.cursors).cursor(.start, workspace: "w")
+        #expect(try #require(configuration.cursors).open(cursor, workspace: "w") != nil)
+    }
+
     @Test func `a file says what the environment would, with paths from its own folder`() throws {
         let configuration = try configuration(
             """

@@ -117,7 +117,7 @@ struct OneSession {
     ///   - text: the cursor as the client has it, where another key sealed it.
     mutating func connect(
         from cursor: SequenceNumber?, snapshot: SequenceNumber, settled: Int64 = 0, results: [TransactionOutcome] = [],
-        end: Head? = nil, durable: SequenceNumber? = nil, text: String? = nil
+        end: Head? = nil, durable: SequenceNumber? = nil, text: String? = nil, grants: [Grant] = []
     ) {
         run(.opened(Self.id, headerToken: nil))
         say(
@@ -128,7 +128,7 @@ struct OneSession {
         var stored = SessionSnapshot(
             head: end ?? Self.head(snapshot),
             client: ClientRow(id: Self.client, user: Self.user, settledThrough: settled),
-            results: results, lineage: cursor.map { Self.head($0) })
+            results: results, grants: grants, lineage: cursor.map { Self.head($0) })
         stored.durable = durable
         run(.loaded(Self.id, LoadAnswer(snapshot: stored)))
     }
@@ -162,10 +162,13 @@ struct OneSession {
     }
 
     /// The store answers the session that fell behind.
-    mutating func answerAgain(snapshot: SequenceNumber, lineage: Head?, horizon: SequenceNumber = 0) {
+    mutating func answerAgain(
+        snapshot: SequenceNumber, lineage: Head?, horizon: SequenceNumber = 0, grants: [Grant] = []
+    ) {
         let row = ClientRow(id: Self.client, user: Self.user)
         let answer = LoadAnswer(
-            snapshot: SessionSnapshot(head: Self.head(snapshot), client: row, lineage: lineage, horizon: horizon))
+            snapshot: SessionSnapshot(
+                head: Self.head(snapshot), client: row, grants: grants, lineage: lineage, horizon: horizon))
         run(.loaded(Self.id, answer))
     }
 
@@ -217,7 +220,7 @@ struct OneSession {
     /// The order moves on.
     mutating func commit(
         _ records: [StoredRecord], to seq: SequenceNumber, settling results: [TransactionOutcome] = [],
-        removing removals: [ClientID] = []
+        removing removals: [ClientID] = [], granting grants: [Grant] = []
     ) {
         let low = head.seq + 1
         head = Self.head(seq)
@@ -228,6 +231,9 @@ struct OneSession {
         }
         var batch = CommittedBatch(low: low, head: head, records: records, settlements: settlements)
         batch.removals = removals
+        batch.memberships = grants.map {
+            MembershipChange(user: Self.user, scope: $0.scope, role: $0.role, seq: $0.since, since: $0.since)
+        }
         let delivery = DeliveryBatch(batch, cursor: cursor(seq))
         run(.committed(Self.workspace, delivery))
     }

@@ -95,6 +95,14 @@ struct CopyWatch {
     /// Another file has the same journal, and offers it.
     mutating func gaveJournalUp() { hasJournal = false }
 
+    /// The file is a new one, with what could be saved of a damaged one: nothing else of it is known any more.
+    mutating func beganAnew(with saved: Set<TransactionID>) {
+        let before = self
+        self = CopyWatch()
+        (wasRefilled, hasJournal, wasAstray) = (true, false, before.wasAstray)
+        (written, solo) = (before.written.intersection(saved), before.solo)
+    }
+
     /// False for what may be of a lost order. With the first welcome behind it, all that was seen before is forgotten.
     private mutating func judges(_ message: ServerMessage, on device: Device) -> Bool {
         guard isAstray else { return true }
@@ -199,7 +207,7 @@ struct CopyWatch {
         if isAstray { (deleted, seen) = ([:], [:]) }
         if isConsistent { try CopyCheck(copy, oracle).checkCompleteness(at: position) }
         try checkMovement(copy)
-        try CopyCheck(copy, oracle).checkRebase(device.world.schema, account: device.owner)
+        try CopyCheck(copy, oracle).checkRebase(device.schema, account: device.owner)
         try CopyCheck(copy, oracle).checkScopes()
         try device.database.writer.unsafeRead { try KeptCheck(limits: device.database.limits).run($0) }
         try OutboxCheck(copy, device.database)

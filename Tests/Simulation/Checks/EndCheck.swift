@@ -100,9 +100,10 @@ struct EndCheck {
             "shows \(copy.visible.count) records, not \(expected.count)")
         for (key, change) in expected {
             guard let shown = copy.visible[key] else { continue }
+            let fields = WorkloadSchema.stored(shown.record.fields, of: key.collection)
             try check(
-                shown.record.seq == change.seq && shown.record.fields.canonicalBytes == change.fields.canonicalBytes,
-                .convergence, "\(key) differs")
+                shown.record.seq == change.seq && fields.canonicalBytes == change.fields.canonicalBytes, .convergence,
+                "\(key) differs")
             try check(shown.state != .pending, .convergence, "\(key) is still pending")
             let isOpen = try device.database.writer.unsafeRead { db in try ConflictTable(db: db).holds(key) }
             try check(
@@ -112,7 +113,7 @@ struct EndCheck {
 
     /// I-04, I-19, I-35: what a device believes of its writes is what the server did.
     private func checkReceipts(_ device: Device) throws {
-        let hasGoneBack = world.rewinds.count > 0 || world.files.areUsed
+        let hasGoneBack = world.rewinds.count > 0 || world.files.areUsed || world.salvages.saved > 0
         // Of what was refused, and of what a lost scope took along, only the number is kept.
         let journal = Set(try LocalCopy(device.database).journal.filter { $0.state == .settled }.map(\.id))
         for id in device.watch.written.sorted() {

@@ -16,7 +16,7 @@ struct ReplayCheck {
         var limits = world.plan.local
         limits.cache.filling = .everything
         let database = try LocalDatabase.inMemory(
-            account: device.owner, schema: world.schema, newClient: device.client, limits: limits)
+            account: device.owner, schema: device.schema, newClient: device.client, limits: limits)
         var late: [PageAnswer] = []
         for message in device.recording {
             switch message {

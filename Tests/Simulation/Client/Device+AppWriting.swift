@@ -116,7 +116,7 @@ extension Device {
     /// Why the server would refuse a transaction now.
     private func refusal(of transaction: Transaction) -> Rejection? {
         var trial = world.oracle.state
-        return trial.apply(transaction, by: owner).refusal
+        return trial.apply(WorkloadSchema.stored(transaction), by: owner).refusal
     }
 }
 

@@ -114,6 +114,9 @@ extension Device {
 
     // MARK: What the app can see
 
+    /// The name that its version of the app has for a field.
+    var detailField: String { isEarlier ? WorkloadSchema.renamed.from : WorkloadSchema.renamed.to }
+
     func ids(of collection: String) -> [LocalID] {
         let sql = "SELECT local_id FROM \"\(collection)\" ORDER BY local_id"
         return (look { try String.fetchAll($0.cachedStatement(sql: sql)) } ?? []).compactMap { UniqueID($0) }

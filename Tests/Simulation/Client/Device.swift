@@ -22,6 +22,9 @@ final class Device {
     let number: Int
     let owner: UserID
     let isReader: Bool
+    /// Its app is of the earlier version.
+    private(set) var isEarlier: Bool
+    private(set) var isUpdated = false
     unowned let world: World
     var random: SplitMix
     let queue: DatabaseQueue
@@ -50,17 +53,21 @@ final class Device {
     /// What was applied, for a replay; kept by readers only.
     var recording: [ServerMessage] = []
 
-    init(_ number: Int, owner: UserID, isReader: Bool, queue: DatabaseQueue, _ world: World) throws {
+    init(
+        _ number: Int, owner: UserID, isReader: Bool, isEarlier: Bool, queue: DatabaseQueue, _ world: World
+    ) throws {
         self.number = number
         self.owner = owner
         self.isReader = isReader
+        self.isEarlier = isEarlier
         self.world = world
         random = SplitMix(seed: world.plan.seed, "device\(number)")
         signInRandom = SplitMix(seed: world.plan.seed, "sign-in\(number)")
         let client = UniqueID.version7(milliseconds: World.beginning, random: (random.next(), random.next()))
         self.queue = queue
         database = try LocalDatabase(
-            queue, account: owner, schema: world.schema, newClient: client, limits: world.plan.local)
+            queue, account: owner, schema: isEarlier ? world.schemas.earlier : world.schemas.present, newClient: client,
+            limits: world.plan.local)
         watch = CopyWatch()
         self.client = client
     }
@@ -75,6 +82,9 @@ final class Device {
 
     func log(_ text: @autoclosure () -> String) { world.log("d\(number) \(text())") }
 
+    /// What the app has.
+    var schema: Schema { isEarlier ? world.schemas.earlier : world.schemas.present }
+
     // MARK: Life
 
     func launch(after delay: Milliseconds) {
@@ -86,10 +96,13 @@ final class Device {
     }
 
     private func boot() {
+        if isEarlier, life > 0, !world.isChaotic || signInRandom.chance(500) {
+            log("has its app updated")
+            (isEarlier, isUpdated) = (false, true)
+        }
         do {
             database = try LocalDatabase(
-                queue, account: owner, schema: world.schema, newClient: UniqueID(high: 1, low: 1),
-                limits: world.plan.local)
+                queue, account: owner, schema: schema, newClient: UniqueID(high: 1, low: 1), limits: world.plan.local)
         } catch {
             return world.broke(.conservation, "d\(number) does not open its database again: \(error)")
         }

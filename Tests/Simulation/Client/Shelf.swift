@@ -4,9 +4,10 @@ import GRDB
 
 /// In-memory databases that are used again from seed to seed: preparing their statements costs more than a whole course.
 final class Shelf {
-    private var queues: [DatabaseQueue] = []
+    /// With the tables of the present version of the app, and of the earlier one.
+    private var queues: [Bool: [DatabaseQueue]] = [:]
 
-    func take() throws -> DatabaseQueue { try queues.popLast() ?? DatabaseQueue() }
+    func take(_ isEarlier: Bool) throws -> DatabaseQueue { try queues[isEarlier]?.popLast() ?? DatabaseQueue() }
 
     /// Takes back what one course used, emptied; what stands in `tidemark_field` describes the tables, which stay.
     func putBack(_ used: [Device]) throws {
@@ -18,7 +19,7 @@ final class Shelf {
                     db, sql: "SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'tidemark_field'")
                 for table in tables { try db.cachedStatement(sql: "DELETE FROM \"\(table)\"").execute() }
             }
+            queues[device.isEarlier, default: []].append(device.queue)
         }
-        queues.append(contentsOf: used.map(\.queue))
     }
 }

@@ -39,7 +39,7 @@ extension ServerNode {
 
     private func send(_ frame: Frame, to id: SessionID) {
         guard let connection = connections[id] else { return }
-        world.signOuts.sending(on: connection, from: self)
+        world.signOuts.sending(frame.bytes, on: connection, from: self)
         connection.watch.sent(frame, on: connection, world)
         world.network.sendDown(connection, frame.bytes)
     }

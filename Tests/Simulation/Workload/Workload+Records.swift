@@ -67,7 +67,7 @@ extension Workload {
             NamedPatch("plan", random.chance(800) ? .set(.string("p\(random.below(5))")) : .unset),
             NamedPatch("stamp", .set(.integer(Int64(random.below(9))))),
             NamedPatch("sign", .set(.string(device.owner.text + "!"))),
-            NamedPatch("detail", .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
+            NamedPatch(device.detailField, .set(.object(["deep": .array([.integer(1), .null, .double(1.5)])]))),
         ]
         if random.chance(200) { device.feed(.history(RecordKey(collection: "notes", id: id))) }
         if world.events.isMultiple(of: 3) { device.feed(.compare) }
@@ -166,7 +166,8 @@ extension Workload {
             default:
                 [
                     "body": "again", "count": 7, "high": 0, "tags": ["other"], "kind": "other", "grade": 9, "stamp": 99,
-                    "sign": "other", "labels": ["l9"], "marks": .object(["m9": 9]), "detail": .null,
+                    "sign": "other", "labels": ["l9"], "marks": .object(["m9": 9]),
+                    device.detailField: .null,
                 ]
             }
         for entry in random.some(others.entries) { fields[entry.name] = entry.value }

@@ -1,10 +1,53 @@
 import TidemarkModel
 
 /// The collections of the simulated app: every merge rule, every kind of scope, every access rule that varies.
-enum WorkloadSchema {
-    static func load() throws -> Schema { try Schema(json: Array(json.utf8)) }
+///
+/// The app has an earlier version, in which one field has the name that server and wire keep for ever.
+struct WorkloadSchema {
+    /// What the server is told, and what the present version of the app has.
+    let present: Schema
+    /// What the earlier version of the app has.
+    let earlier: Schema
 
-    private static let json = """
+    static let renamed = (collection: "notes", from: "detail", to: "details")
+
+    init() throws {
+        let (from, to) = (Self.renamed.from, Self.renamed.to)
+        present = try Schema(json: Array(Self.json(#""\#(to)": {"type": "json", "was": "\#(from)"}"#).utf8))
+        earlier = try Schema(json: Array(Self.json(#""\#(from)": "json""#).utf8))
+    }
+
+    /// By the names that server and wire use.
+    static func stored(_ fields: Fields, of collection: String) -> Fields {
+        guard collection == renamed.collection, let value = fields[renamed.to] else { return fields }
+        var stored = fields
+        (stored[renamed.to], stored[renamed.from]) = (nil, value)
+        return stored
+    }
+
+    /// As server and wire know what an app of any version has written.
+    static func stored(_ transaction: Transaction) -> Transaction {
+        var stored = transaction
+        for (index, mutation) in transaction.mutations.enumerated() where mutation.key.collection == renamed.collection
+        {
+            switch mutation.action {
+            case .create(let fields):
+                stored.mutations[index].action = .create(Self.stored(fields, of: renamed.collection))
+            case .undelete(let fields):
+                stored.mutations[index].action = .undelete(Self.stored(fields, of: renamed.collection))
+            case .update(var patches):
+                for (at, patch) in patches.enumerated() where patch.field == renamed.to {
+                    patches[at] = NamedPatch(renamed.from, patch.patch, seen: patch.seen)
+                }
+                stored.mutations[index].action = .update(patches)
+            case .delete: break
+            }
+        }
+        return stored
+    }
+
+    private static func json(_ detail: String) -> String {
+        """
         {
           "tidemark": 1, "name": "simulation", "version": 1,
           "collections": {
@@ -37,7 +80,7 @@ enum WorkloadSchema {
                 "tags": {"type": "set", "merge": "set"},
                 "labels": {"type": "set", "merge": "elements"},
                 "marks": {"type": "map", "merge": "keys"},
-                "detail": "json",
+                \(detail),
                 "kind": {"type": "string", "merge": "immutable"},
                 "grade": {"type": "integer", "change": ["admin"]},
                 "stamp": {"type": "integer", "create": ["member"], "change": ["admin"]},
@@ -63,4 +106,5 @@ enum WorkloadSchema {
           }
         }
         """
+    }
 }

@@ -68,12 +68,13 @@ final class SignOuts {
         world.require(isMeant, .signOut, "c\(connection.id) was signed out by \(code.rawValue), and nobody had asked")
     }
 
-    /// Something is about to be sent.
-    func sending(on connection: Connection, from node: ServerNode) {
+    /// A frame is about to be sent. That a server stops is no secret.
+    func sending(_ frame: [UInt8], on connection: Connection, from node: ServerNode) {
         guard let issued = connection.issued, node.revocationsKnown > 0 else { return }
         let against = rows.prefix(node.revocationsKnown).first { revocation in
             issued < revocation.notBefore && revocation.subject.concerns(connection.client, of: connection.user)
         }
+        if against != nil, case .goAway? = try? ServerMessage.decode(frame) { return }
         world.require(
             against == nil, .signOut, "c\(connection.id) is sent something by n\(node.number), and was signed out")
     }

@@ -14,6 +14,8 @@ struct SimulationPlan {
     let owners: [UserID]
     /// Devices that never write: what they received can be replayed.
     let readers: Set<Int>
+    /// Devices whose app is of the earlier version, until it is updated.
+    let earlierApps: Set<Int>
     /// How long faults and writes go on.
     let chaosTime: Milliseconds
     let actionCount: Int
@@ -44,6 +46,9 @@ struct SimulationPlan {
         if hasReader { owners.append(users[random.below(users.count)]) }
         self.owners = owners
         readers = hasReader ? [owners.count - 1] : []
+        var apps = SplitMix(seed: seed, "apps")
+        let hasEarlier = apps.chance(300)
+        earlierApps = Set(owners.indices.filter { _ in hasEarlier && apps.chance(500) })
         chaosTime = random.within(6_000...24_000)
         actionCount = 20 + random.below(40)
         faults = FaultRates(&random)

@@ -14,6 +14,7 @@ extension World {
         erasures.schedule()
         damages.schedule()
         files.schedule()
+        salvages.schedule()
         signOuts.schedule()
         rotations.schedule()
         extensions.schedule()

@@ -13,7 +13,9 @@ final class World {
     static let beginning: Milliseconds = 1_760_000_000_000
 
     let plan: SimulationPlan
-    let schema: Schema
+    let schemas: WorkloadSchema
+    /// Of the present version of the app, as the servers are told.
+    var schema: Schema { schemas.present }
     private(set) var now = beginning
     private(set) var events = 0
     /// Records that comparisons have gone through.
@@ -46,6 +48,7 @@ final class World {
     private(set) lazy var erasures = Erasures(self)
     private(set) lazy var damages = Damages(self)
     private(set) lazy var files = FileCopies(self)
+    private(set) lazy var salvages = Salvages(self)
     private(set) lazy var signOuts = SignOuts(self)
     private(set) lazy var rotations = Rotations(self)
     private(set) lazy var extensions = Extensions(self)
@@ -56,15 +59,19 @@ final class World {
     /// Transactions that the database itself refuses to store.
     var poison: Set<TransactionID> = []
 
-    init(seed: UInt64, schema: Schema, shelf: Shelf) throws {
+    init(seed: UInt64, schemas: WorkloadSchema, shelf: Shelf) throws {
         plan = SimulationPlan(seed: seed)
-        self.schema = schema
+        self.schemas = schemas
         self.shelf = shelf
         queue = EventQueue(seed: seed)
-        oracle = Oracle(schema: schema, limits: plan.wire.model)
+        oracle = Oracle(schema: schemas.earlier, limits: plan.wire.model)
         for (number, owner) in plan.owners.enumerated() {
             let isReader = plan.readers.contains(number)
-            devices.append(try Device(number, owner: owner, isReader: isReader, queue: try shelf.take(), self))
+            let isEarlier = plan.earlierApps.contains(number)
+            devices.append(
+                try Device(
+                    number, owner: owner, isReader: isReader, isEarlier: isEarlier, queue: try shelf.take(isEarlier),
+                    self))
         }
     }
 
@@ -72,9 +79,10 @@ final class World {
     ///
     /// - Parameter adopts: the other one notices that the file was another installation's.
     func add(_ file: DatabaseQueue, of original: Device, watch: CopyWatch, adopts: Bool) throws {
-        let queue = try shelf.take()
+        let queue = try shelf.take(original.isEarlier)
         try file.backup(to: queue)
-        let device = try Device(devices.count, owner: original.owner, isReader: false, queue: queue, self)
+        let device = try Device(
+            devices.count, owner: original.owner, isReader: false, isEarlier: original.isEarlier, queue: queue, self)
         devices.append(device)
         device.watch = watch
         device.watch.solo = nil
@@ -133,7 +141,7 @@ final class World {
     /// Tells the oracle what an app wrote.
     func oracle(wrote transaction: Transaction, by user: UserID, after seq: SequenceNumber) {
         // A device that has not heard of a rewind has seen numbers that will be given again.
-        oracle.wrote(transaction, by: user, after: min(seq, oracle.head.seq))
+        oracle.wrote(WorkloadSchema.stored(transaction), by: user, after: min(seq, oracle.head.seq))
     }
 
     /// Judges the batch at its commit point.

@@ -14,13 +14,14 @@ struct MemberNames: Sendable {
         self.account = account
         self.names = names
         var users: [String: Set<UserID>] = [:]
+        // What is cut or escaped is compared as it is shown.
         for (user, name) in names {
-            users[Self.folded(name), default: []].insert(user)
-            users[Self.folded(user.text), default: []].insert(user)
+            users[Self.folded(Self.safe(name)), default: []].insert(user)
+            users[Self.folded(Self.safe(user.text)), default: []].insert(user)
         }
         shown = names.reduce(into: [:]) { shown, member in
             let (user, name) = member
-            let isAlone = users[Self.folded(name)] == [user]
+            let isAlone = users[Self.folded(Self.safe(name))] == [user]
             shown[user] = Self.label(user, name, isAlone: isAlone)
         }
     }
@@ -40,11 +41,13 @@ struct MemberNames: Sendable {
     private static let own = "me"
 
     private static func label(_ user: UserID, _ name: String, isAlone: Bool) -> String {
-        let (id, name) = (safe(user.text), safe(name))
+        let (id, chosen) = (safe(user.text), safe(name))
+        // A name that shows nothing is none.
+        let name = folded(chosen).isEmpty ? id : chosen
         if name == id, folded(name) != own { return id }
         // A name in the form of name and id looks like another member's.
-        let isPlain = isAlone && folded(name) != own && !name.isEmpty && !name.contains("(")
-        return isPlain ? name : "\(name.isEmpty ? "?" : name) (\(id))"
+        let isPlain = isAlone && folded(name) != own && !folded(name).contains("(")
+        return isPlain ? name : "\(name) (\(id))"
     }
 
     /// On one line, without what ends a name in a line of the chat, and no longer than a name is.
@@ -55,12 +58,14 @@ struct MemberNames: Sendable {
 
     private static let charactersMax = 128
 
-    /// The name without anything that a reader does not tell apart: case, width, accents of compatibility, spaces, and what does not print.
+    /// The name without anything that a reader does not tell apart: case, width, accents of compatibility, spaces, and what does not
+    /// print.
     private static func folded(_ name: String) -> String {
         let kept = name.decomposedStringWithCompatibilityMapping.unicodeScalars.filter { scalar in
             switch scalar.properties.generalCategory {
             case .control, .format, .spaceSeparator, .lineSeparator, .paragraphSeparator: false
-            default: true
+            // Fillers and selectors; the blank pattern of Braille is no space to Unicode.
+            default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
             }
         }
         var text = String.UnicodeScalarView()
