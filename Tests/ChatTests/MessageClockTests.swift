@@ -56,6 +56,14 @@ import TidemarkTestKit
         #expect(sent.sentAt.timeIntervalSince1970 * 1_000 < Double(ann.store.environment.now() + 86_400_000))
     }
 
+    @Test func `an answer stands behind what it answers, whatever another message says of its time`() async throws {
+        try await ahead(["a year ahead"])
+        try await ahead(["soon"], by: 60_000)
+        _ = try await ann.messages.send("answer", to: room)
+        try await kit.settle()
+        #expect(try await newest(ann, 2) == ["soon", "answer"])
+    }
+
     @Test func `pages before a message have each of them once`() async throws {
         _ = try await ann.messages.send("1", to: room)
         try await kit.settle()

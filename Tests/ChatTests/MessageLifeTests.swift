@@ -22,7 +22,7 @@ import TidemarkChat
             #expect(sent.map(\.id) == offline.map(\.id))
             #expect(sent.map(\.sentAt) == offline.map(\.sentAt))
             #expect(sent.allSatisfy { $0.serverTime != nil && $0.sending == nil && $0.syncState == .synced })
-            #expect(sent.allSatisfy { !$0.isQueued })
+            #expect(sent.allSatisfy { !$0.isQueued && $0.updated == $0.serverTime && $0.updated != nil })
 
             try bob.connect(server)
             let upkeep = Task { try await bob.chat.run() }

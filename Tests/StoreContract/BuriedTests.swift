@@ -79,6 +79,40 @@ import TidemarkStore
         }
     }
 
+    @Test(arguments: StoreKind.available)
+    func `what an erased user had written and deleted is kept nowhere, also where it does not name them`(
+        _ kind: StoreKind
+    ) async throws {
+        try await kind.withStore { under in
+            let registry = try Registry(under)
+            let ann = try await registry.client(1, of: .ann)
+            #expect(
+                try await ann.push(1, .room(1, ["members": ["ann", "annabel"], "admins": ["ann", "annabel"]])) == nil)
+            let annabel = try await registry.client(2, of: UserID("annabel"))
+            #expect(try await annabel.push(1, .note(10, in: 1, "secret")) == nil)
+            #expect(try await annabel.push(2, Mutation(key: Self.note, action: .delete)) == nil)
+            #expect(try await buried(under)?.contains("secret") == true)
+            let eraser = Eraser(
+                store: under.store, erasing: try #require(under.store as? any Erasing), blobs: nil,
+                limits: Eraser.Limits(),
+                surroundings: Eraser.Surroundings(
+                    now: { 2_000 }, nonce: { UInt64.random(in: 1...(.max)) }, pause: { _ in }))
+            let plan = Eraser.UserPlan(schema: try Registry.schema())
+            _ = try await eraser.erase(UserID("annabel"), in: under.workspace, plan)
+            #expect(try await buried(under) == "")
+        }
+    }
+
+    @Test(arguments: StoreKind.available)
+    func `who may delete a record and not create one does not bring it back`(_ kind: StoreKind) async throws {
+        try await kind.withStore { under in
+            let ann = try await delete(under)
+            let annabel = try await ann.registry.client(2, of: UserID("annabel"))
+            #expect(try await annabel.push(1, restore("annabel")) == .forbidden)
+            #expect(try await ann.push(4, restore("annabel")) == nil)
+        }
+    }
+
     @Test func `a restore is judged alike after a restart`() async throws {
         let file = TemporaryFile()
         let first = try EmbeddedStore(path: file.path)

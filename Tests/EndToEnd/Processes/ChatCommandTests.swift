@@ -57,6 +57,56 @@ import TidemarkModel
         _ = try await restarted.process.stop()
     }
 
+    /// Bob's side of a chat with ann that goes on until the input, which is given back, is closed.
+    private func goingOn(_ server: LiveServer, into pipe: String = "") throws -> (bob: ChildProcess, input: Int32) {
+        let path = "\(server.folder.path)/\(UUID().uuidString).typed"
+        try #require(mkfifo(path, 0o600) == 0)
+        // Opened for both, so that neither end waits for the other.
+        let input = open(path, O_RDWR | O_CLOEXEC)
+        try #require(input >= 0)
+        let words = [
+            try Binary.path(of: "tide"), "chat", "--user", "bob", "--conversation", "ann", "--server",
+            "http://\(server.address)", "--database", "\(server.folder.path)/bob.sqlite",
+        ]
+        let line = words.map { "'\($0)'" }.joined(separator: " ")
+        let bob = try ChildProcess(
+            "/bin/sh", ["-c", "\(line) < '\(path)' \(pipe)"], environment: ["TIDEMARK_TOKEN": try server.token("bob")])
+        return (bob, input)
+    }
+
+    @Test func `what is printed into a pipe is not read`() async throws {
+        let server = try await LiveServer.start()
+        _ = try await chat(server, "ann", with: "bob", input: "hello\n")
+        let (bob, input) = try goingOn(server)
+        for await line in bob.lines where line.contains("ann: hello") { break }
+        // Takes longer than a mark.
+        _ = try await chat(server, "ann", with: "bob", input: "again\n")
+        close(input)
+        #expect(await bob.ended() == 0)
+        _ = try await chat(server, "ann", with: "bob", input: "")
+        let store = try await SyncStore.open(
+            account: UserID("ann"), file: "\(server.folder.path)/ann.sqlite", schema: try ChatSchema.schema())
+        let ann = Chat(store)
+        for try await list in ann.conversations.observe(newest: 1) {
+            let statuses = try await ann.messages.newestPage(of: try #require(list.first).id, limit: 9).map(\.status)
+            #expect(statuses.count == 2 && !statuses.contains(.read), "\(statuses)")
+            break
+        }
+        try await store.close()
+        _ = try await server.process.stop()
+    }
+
+    @Test func `a chat whose output nobody takes any more ends`() async throws {
+        let server = try await LiveServer.start()
+        _ = try await chat(server, "ann", with: "bob", input: "one\n")
+        let (bob, input) = try goingOn(server, into: "| head -n 1")
+        defer { close(input) }
+        for await _ in bob.lines { break }
+        for text in ["two\n", "three\n"] { _ = try await chat(server, "ann", with: "bob", input: text) }
+        _ = try await withTimeout(.seconds(60), "the chat did not end") { await bob.ended() }
+        _ = try await server.process.stop()
+    }
+
     @Test func `a group is opened with its members and found by its name`() async throws {
         let server = try await LiveServer.start()
         let opened = try await chat(server, "ann", with: "shop", input: "all here?\n", ["--with", "bob,cat"])

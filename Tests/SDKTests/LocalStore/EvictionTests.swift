@@ -170,8 +170,8 @@ import TidemarkWire
         #expect(try store.database.nextPages(limit: 9).isEmpty)
     }
 
-    @Test func `room that eviction leaves is given back to the disk`() throws {
-        let folder = try TemporaryFolder()
+    /// A file that is larger than its policy allows.
+    private func large(in folder: TemporaryFolder) throws -> Bench {
         var limits = LocalLimits()
         limits.cache.bytesMax = 600_000
         limits.cache.newestKept = 10
@@ -191,6 +191,12 @@ import TidemarkWire
         }
         try bench.database.apply(
             PageAnswer(id: 1, scope: room, since: 1, collection: "notes", changes: rows, next: nil))
+        return bench
+    }
+
+    @Test func `room that eviction leaves is given back to the disk`() throws {
+        let folder = try TemporaryFolder()
+        let bench = try large(in: folder)
         func size() throws -> Int64 { try bench.database.writer.read { try FileSize(db: $0).total() } }
         #expect(try size() > 1_500_000)
         #expect(try !bench.database.giveBack(), "all of it is used")
@@ -200,6 +206,13 @@ import TidemarkWire
         #expect(try size() < 650_000)
         #expect(try bench.count("notes") == before)
         #expect(try !bench.database.giveBack(), "what is left is used")
+    }
+
+    @Test func `a store that is trimmed gives it back by itself`() async throws {
+        let folder = try TemporaryFolder()
+        let bench = try large(in: folder)
+        await SyncStore(database: bench.database, environment: .system).trim(clock: OneTurn())
+        #expect(try await bench.database.writer.read { try FileSize(db: $0).total() } < 650_000)
     }
 
     @Test func `a scope is filled with the newest, and the rest waits to be asked for`() throws {
@@ -366,5 +379,15 @@ private final class RoundClock: Clock, Sendable {
             rounds -= 1
             if rounds <= 0 { throw CancellationError() }
         }
+    }
+}
+
+/// Time that ends with the first wait.
+private struct OneTurn: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Swift.Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Swift.Duration?) async throws {
+        throw CancellationError()
     }
 }

@@ -137,4 +137,15 @@ import TidemarkWire
         try bench.write(4, .delete(.note(1)), .undelete(.note(1), Fields().inRoom(1)))
         #expect(try bench.fields(.note(1)) == Fields().inRoom(1))
     }
+
+    @Test func `what comes back keeps what counts and what only grows, and is whose who brought it back`() throws {
+        let bench = try Bench()
+        try bench.join(RecordKey.room(1).scope)
+        try bench.apply(.room(1, seq: 1), .note(1, seq: 2, ["text": "a", "likes": 3, "seen": ["bob"]]))
+        let written: Fields = ["text": "b", "likes": 9, "seen": ["ann"]]
+        try bench.write(1, .delete(.note(1)), .undelete(.note(1), written.inRoom(1)))
+        let expected: Fields = ["text": "b", "likes": 3, "seen": ["bob"]]
+        #expect(try bench.fields(.note(1)) == expected.inRoom(1))
+        #expect(try bench.row(.note(1))?.author == Bench.user)
+    }
 }

@@ -3,6 +3,7 @@ import GRDB
 import Testing
 import TidemarkExtension
 import TidemarkModel
+import TidemarkWire
 
 @testable import Tidemark
 
@@ -238,6 +239,27 @@ import TidemarkModel
         let note = try #require(try await store.repository(Note.self).read(before.id))
         #expect(note.text == nil && note.likes == 15 && note.best == 9 && note.tags == ["y", "z"])
         #expect(note.due == Date(timeIntervalSince1970: 7) && note.done == true)
+    }
+
+    @Test func `a change says what the extension had seen, and not what arrived since`() async throws {
+        let bench = try SpoolBench()
+        try await bench.prepare()
+        let before = try await bench.reopen { store async throws in
+            let copy = Bench(database: store.database)
+            try copy.join(RecordKey.room(1).scope)
+            try copy.apply(.note(1, seq: 5, ["text": "a"]))
+            let before = try #require(try await store.repository(Note.self).read(UUID(RecordKey.note(1).id)))
+            try copy.apply(from: "c1", to: "c2", .note(1, seq: 6, born: 5, ["text": "theirs"]))
+            return before
+        }
+        var after = before
+        after.text = "mine"
+        try bench.shared.write { [after] batch in batch.update(after, from: before) }
+        let store = try await bench.open()
+        let sent = try store.database.nextPush(after: 0, maxTransactions: 9, maxBytes: 9_999)
+            .flatMap { try $0.entry.content.get().mutations }.flatMap(\.patches)
+        let field = try #require(store.schema.collection("notes")?.field("text"))
+        #expect(sent == [NamedPatch("text", .set("mine"), seen: ValueMark("a", of: field))])
     }
 
     @Test func `bytes are kept with their record, and set aside with it where there is no room`() async throws {

@@ -87,6 +87,26 @@ import TidemarkWire
         }
     }
 
+    @Test func `a clock that jumps makes the server forget no revocation that it knows`() async throws {
+        let store = InMemoryStore()
+        let ahead = Mutex<Milliseconds>(0)
+        var surroundings = ServerAssembly.Surroundings()
+        let now = surroundings.now
+        surroundings.now = { now() + ahead.withLock { $0 } }
+        try await TestServer.running(over: OpenedStore(store, compaction: store), surroundings: surroundings) {
+            server in
+            let headers = [("Authorization", "Bearer \(try server.token("eve"))")]
+            _ = try await store.revoke(.user(UserID("eve")), before: now() + 5_000, in: Self.workspace, now: now())
+            await server.node.followRevocations()
+            #expect(try await server.call("GET", "/v1/clients", headers: headers).status == 401)
+            ahead.withLock { $0 = 400 * 86_400_000 }
+            _ = try await store.revoke(.user(UserID("dan")), before: now(), in: Self.workspace, now: now())
+            await server.node.followRevocations()
+            ahead.withLock { $0 = 0 }
+            #expect(try await server.call("GET", "/v1/clients", headers: headers).status == 401)
+        }
+    }
+
     @Test func `a clock that jumps makes the server forget nothing, and a line tells of it`() async throws {
         let (store, log) = (InMemoryStore(), LogCapture())
         let ahead = Mutex<Milliseconds>(0)

@@ -1,6 +1,7 @@
 import Synchronization
 import Testing
 import TidemarkModel
+import TidemarkWire
 
 @testable import TidemarkNode
 
@@ -59,5 +60,36 @@ import TidemarkModel
             }
         }
         #expect(order == ["a1", "b1", "-1", "c1", "a2", "b2", "-2", "a3"])
+    }
+
+    @Test func `a server's reads of pages say whose they are`() async throws {
+        let order = Order()
+        try await TestServer.running { server in
+            let node = server.node
+            let holders = (0..<NodeLimits().readsMax).map { _ in AsyncStream.makeStream(of: Void.self) }
+            let page = PageRequest(id: 1, scope: ScopeID("s"), since: 0, collection: "messages", limit: 1)
+            try await withThrowingDiscardingTaskGroup { group in
+                defer { for holder in holders { holder.continuation.finish() } }
+                for holder in holders {
+                    let (begun, begins) = AsyncStream.makeStream(of: Void.self)
+                    group.addTask {
+                        await node.readGate.pass {
+                            begins.finish()
+                            for await _ in holder.stream {}
+                        }
+                    }
+                    for await _ in begun {}
+                }
+                for _ in 0..<2_000 { group.addTask { _ = try await node.page(page, in: WorkspaceID("a")) } }
+                try await eventually("the reads of one wait") { node.readGate.waitingCount == 2_000 }
+                group.addTask {
+                    _ = try await node.page(page, in: WorkspaceID("b"))
+                    order.append("\(node.readGate.waitingCount)")
+                }
+                try await eventually("the read of the other waits") { node.readGate.waitingCount == 2_001 }
+            }
+        }
+        let left = try #require(order.all.first.flatMap { Int($0) })
+        #expect(left > 1_000, "reads of the one that wait when the other has its page")
     }
 }

@@ -1,8 +1,10 @@
 import Foundation
+import Synchronization
 import Testing
 import TidemarkModel
 import TidemarkNIOTransport
 import TidemarkNode
+import TidemarkStore
 
 @testable import TidemarkAssembly
 @testable import TidemarkIdentity
@@ -91,6 +93,22 @@ import TidemarkNode
             let audit = try await server.admin("audit")
             #expect(audit.list("acts").isEmpty)
         }
+    }
+
+    @Test func `where nothing is kept of what operators do, nothing is changed`() async throws {
+        let store = FaultyStore()
+        try await TestServer.administered(over: OpenedStore(store)) { server in
+            let body = #"{"workspace":"w","user":"ann","why":"left"}"#
+            let answer = try await server.adminCall("/admin/v1/revocations", body: body)
+            #expect(answer.status == 501, "\(answer.text)")
+        }
+        let isDone = Mutex(false)
+        await #expect(throws: StoreError.self) {
+            try await ShellOperator().keeping(.compact, of: OpenedStore(store), in: WorkspaceID("w")) {
+                isDone.withLock { $0 = true }
+            }
+        }
+        #expect(!isDone.withLock { $0 })
     }
 
     @Test func `for trying things out secrets are made, kept in the data folder, and found there`() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Logging
 import Testing
+import TidemarkAssembly
 
 @testable import TidemarkTelemetry
 
@@ -103,5 +104,14 @@ import Testing
         await writer.flush(within: .seconds(60))
         close(ends[1])
         #expect(Self.lines(from: ends[0]).count == 200 && writer.dropped == 0)
+    }
+
+    @Test func `dropped lines are a figure`() async throws {
+        var surroundings = ServerAssembly.Surroundings()
+        surroundings.logLinesDropped = { 7 }
+        try await TestServer.running(environment: TestServer.operated, surroundings: surroundings) { server in
+            let figures = try await Figures(of: server)
+            #expect(figures["tidemark_log_lines_dropped_total"] == 7)
+        }
     }
 }
