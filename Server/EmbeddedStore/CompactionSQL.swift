@@ -13,8 +13,8 @@ enum CompactionSQL {
     static let newestTurn = "SELECT coalesce(max(compacted), 0) FROM sync_workspace"
 
     /// One search for each workspace.
-    static let newestBatch = """
-        SELECT max((SELECT time FROM sync_batch b WHERE b.workspace = w.workspace ORDER BY seq DESC LIMIT 1))
+    static let oldestBatch = """
+        SELECT min((SELECT time FROM sync_batch b WHERE b.workspace = w.workspace ORDER BY seq LIMIT 1))
         FROM sync_workspace w
         """
 
@@ -22,7 +22,7 @@ enum CompactionSQL {
         if let turn = try Prepared(newestTurn, db).first({ _ in }, { $0.integer() }), turn > 0 {
             return ClockWitness(reached: turn)
         }
-        return ClockWitness(reached: try Prepared(newestBatch, db).first({ _ in }, { $0.optionalInteger() }) ?? nil)
+        return ClockWitness(reached: try Prepared(oldestBatch, db).first({ _ in }, { $0.optionalInteger() }) ?? nil)
     }
 
     static let due = """

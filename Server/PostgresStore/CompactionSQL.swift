@@ -39,16 +39,16 @@ enum CompactionSQL {
             """)
 
     /// One descent for each workspace.
-    static let newestBatch = PreparedStatement(
-        name: "sync_newest_batch",
+    static let oldestBatch = PreparedStatement(
+        name: "sync_oldest_batch",
         sql: """
-            SELECT max(b.time)
+            SELECT min(b.time)
             FROM sync_workspace w
             CROSS JOIN LATERAL (
                 SELECT time
                 FROM sync_batch
                 WHERE workspace = w.workspace
-                ORDER BY seq DESC
+                ORDER BY seq
                 LIMIT 1
             ) b
             """)

@@ -9,7 +9,7 @@ extension PostgresStore: Compacting {
             (turn: try $0.integer(), clock: try $0.integer())
         }
         if let found, found.turn > 0 { return ClockWitness(reached: found.turn, clock: found.clock) }
-        let batch = try await read([Statement(CompactionSQL.newestBatch)])[0].first { try $0.optionalInteger() }
+        let batch = try await read([Statement(CompactionSQL.oldestBatch)])[0].first { try $0.optionalInteger() }
         return ClockWitness(reached: batch ?? nil, clock: found?.clock)
     }
 

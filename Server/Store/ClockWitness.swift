@@ -3,8 +3,8 @@ package import TidemarkModel
 /// A database's evidence of the time. Whoever forgets what is old compares the wall clock with it: nothing is deleted because
 /// of one clock alone (COMPACTION.md, "Clocks").
 package struct ClockWitness: Hashable, Sendable {
-    /// The newest time at which a workspace was compacted. In a database that was never compacted it is the time of the newest
-    /// batch; `nil` where nothing was ever written.
+    /// The newest time at which a workspace was compacted. In a database that was never compacted it is the time of the oldest
+    /// batch that is kept; `nil` where nothing was ever written.
     package var reached: Milliseconds?
     /// The database's own clock; `nil` where it has none.
     package var clock: Milliseconds?

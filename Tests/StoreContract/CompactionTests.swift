@@ -39,7 +39,7 @@ import TidemarkStore
     }
 
     @Test(arguments: StoreKind.available)
-    func `a database vouches for the time of its newest batch, and once it is compacted for that of the newest turn`(
+    func `a database vouches for the time of its oldest batch, and once it is compacted for that of the newest turn`(
         _ kind: StoreKind
     ) async throws {
         try await kind.withStore { under in
@@ -48,7 +48,7 @@ import TidemarkStore
             let other = WorkspaceID(under.workspace.text + "'")
             try await under.commit(in: other, time: 7_000) { $0.skip() }
             try await under.commit(time: 5_000) { $0.skip() }
-            #expect(try await store.clockWitness().reached == 7_000)
+            #expect(try await store.clockWitness().reached == 5_000, "one clock may have written all that is new")
             #expect(try await store.beginCompaction(of: under.workspace, before: 1_000, now: 6_000))
             try await under.commit(in: other, time: 9_000) { $0.skip() }
             let witness = try await store.clockWitness()

@@ -6,7 +6,7 @@ struct SchemaRenaming {
     let collection: CollectionSchema
     let db: Database
 
-    /// Server's states under pending writes, and the writes themselves.
+    /// Server's states under pending writes, the writes themselves, what the server lost, and the history.
     func run() throws {
         let bases = "SELECT local_id, fields FROM tidemark_base WHERE collection = ?"
         for row in try db.all(bases, [collection.name]) {
@@ -14,6 +14,18 @@ struct SchemaRenaming {
             try db.run(
                 "UPDATE tidemark_base SET fields = ? WHERE collection = ? AND local_id = ?",
                 [FieldValue.object(fields.renamed(collection.renames)).json, collection.name, try row.text(0)])
+        }
+        for row in try db.all("SELECT id, body FROM tidemark_rescue WHERE collection = ?", [collection.name]) {
+            let fields = try JSONReader.read(Array(try row.text(1).utf8)) { try $0.fields() }
+            try db.run(
+                "UPDATE tidemark_rescue SET body = ? WHERE id = ?",
+                [FieldValue.object(fields.renamed(collection.renames)).json, try row.integer(0)])
+        }
+        for (from, to) in collection.renames {
+            // An entry that came under the new name is the same one.
+            try db.run(
+                "UPDATE OR REPLACE tidemark_history SET field = ? WHERE collection = ? AND field = ?",
+                [to, collection.name, from])
         }
         try OutboxEntry.rewriteBodies(db) { transaction in
             var transaction = transaction

@@ -22,6 +22,7 @@ struct AccessCheck {
         _ mutation: Mutation, from before: LocalRecord, to after: LocalRecord, in collection: CollectionSchema
     ) throws {
         let name = collection.name
+        try checkStays(in: after.scope, collection)
         switch mutation.action {
         case .create:
             try requireCreation(of: after, collection)
@@ -45,6 +46,19 @@ struct AccessCheck {
             let members = MemberList(fields: before.fields, author: before.author, collection: collection)
             guard !members.isAlone(database.account) else { break }
             try require(collection.delete, "\(name): may be deleted", before)
+        }
+    }
+
+    /// Whoever takes themselves out of a scope writes nothing in it afterwards.
+    private func checkStays(in scope: ScopeID, _ collection: CollectionSchema) throws {
+        guard let id = UniqueID(scope.text) else { return }
+        for opener in database.schema.collections where opener.memberField != nil && opener.scope == .ownRecord {
+            let key = RecordKey(collection: opener.name, id: id)
+            guard isStaged(key), let record = try visible(key),
+                MemberList(fields: record.fields, author: record.author, collection: opener)
+                    .role(of: database.account) == nil
+            else { continue }
+            throw Rejection(.forbidden, "\(collection.name): \(database.account) leaves the scope \(scope) before this")
         }
     }
 

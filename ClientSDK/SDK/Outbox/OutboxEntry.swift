@@ -82,6 +82,7 @@ struct OutboxEntry: Sendable {
                 try db.run("UPDATE \(table) SET body = ? WHERE id = ?", [text(after), try row.text(0)])
             }
         }
+        try Journal(db: db).recount()
     }
 }
 

@@ -102,7 +102,7 @@ extension MemoryTables {
     /// See `Compacting.clockWitness`.
     var clockWitness: ClockWitness {
         let newest = workspaces.values.map(\.compacted).max().flatMap { $0 > 0 ? $0 : nil }
-        return ClockWitness(reached: newest ?? workspaces.values.compactMap { $0.batches.last?.head.time }.max())
+        return ClockWitness(reached: newest ?? workspaces.values.compactMap { $0.batches.first?.head.time }.min())
     }
 }
 

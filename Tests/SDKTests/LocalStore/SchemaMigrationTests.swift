@@ -193,6 +193,41 @@ import TidemarkWire
         #expect(try new.fields(.note(4)) == ["room": "lobby", "tone": "x"])
     }
 
+    @Test func `a new name is that of what is kept as well, and the journal's bytes are counted again`() throws {
+        let folder = try TemporaryFolder()
+        let old = try Bench(path: folder.path("a.sqlite"), Self.schema(#","color": "string""#))
+        try old.join(ScopeID("lobby"))
+        try old.apply(note(["color": "red"]))
+        try old.write(1, .set(.note(1), "color", "mine"))
+        try old.apply(from: "c1", to: "c2", settled: .outcomes([(1, 1, nil)]))
+        try old.database.change { db in
+            let id = RecordKey.note(1).id.description
+            try db.run(
+                """
+                INSERT INTO tidemark_history (collection, local_id, seq, field, scope, rule, time)
+                VALUES ('notes', ?, 6, 'color', 'lobby', 'last', 1)
+                """, [id])
+            try db.run(
+                """
+                INSERT INTO tidemark_rescue (collection, local_id, scope, number, author, body, rescued)
+                VALUES ('notes', ?, 'lobby', 6, 'bob', '{"color":"red"}', 1)
+                """, [id])
+        }
+        try old.database.close()
+        let new = try Bench(
+            path: folder.path("a.sqlite"), Self.schema(#","complexion": {"type": "string", "was": "color"}"#))
+        #expect(try new.string("SELECT field FROM tidemark_history") == "complexion")
+        #expect(try new.string("SELECT body FROM tidemark_rescue") == #"{"complexion":"red"}"#)
+        #expect(try new.string("SELECT body FROM tidemark_outbox")?.contains("complexion") == true)
+        let (said, there) = try new.database.writer.read { db in
+            try (
+                Meta.journalBytes.integer(db),
+                db.first("SELECT length(CAST(body AS BLOB)) FROM tidemark_outbox")?.integer(0)
+            )
+        }
+        #expect(said == there && said != nil)
+    }
+
     @Test func `a field with another name again takes its values along from whichever version was before`() throws {
         for before in ["color", "tone"] {
             let folder = try TemporaryFolder()

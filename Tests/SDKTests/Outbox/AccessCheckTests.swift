@@ -86,6 +86,19 @@ import TidemarkWire
         #expect(await refusal(store, .set(.note(1), "seal", "x")) != nil)
     }
 
+    @Test func `who leaves a scope writes nothing in it afterwards`() async throws {
+        let (store, bench) = try bench()
+        try bench.apply(from: "c1", to: "c2", .room(1, seq: 6, ["people": ["ann", "bob"]]))
+        let leaving = Mutation.update(.room(1), [NamedPatch("people", .remove(["ann"]))])
+        let back = Mutation.update(.room(1), [NamedPatch("people", .add(["ann"]))])
+        for after in [back, .set(.note(1), "text", "b"), .note(2), .delete(.room(1))] {
+            let error = await refusal(store, leaving, after)
+            #expect(error?.code == .refused(.forbidden))
+            #expect(error?.message.contains("ann leaves the scope") == true, "\(error?.message ?? "")")
+        }
+        #expect(await refusal(store, .set(.note(1), "text", "b"), leaving) == nil)
+    }
+
     @Test func `a scope of one's own is made by its owner, who is among its members`() async throws {
         let (store, _) = try bench(as: nil)
         let error = await refusal(store, .create(.room(2), ["people": ["bob"]]))

@@ -20,7 +20,8 @@ extension Device {
                 "d\(number) writes \(written.count) of \(transaction.mutations.count) mutations in \(parts.count) parts"
             )
             if isKnowing, parts.count == 1, parts[0].isOfPresentRecords, let refusal = refusal(of: parts[0]) {
-                world.broke(.agreement, "d\(number) writes what is refused: \(refusal.message)")
+                world.broke(
+                    .agreement, "d\(number) writes what is refused: \(refusal.message), of \(parts[0].mutations)")
             }
             feed(.wrote)
         } catch is Killed {
