@@ -9,7 +9,10 @@ extension Welcome {
     func tellsOfLoss(_ db: Database) throws -> Bool {
         if try settledThrough < Meta.ackedThrough.integer(db) ?? 0 { return true }
         let known = try Meta.epoch.integer(db) ?? epoch
-        return try cursorState != .ok && cursorState != .behind && epoch > known && Meta.cursor.text(db) != nil
+        guard try cursorState != .ok && Meta.cursor.text(db) != nil else { return false }
+        if cursorState != .behind, epoch > known { return true }
+        // Below the horizon, or before a server has noticed, nobody knows what was lost, but that a client was registered in it.
+        return try Meta.registered.integer(db) != 1 && Meta.formerPast.integer(db) ?? 0 > 0
     }
 }
 
@@ -27,13 +30,15 @@ extension LocalDatabase {
         if try welcome.settledThrough < Meta.ackedThrough.integer(db) ?? 0 {
             (counts.reoffered, counts.missing) = try reoffering.reoffer(above: welcome.settledThrough, rebase: &rebase)
         }
+        let oldest = welcome.now - limits.journalLifetime
         guard let first = welcome.lost else {
+            let former = try Journal(db: db).former(from: .max, end: 0, after: oldest)
+            counts.reoffered += try reoffering.reoffer(former: former, rebase: &rebase)
             return counts == RewindCounts() ? nil : .rewound(from: from, to: nil, counts)
         }
         try parkUnknown(from: first, through: welcome.settledThrough, at: welcome.now, db, rebase: &rebase)
         let end = try welcome.rewind.flatMap { try PastCursors(db: db).number(of: $0.end) } ?? 0
-        let former = try Journal(db: db)
-            .former(from: first, end: end, after: welcome.now - limits.journalLifetime)
+        let former = try Journal(db: db).former(from: first, end: end, after: oldest)
         counts.reoffered += try reoffering.reoffer(former: former, rebase: &rebase)
         var withdrawn: Set<ScopeID> = []
         let regained = Set(welcome.added.map(\.scope))

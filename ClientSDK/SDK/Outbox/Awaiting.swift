@@ -66,7 +66,7 @@ struct Awaiting {
         for mutation in transaction.mutations {
             guard let collection = records.tables[mutation.key.collection]?.collection else { return false }
             switch mutation.action {
-            case .create(let fields):
+            case .create(let fields), .undelete(let fields):
                 // What is not valid fails as a write of the app would.
                 guard let scope = try? collection.scope(of: mutation.key.id, fields: fields) else { return true }
                 let opens = collection.scope == .ownRecord
@@ -75,7 +75,6 @@ struct Awaiting {
                 created.insert(mutation.key)
             case .update, .delete:
                 guard try created.contains(mutation.key) || isKnown(mutation.key, records) else { return false }
-            case .undelete: break
             }
         }
         return true

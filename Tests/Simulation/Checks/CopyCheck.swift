@@ -65,7 +65,9 @@ struct CopyCheck {
                 throw Violation(invariant: .rebase, message: "\(key) has pending writes and no base")
             }
             let expected = Self.fold(base, mutations, collection)
-            try check(shown?.record.fields == expected, .rebase, "\(key) shows something else than base and writes")
+            try check(
+                shown?.record.fields == expected, .rebase,
+                "\(key) shows something else than \(base.existence) at \(base.seq) and \(mutations)")
             let state: RecordState = withheld.contains(key) ? .failed : .pending
             try check(shown == nil || shown?.state == state, .rebase, "\(key) does not say that it is \(state)")
         }
@@ -75,6 +77,8 @@ struct CopyCheck {
     private static func fold(_ base: LocalRecord, _ mutations: [Mutation], _ collection: CollectionSchema) -> Fields? {
         var fields = base.existence == .live ? base.fields : nil
         var isDeleted = base.existence == .deleted
+        // What a pending write deletes, and nothing is known of, is brought back by the server alone.
+        var isUnknown = false
         // What a pending write has deleted.
         var deleted: Fields?
         for mutation in mutations {
@@ -82,7 +86,7 @@ struct CopyCheck {
             case .create(let created):
                 if fields == nil, !isDeleted { fields = admitted(created, collection) }
             case .undelete(let restored):
-                if fields == nil, let admitted = admitted(restored, collection) {
+                if fields == nil, !isUnknown, let admitted = admitted(restored, collection) {
                     if let restored = OracleState.restored(deleted, by: restored, admitted, base.key, collection) {
                         (fields, deleted) = (restored, nil)
                     }
@@ -95,6 +99,7 @@ struct CopyCheck {
                 fields = updated ?? current
             case .delete:
                 if let fields { (isDeleted, deleted) = (true, fields) }
+                isUnknown = fields == nil && base.existence == .absent
                 fields = nil
             }
         }

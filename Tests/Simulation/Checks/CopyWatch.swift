@@ -273,6 +273,13 @@ struct CopyWatch {
                 for table in held { try checkNone(table, scope) }
                 if !wasAstray { try WithdrawnCheck(scope).run(db) }
                 guard wasAstray, copy.opens(scope, device.world.schema) else {
+                    for (key, shown) in copy.visible where shown.record.scope == scope {
+                        let entries = copy.outbox.filter { $0.transaction.mutations.contains { $0.key == key } }
+                        let words =
+                            "\(key) of \(scope) is shown, \(shown.state) at \(shown.record.seq), with a base: "
+                            + "\(copy.bases[key] != nil), written by \(entries.map { "\($0.id) \($0.state)" })"
+                        try check(false, .purge, words)
+                    }
                     for table in collections + pending { try checkNone(table, scope) }
                     continue
                 }

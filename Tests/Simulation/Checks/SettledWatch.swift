@@ -19,11 +19,14 @@ struct SettledWatch {
 
     /// What is shown with each write that the next frame settles.
     private var shown: [TransactionID: [Shown]] = [:]
+    /// Scopes that it ends, whatever it grants anew.
+    private var ended: Set<ScopeID> = []
     /// Records that wait for the server's row, with the grant under which they do.
     private var waiting: [Place: SequenceNumber] = [:]
 
     mutating func willApply(_ changes: Changes, on device: Device) {
         shown = [:]
+        ended = Set(changes.grants.filter { $0.role == nil }.map(\.scope))
         guard let settled = changes.settled else { return }
         _ = device.look { db in
             let records = RecordTable(db, device.database)
@@ -105,7 +108,8 @@ struct SettledWatch {
             for (place, before) in committed where !refused.contains(place) {
                 let since = try ScopeTable(db: db).held(place.scope)?.since
                 // A scope that was lost and granted again within the frame went with all it held.
-                waiting[place] = before == nil || before == since ? since : nil
+                let isHeldOn = before == since || (before == nil && !ended.contains(place.scope))
+                waiting[place] = isHeldOn ? since : nil
             }
         }
     }

@@ -113,7 +113,7 @@ extension ModelDatabase {
 
     /// Transactions that write into a scope that was erased, and whose tombstone is behind the horizon: an old file has them.
     private func writers(intoErased batch: CommittedBatch) -> Set<TransactionID> {
-        guard world.files.areUsed else { return [] }
+        guard world.files.areUsed || world.salvages.saved > 0 else { return [] }
         let written = batch.records.filter { !$0.isDeleted && tables.isErased($0.scope, in: World.workspace) }
         let results = batch.settlements.flatMap(\.results).filter { $0.rejection == nil }
             .sorted { $0.seq < $1.seq }

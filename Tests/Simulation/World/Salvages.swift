@@ -82,7 +82,7 @@ final class Salvages {
             queue, account: device.owner, schema: device.schema, newClient: newID(), limits: world.plan.local)
         try database.restore(found, newClient: newID())
         world.log(
-            "d\(device.number) has its file damaged, and saves \(pending.count) pending and \(parked.count) parked")
+            "d\(device.number) has its file damaged, saves \(pending.count) pending and \(parked.count) parked")
         saved += pending.count + parked.count
         let gone = copy.outbox.filter { $0.state == .held || $0.state == .void }.map(\.id)
         var watch = device.watch

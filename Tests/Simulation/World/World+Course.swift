@@ -51,7 +51,8 @@ extension World {
 
     /// Nothing is under way any more.
     private var isAtPeace: Bool {
-        raw.isDone && extensions.isDone && nodes.allSatisfy(\.isIdle) && devices.allSatisfy(\.isSettled)
+        raw.isDone && extensions.isDone && devices.allSatisfy(\.isSettled)
+            && nodes.allSatisfy { $0.isIdle && $0.revocationsKnown == signOuts.rows.count }
     }
 
     private var unrest: String {
