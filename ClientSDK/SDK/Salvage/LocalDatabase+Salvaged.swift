@@ -7,7 +7,8 @@ extension LocalDatabase {
         try change { db in
             for parked in salvaged.parked { try restore(parked, db) }
             let numbered = salvaged.entries.filter { $0.entry.state != .waiting }
-            for entry in salvaged.entries { try restore(entry, salvaged, db) }
+            let writes = Dictionary(grouping: salvaged.entries.flatMap(\.transaction.mutations), by: \.key)
+            for entry in salvaged.entries { try restore(entry, salvaged.bases, writes, db) }
             try OutboxCounts(
                 number: numbered.map(\.entry.number).max() ?? 0,
                 written: salvaged.entries.map(\.entry.written).max() ?? 0
@@ -30,7 +31,9 @@ extension LocalDatabase {
         try ReceiptTable(db: db).park(id, parked.rejection)
     }
 
-    private func restore(_ salvaged: Salvaged.Entry, _ all: Salvaged, _ db: Database) throws {
+    private func restore(
+        _ salvaged: Salvaged.Entry, _ bases: [RecordKey: LocalRecord], _ writes: [RecordKey: [Mutation]], _ db: Database
+    ) throws {
         let (entry, outbox) = (salvaged.entry, OutboxTable(db: db))
         try outbox.append(
             entry.id, number: entry.number, written: entry.written, body: entry.body, created: entry.created,
@@ -42,7 +45,7 @@ extension LocalDatabase {
         let records = RecordTable(db, self)
         for mutation in salvaged.transaction.mutations {
             let key = mutation.key
-            var base = try records.base(key) ?? all.bases[key] ?? absent(mutation, entry)
+            var base = try records.base(key) ?? bases[key] ?? absent(key, writes[key] ?? [], entry.created)
             // Whatever the server says of it counts.
             base.seq = 0
             try records.saveBase(base)
@@ -50,12 +53,11 @@ extension LocalDatabase {
         }
     }
 
-    /// A record that nothing is known of but the write.
-    private func absent(_ mutation: Mutation, _ entry: OutboxEntry) -> LocalRecord {
-        let own = ScopeID(record: mutation.key.id)
-        var record = LocalRecord(absent: mutation.key, scope: own, author: account, created: entry.created)
-        if let collection = tables[mutation.key.collection]?.collection {
-            record.scope = record.folding([mutation], in: collection).scope
+    /// A record that nothing is known of but the writes, any of which may say its scope.
+    private func absent(_ key: RecordKey, _ writes: [Mutation], _ created: Milliseconds) -> LocalRecord {
+        var record = LocalRecord(absent: key, scope: ScopeID(record: key.id), author: account, created: created)
+        if let collection = tables[key.collection]?.collection {
+            record.scope = record.folding(writes, in: collection).scope
         }
         return record
     }

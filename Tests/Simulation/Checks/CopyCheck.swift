@@ -77,8 +77,6 @@ struct CopyCheck {
     private static func fold(_ base: LocalRecord, _ mutations: [Mutation], _ collection: CollectionSchema) -> Fields? {
         var fields = base.existence == .live ? base.fields : nil
         var isDeleted = base.existence == .deleted
-        // What a pending write deletes, and nothing is known of, is brought back by the server alone.
-        var isUnknown = false
         // What a pending write has deleted.
         var deleted: Fields?
         for mutation in mutations {
@@ -86,7 +84,7 @@ struct CopyCheck {
             case .create(let created):
                 if fields == nil, !isDeleted { fields = admitted(created, collection) }
             case .undelete(let restored):
-                if fields == nil, !isUnknown, let admitted = admitted(restored, collection) {
+                if fields == nil, let admitted = admitted(restored, collection) {
                     if let restored = OracleState.restored(deleted, by: restored, admitted, base.key, collection) {
                         (fields, deleted) = (restored, nil)
                     }
@@ -99,7 +97,6 @@ struct CopyCheck {
                 fields = updated ?? current
             case .delete:
                 if let fields { (isDeleted, deleted) = (true, fields) }
-                isUnknown = fields == nil && base.existence == .absent
                 fields = nil
             }
         }
