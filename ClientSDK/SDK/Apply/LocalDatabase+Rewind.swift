@@ -24,7 +24,7 @@ extension LocalDatabase {
     func takeLoss(of welcome: Welcome, _ db: Database, rebase: inout Rebase) throws -> SyncLogEvent? {
         let records = RecordTable(db, self)
         let from = try highestNumber(db)
-        let reoffering = Reoffering(records, account: account, now: welcome.now)
+        let reoffering = Reoffering(records, account: account, now: welcome.now, lostFrom: welcome.lost)
         var counts = RewindCounts()
         try Meta.rewoundWritten.set(OutboxCounts(db).written, db)
         if try welcome.settledThrough < Meta.ackedThrough.integer(db) ?? 0 {

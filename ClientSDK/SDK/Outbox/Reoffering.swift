@@ -9,13 +9,17 @@ struct Reoffering {
     private let records: RecordTable
     private let account: UserID
     private let now: Milliseconds
+    private let lostFrom: SequenceNumber?
     private var db: Database { records.db }
 
-    /// - Parameter now: noted on numbers that are offered with nothing in them.
-    init(_ records: RecordTable, account: UserID, now: Milliseconds) {
+    /// - Parameters:
+    ///   - now: noted on numbers that are offered with nothing in them.
+    ///   - lostFrom: the first number of the order that the server lost, where it says so.
+    init(_ records: RecordTable, account: UserID, now: Milliseconds, lostFrom: SequenceNumber? = nil) {
         self.records = records
         self.account = account
         self.now = now
+        self.lostFrom = lostFrom
     }
 
     /// Offers everything of this client that stands above a number again, under the numbers and ids that it has.
@@ -115,6 +119,8 @@ struct Reoffering {
     private func undo(_ mutation: Mutation, in base: inout LocalRecord, created: Milliseconds) {
         switch mutation.action {
         case .create:
+            // A copy of this file may have brought it back already: no row of what the server still has comes a second time.
+            if let lostFrom, base.seq > 0, base.seq < lostFrom { return }
             // The server does not have it, whoever changed it since.
             base = LocalRecord(absent: mutation.key, scope: base.scope, author: account, created: created)
         case .update(let patches):

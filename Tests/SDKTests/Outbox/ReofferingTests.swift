@@ -176,6 +176,31 @@ import TidemarkWire
         #expect(try bench.fields(.note(9))?["likes"] == 111)
     }
 
+    @Test(arguments: [Welcome.CursorState.behind, .resync])
+    func `what a forgotten client id wrote is offered where nobody knows any more what was lost`(
+        _ state: Welcome.CursorState
+    ) throws {
+        try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2))
+        _ = try bench.database.beginConnection()
+        let kept = [HeldScope(scope: room, since: 1)]
+        try bench.database.welcomed(.make(state: state, cursor: "d0", kept: kept, answersCompare: true))
+        #expect(try sent(after: 0).map(\.entry.id) == [1, 2, 3, 4].map { .transaction($0) })
+    }
+
+    @Test func `what brings a record back waits for its scope as well`() throws {
+        try bench.write(5, .delete(.note(1)))
+        try bench.write(
+            6, Mutation(key: .note(1), action: .undelete(Fields(dictionaryLiteral: ("text", "new")).inRoom(1))))
+        var welcome = Welcome.make(state: .resync, cursor: "d0", purged: [room], settledThrough: 3)
+        (welcome.epoch, welcome.lost) = (2, 104)
+        try bench.database.welcomed(welcome)
+        try bench.apply(
+            from: "d0", to: "d1", settled: .outcomes([(4, 4, .invalid), (5, 5, .invalid), (6, 6, .invalid)]))
+        try bench.apply(from: "d1", to: "d2")
+        #expect(try bench.database.parked().map(\.transaction.id) == [4, 5, 6].map { .transaction($0) })
+        #expect(try bench.row(.note(1)) == nil && bench.database.pendingCount() == 0)
+    }
+
     @Test func `a copy of the file offers nothing that was settled elsewhere`() throws {
         try bench.database.fork(newClient: UniqueID(high: 0xc2, low: 2), isCopy: true)
         _ = try bench.database.beginConnection()
