@@ -24,7 +24,9 @@ struct CopyCheck {
                         invariant: .completeness, message: "\(key) at \(here.seq) is not in the state at \(seq)")
                 }
                 try compare(here, there, at: seq)
-            } else if let there, copy.holds(key, in: there.scope, born: there.born) {
+            } else if let there, !oracle.state.forgotten.contains(key),
+                copy.holds(key, in: there.scope, born: there.born)
+            {
                 throw Violation(
                     invariant: .completeness, message: "\(key) at \(there.seq) is missing from the copy at \(seq)")
             }
