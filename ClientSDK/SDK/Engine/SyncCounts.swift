@@ -53,19 +53,19 @@ extension SyncStatus {
 }
 
 /// The count of pages for one observation. While many are to come they are counted four times a second at most: a count goes
-/// through all of them, and with many scopes would take longer than what it counts.
-private final class PageCount: Sendable {
-    private static let many = 1_000
+/// through all of them, and with many scopes would take longer than what it counts. The last ones are always counted.
+final class PageCount: Sendable {
+    static let many = 1_000
     private static let apart = Duration.milliseconds(250)
+    private static let isMany = """
+        SELECT 1 FROM tidemark_scope_page WHERE \(ScopeTable.isToCome) LIMIT 1 OFFSET \(many)
+        """
     private let last = Mutex<(time: ContinuousClock.Instant, filled: SyncProgress)?>(nil)
 
     func fetch(_ db: Database) throws -> SyncCounts {
         let now = ContinuousClock.now
-        let known = last.withLock { last in
-            last.flatMap {
-                $0.filled.total - $0.filled.done > Self.many && now - $0.time < Self.apart ? $0.filled : nil
-            }
-        }
+        let recent = last.withLock { last in last.flatMap { now - $0.time < Self.apart ? $0.filled : nil } }
+        let known = try recent != nil && db.exists(Self.isMany) ? recent : nil
         let counts = try SyncCounts.fetch(db, filled: known)
         if known == nil { last.withLock { $0 = (now, counts.filled) } }
         return counts

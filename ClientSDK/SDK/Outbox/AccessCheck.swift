@@ -49,7 +49,7 @@ struct AccessCheck {
         }
     }
 
-    /// Whoever takes themselves out of a scope writes nothing in it afterwards.
+    /// Refuses a write in a scope that the user leaves in the same transaction.
     private func checkStays(in scope: ScopeID, _ collection: CollectionSchema) throws {
         guard let id = UniqueID(scope.text) else { return }
         for opener in database.schema.collections where opener.memberField != nil && opener.scope == .ownRecord {
